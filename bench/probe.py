@@ -82,19 +82,19 @@ def watch_keys() -> None:
     client: Any = clients.ControlClient
     client.outReceived = before("tmux read", client.outReceived)
     for module, place in ((sockets, "socket write"), (clients, "tmux write")):
-        vars(module)["write_at_once"] = around(place, vars(module)["write_at_once"])
+        vars(module)["write_immediately"] = around(place, vars(module)["write_immediately"])
 
 
 def watch_creations() -> None:
     """Note a new session's way."""
     creator: Any = SessionCreator
-    creator.record = around_waiting("record", creator.record)
+    creator.make_record = around_waiting("record", creator.make_record)
     launcher: Any = PaneLauncher
-    launcher.launch = around_waiting("launch", launcher.launch)
+    launcher.launch_pane = around_waiting("launch", launcher.launch_pane)
     server: Any = TmuxServer
     server.start = around("spawn", server.start)
     mux: Any = TmuxMultiplexer
-    mux._ready = around_waiting("attach", mux._ready)
+    mux._wait_until_attached = around_waiting("attach", mux._wait_until_attached)
 
 
 def main() -> None:

@@ -239,7 +239,9 @@ _WHOLE: dict[type[Payload], str] = {
     told.InitialStatePayload: "the `state <streams.rst#protocol-state>`_",
     told.SessionPayload: "the `session <sessions.rst#protocol-session>`_",
     told.ApprovalPayload: "the `item <agents.rst#protocol-approvals>`_",
-    told.CronJobsPayload: "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt is omitted",
+    told.CronJobsPayload: (
+        "``{jobs}``: `jobs <features.rst#protocol-cron-job>`_, a long prompt is omitted"
+    ),
     told.CronRunPayload: "the `run <features.rst#protocol-cron-run>`_",
     told.CasePayload: "the `case <workspaces.rst#protocol-cases>`_",
     told.SettingsPayload: "the settings, without write-only fields",

@@ -1,4 +1,4 @@
-"""What tests measured, for the end of the run: C{report_figure} it, and pytest's summary prints it."""
+"""Figures that tests measure: C{report_figure} notes them, and pytest's summary prints them."""
 
 from __future__ import annotations
 

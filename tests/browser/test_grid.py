@@ -113,8 +113,10 @@ class GridTests(BrowserCase):
         wait_until_on_page(page, "sampled", lambda: self.links(page) == ["open", *["resting"] * 5])
         for number, each in enumerate(ids):
             wait_until_on_page(
-                page, each, lambda n=number, e=each: f"seen-{n}-42" in self.screen(page, e)
-            )  # type: ignore[misc]
+                page,
+                each,
+                lambda n=number, e=each: f"seen-{n}-42" in self.screen(page, e),  # type: ignore[misc]
+            )
         # What has the keyboard is live, and what lost it rests.
         self.cells(page).nth(4).locator(HOST).click()
         wait_until_on_page(page, "live", lambda: self.links(page)[4] == "open")

@@ -139,8 +139,10 @@ class NewSessionTests(BrowserCase):
             problem.wait_for()
             both = (problem, page.get_by_test_id("new-start"))
             wait_until_on_page(
-                page, "both in sight", lambda both=both: all(map(is_uncovered, both))
-            )  # type: ignore[misc]
+                page,
+                "both in sight",
+                lambda both=both: all(map(is_uncovered, both)),  # type: ignore[misc]
+            )
 
 
 class SessionChangeTests(BrowserCase):

@@ -65,7 +65,7 @@ class Contract(LineContract, QuestionContract):
         await self.run_line(pane, "echo good day")
         await self.until(lambda: b"\r\ngood day\r\n$ " in logged_text(pane), "the answer")
         self.assertIsInstance(pane.pid, int)
-        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertIs(Liveness.ALIVE, await pane.probe_process())
         self.assertEqual((80, 24, ID), (pane.cols, pane.rows, pane.session_id))
         self.assertEqual(pane.log.end, self.mux.output_bytes)
 
@@ -98,7 +98,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual([(130, None)], [(e.status, e.signal) for e in heard.exits])
         self.assertEqual(heard.exits[0], pane.ending)
         self.assertIsNone(pane.pid)
-        self.assertIs(Liveness.DEAD, await pane.probe())
+        self.assertIs(Liveness.DEAD, await pane.probe_process())
         self.assertEqual(0, heard.lost)
 
     async def test_ended_pane_refuses_input_and_keeps_its_output_readable(self: Any) -> None:
@@ -126,7 +126,7 @@ class Contract(LineContract, QuestionContract):
         await self.until(lambda: heard.lost, "the loss")
         self.assertEqual((1, []), (heard.lost, heard.exits))
         self.assertIsNone(pane.pid)
-        self.assertIs(Liveness.DEAD, await pane.probe())
+        self.assertIs(Liveness.DEAD, await pane.probe_process())
         for work in (
             pane.write_bytes(b"x"),
             pane.capture_content(),
@@ -135,7 +135,7 @@ class Contract(LineContract, QuestionContract):
         ):
             await self.raises(PaneGone, work)
         self.assertEqual({ID}, await self.mux.find_session_ids())
-        self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
+        self.assertIsNone(await self.mux.adopt_pane(ID, self.pane_place))
         self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
     async def test_lost_session_can_be_started_again(self: Any) -> None:
@@ -153,7 +153,7 @@ class Contract(LineContract, QuestionContract):
         await pane.paste(" x", InputMark(id="in-2", step="pasted"))
         await pane.send_key("BSpace", InputMark(id="in-3", step="erased"))
         await self.mux.close()
-        again = await self.multiplexer().adopt(ID, self.pane_place)
+        again = await self.multiplexer().adopt_pane(ID, self.pane_place)
         self.assertEqual(InputMark(id="in-3", step="erased"), await again.read_last_mark())
 
     async def test_longest_mark_id_is_kept(self: Any) -> None:
@@ -357,7 +357,7 @@ class Contract(LineContract, QuestionContract):
         await self.raises(MuxError, self.mux.create_pane(self.line_shell()))
 
     async def test_adopting_an_unknown_session_finds_nothing(self: Any) -> None:
-        self.assertIsNone(await self.mux.adopt(ID, self.pane_place))
+        self.assertIsNone(await self.mux.adopt_pane(ID, self.pane_place))
         self.assertEqual(frozenset(), await self.mux.find_session_ids())
 
     async def test_adopted_pane_keeps_size_process_and_exit(self: Any) -> None:
@@ -366,10 +366,10 @@ class Contract(LineContract, QuestionContract):
         before = pane.pid
         await self.mux.close()
         await self.raises(PaneGone, pane.write_bytes(b"x"))
-        self.assertIs(Liveness.UNKNOWN, await pane.probe())
+        self.assertIs(Liveness.UNKNOWN, await pane.probe_process())
         mux = self.multiplexer()
         self.assertEqual({ID}, await mux.find_session_ids())
-        again = await mux.adopt(ID, self.pane_place)
+        again = await mux.adopt_pane(ID, self.pane_place)
         self.assertEqual((before, 100, 30, None), (again.pid, again.cols, again.rows, again.ending))
         self.assertNotEqual(pane.log.epoch, again.log.epoch)
         self.assertIn(b"\x1b[?2004h", (await again.capture_content()).modes)
@@ -386,7 +386,7 @@ class Contract(LineContract, QuestionContract):
         await self.until(lambda: heard.exits, "the end")
         await self.wait_until_known(pane)
         await self.mux.close()
-        again = await self.multiplexer().adopt(ID, self.pane_place)
+        again = await self.multiplexer().adopt_pane(ID, self.pane_place)
         self.assertEqual((7, None), (again.ending.status, again.ending.signal))
         self.assertIsNone(again.pid)
         self.assertIn(b"exit 7", (await again.capture_content()).get_rows[0])
@@ -401,7 +401,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual(frozenset(), await self.mux.find_session_ids())
         self.assertEqual((0, []), (heard.lost, heard.exits))
         await self.raises(PaneGone, pane.write_bytes(b"x"))
-        self.assertIs(Liveness.DEAD, await pane.probe())
+        self.assertIs(Liveness.DEAD, await pane.probe_process())
         await pane.kill_process()
         await self.shell()
 
@@ -409,7 +409,7 @@ class Contract(LineContract, QuestionContract):
         """It is unknown, not dead; what was sent is done once it goes on."""
         pane, heard = await self.shell()
         go_on = await self.stall(pane)
-        work = [pane.write_bytes(b"echo late\r"), pane.capture_content(), pane.probe()]
+        work = [pane.write_bytes(b"echo late\r"), pane.capture_content(), pane.probe_process()]
         results = await self.all_late(work)
         self.assertIsInstance(results[0], MuxTimeout)
         self.assertIsInstance(results[1], MuxTimeout)
@@ -417,7 +417,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((0, []), (heard.lost, heard.exits))
         go_on()
         await self.until(lambda: b"\r\nlate\r\n" in logged_text(pane), "the late answer")
-        self.assertIs(Liveness.ALIVE, await pane.probe())
+        self.assertIs(Liveness.ALIVE, await pane.probe_process())
 
 
 class ShellContract:
@@ -464,11 +464,11 @@ class TmuxHands(TmuxTestCase):
 
     async def restless(self, pane: Any) -> ScreenGuard:
         """What is printed just now may not be all of it."""
-        await self.printed(pane)
+        await self.output_printed(pane)
         guard: ScreenGuard = await pane.guard_screen()
         return evolve(guard, still=False, seal=(guard.seal[0], None))
 
-    async def printed(self, pane: Any) -> None:
+    async def output_printed(self, pane: Any) -> None:
         """By somebody else who has the terminal open."""
         fd = os.open(f"/proc/{pane.pid}/fd/1", os.O_WRONLY | os.O_NOCTTY)
         end = pane.log.end
@@ -481,7 +481,7 @@ class TmuxHands(TmuxTestCase):
         self.stop(pid)
         return lambda: os.kill(pid, signal.SIGCONT)
 
-    async def emit(self, pane: Any, escaped: str) -> None:
+    async def emit_output(self, pane: Any, escaped: str) -> None:
         await pane.write_bytes(f"eval printf '{escaped}'; read -r x\r".encode())
 
     async def all_late(self, work: list[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ class ContainerHands(ContainerTestCase, TmuxHands):
     async def crash_server(self, pane: Any) -> None:
         await self.kill_inside(await self.server_pid(pane))
 
-    async def printed(self, pane: Any) -> None:
+    async def output_printed(self, pane: Any) -> None:
         inside = procfs.find_outer_pid(self.first, pane.pid)
         terminal = os.readlink(f"/proc/{inside}/fd/1").removeprefix("/")
         fd = os.open(f"/proc/{inside}/root/{terminal}", os.O_WRONLY | os.O_NOCTTY)

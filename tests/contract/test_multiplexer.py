@@ -52,14 +52,14 @@ class FakeMultiplexerTests(Contract, TestCase):
         self.host[ID].is_never_quiet = True
         return await pane.guard_screen()  # type: ignore[no-any-return]
 
-    async def printed(self, pane: Any) -> None:
+    async def output_printed(self, pane: Any) -> None:
         self.host[ID].emit_output(b".")
 
     async def stall(self, pane: Any) -> Callable[[], None]:
         self.host[ID].stop_answering()
         return self.host[ID].resume_answering
 
-    async def emit(self, pane: Any, escaped: str) -> None:
+    async def emit_output(self, pane: Any, escaped: str) -> None:
         data = escaped.encode().decode("unicode_escape").replace("%%", "%")
         self.host[ID].emit_output(data.encode("latin-1"))
 

@@ -262,23 +262,23 @@ class ForksTests(TestCase):
 ELSEWHERE = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from tservice.git import forkserver
-forkserver.SYSTEM = ()
-forkserver.main(sys.argv[1:], time.monotonic)
+from tservice.git import fork_server
+fork_server.SYSTEM = ()
+fork_server.main(sys.argv[1:], time.monotonic)
 """
 
 PARENT = """
 import os, sys
 from twisted.internet import reactor
-from tservice.git.fork_client import Forks
+from tservice.git.fork_client import ForkServerClient
 class Run:
-    def printed(self, data):
+    def stdout_received(self, data):
         print(data.decode().strip(), flush=True)
-    def complained(self, data): pass
-    def over(self, status): pass
-    def failed(self, reason): pass
+    def stderr_received(self, data): pass
+    def process_ended(self, status): pass
+    def process_failed(self, reason): pass
 script = b"sleep 60 & echo $!; wait"
-reactor.callWhenRunning(lambda: Forks(reactor, reactor).start(
+reactor.callWhenRunning(lambda: ForkServerClient(reactor, reactor).start_process(
     Run(), [b"/bin/sh", b"-c", script], {b"PATH": os.fsencode(os.environ["PATH"])}))
 reactor.run()
 """

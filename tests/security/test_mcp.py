@@ -115,7 +115,7 @@ class McpSecurityTests(SynchronousTestCase):
                 found.append(error.error_count())
                 return "no"
 
-            with patch("tservice.client.mcp.protocol._complaint", told):
+            with patch("tservice.client.mcp.protocol._first_error", told):
                 answer = self.post(mine, "tools/call", name=tool, arguments=arguments)
             self.assertEqual(-32602, json.loads(answer.body)["error"]["code"])
             self.assertLessEqual(sum(found), 2, tool)
@@ -148,7 +148,7 @@ class McpSecurityTests(SynchronousTestCase):
         async def broken(*args: object, **how: object) -> None:
             raise LookupError("/a/place/on/the/disk")
 
-        with patch("tservice.http.inner_calls.InnerCalls.call", broken):
+        with patch("tservice.http.inner_calls.InnerCalls.call_operation", broken):
             found = self.post(mine, "tools/call", name="list_sessions", arguments={})
         self.assertIn("Internal error", found.body)
         self.assertNotIn("place", found.body)

@@ -185,7 +185,7 @@ class LateEffectTests(LateCase):
 
     def hold(self) -> None:
         """Hashes take as long as this test wants."""
-        real = self.hasher.hash
+        real = self.hasher.hash_password
 
         async def held(place: str, password: str) -> str:
             waiting: Deferred[None] = Deferred()
@@ -194,7 +194,7 @@ class LateEffectTests(LateCase):
             done: str = await real(place, password)
             return done
 
-        self.patch(self.hasher, "hash", held)
+        self.patch(self.hasher, "hash_password", held)
 
     def finish(self) -> None:
         for waiting in self.hashes:

@@ -169,7 +169,11 @@ class SlowRuleTests(LateCase):
 
     def test_cli_is_neither_added_nor_installed_after_a_lost_right(self) -> None:
         made = mock.Mock()
-        for name, work in (("answers", self.slow), ("create", made), ("install", made)):
+        for name, work in (
+            ("check_reachable", self.slow),
+            ("create_entry", made),
+            ("install_cli", made),
+        ):
             self.patch(CliService, name, work)
         program = {"binaries": ["late"], "argv": ["late"]}
         entry = {"id": "late", "label": "Late", "shortBadge": "LA", **program}

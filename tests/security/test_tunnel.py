@@ -199,7 +199,7 @@ class LoginCodeSignInTests(SynchronousTestCase):
             "root": Identity(username="root", admin=True),
             "bob": Identity(username="bob", admin=False),
         }
-        accounts: Any = SimpleNamespace(identity=known.get)
+        accounts: Any = SimpleNamespace(find_identity=known.get)
         sign_in = make_sign_in(cookies, accounts)
         for name in ("bob", "nobody"):
             self.assertIsNone(sign_in(name, "10.1.1.1", "phone"))

@@ -53,7 +53,7 @@ from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView
 from tservice.webviews.store import WebViewStore
 
-STEPS = ("tempfile.mkstemp", "open", "sync", "Path.replace")
+STEPS = ("tempfile.mkstemp", "open", "sync_path", "Path.replace")
 """What putting a file in place does, in order."""
 REASONS = {errno.ENOSPC: FULL, errno.EDQUOT: QUOTA, errno.EROFS: READ_ONLY}
 

@@ -30,8 +30,8 @@ PURE = {"core", "terminal"}
 MADE_IN = {
     "PaneSpec": "tservice.sessions.life.launcher",
     "LaunchRequest": "tservice.sessions.life.launcher",
-    "Launch": "tservice.clis.launcher",
-    "JudgedOverrides": "tservice.clis.environments",
+    "LaunchPlan": "tservice.clis.launcher",
+    "CheckedOverrides": "tservice.clis.environments",
 }
 """Where what comes to run in a pane is made, and nowhere else."""
 
@@ -103,7 +103,7 @@ def breaks_layers(module: str, imported: str) -> bool:
     role = role_of(mine)
     if here == there or role == "build":
         return False
-    if there == "ground":
+    if there == "runtime":
         return True
     if here in BASE:
         return there not in BASE[here]
@@ -124,7 +124,7 @@ def called(node: ast.Call) -> str:
 def role_of(module: list[str]) -> str:
     """What a feature's module is for, told by its last name or by the room it stands in."""
     name = module[-1]
-    if name == "build" or module[1] == "ground":
+    if name in ("build", "build_waits") or module[1] == "runtime":
         return "build"
     if name == "model" or name.endswith("_model"):
         return "model"

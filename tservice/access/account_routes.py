@@ -216,9 +216,10 @@ class AccountRoutes:
                    UserEnvelope, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
             _admin_operation("DELETE", one, self.remove_account,
                              "Remove a user; the user's sessions stay",
-                   answer=EmptyPayload, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
+                   response_model=EmptyPayload, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
             _admin_operation("POST", f"{one}/reset-password", self.reset_password,
-                   "Give a user a one-time password, shown once", answer=OneTimePasswordResponse,
+                   "Give a user a one-time password, shown once",
+                   response_model=OneTimePasswordResponse,
                    errors=(*_ONE, *_HASHING)),
             _admin_operation("POST", f"{one}/logout", self.log_out,
                    "Sign a user out everywhere; the user's tokens remain valid unless requested",
@@ -243,7 +244,7 @@ _ONE = (ErrorCode.USER_NOT_FOUND,)
 _HASHING = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
 
 
-def _read_operation(path: str, handler: Handler, summary: str, answer: Any) -> Operation:
+def _read_operation(path: str, handler: Handler, summary: str, response_model: Any) -> Operation:
     return Operation(
         method="GET",
         path=path,
@@ -252,7 +253,7 @@ def _read_operation(path: str, handler: Handler, summary: str, answer: Any) -> O
         handler=handler,
         summary=summary,
         tag="Users",
-        response_model=answer,
+        response_model=response_model,
     )
 
 
@@ -262,7 +263,7 @@ def _admin_operation(
     handler: Callable[[OperationCall], Awaitable[object]],
     summary: str,
     body: type[RequestBody] | None = None,
-    answer: Any = None,
+    response_model: Any = None,
     errors: tuple[ErrorCode, ...] = (),
     optional_body: bool = False,
 ) -> Operation:
@@ -276,7 +277,7 @@ def _admin_operation(
         ends_access="{name}" in path,  # the account may be the caller's own
         body=body,
         optional_body=optional_body,
-        response_model=answer,
+        response_model=response_model,
         errors=errors,
     )
 

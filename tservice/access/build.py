@@ -241,11 +241,9 @@ def build_access(
             agents,
             *_list_authenticators(config.username, cookies, tokens, accounts, known.passwords),
         ],
-        HookAuthenticator(secret),
-        failures,
-        lambda session_id: find_session_owner(sessions, session_id),
-        pages.login_page,
-    )
+        HookAuthenticator(secret), failures,
+        lambda session_id: find_session_owner(sessions, session_id), pages.login_page,
+    )  # fmt: skip
     sessions.set_sender_check(gate.keeps_session_access)
     signing = AccessRoutes(
         cookies, known.passwords, config.username, config.multiuser, codes.renew_all

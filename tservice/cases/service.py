@@ -145,14 +145,9 @@ class CaseService:
     # -- making
 
     async def create_case(
-        self,
-        name: str,
-        description: str | None,
-        path: str | None,
-        caller: Identity,
-        again: Callable[[], None],
-        container: ContainerSettings | None = None,
-    ) -> Case:
+        self, name: str, description: str | None, path: str | None, caller: Identity,
+        again: Callable[[], None], container: ContainerSettings | None = None,
+    ) -> Case:  # fmt: skip
         """Make and fill a case.
 
         @param again: authorizes the caller again, before the case is saved.
@@ -168,14 +163,9 @@ class CaseService:
         return await self._desk.run_to_end(work)
 
     async def _create_case(
-        self,
-        name: str,
-        description: str | None,
-        path: str | None,
-        caller: Identity,
-        again: Callable[[], None],
-        container: ContainerSettings | None,
-    ) -> Case:
+        self, name: str, description: str | None, path: str | None, caller: Identity,
+        again: Callable[[], None], container: ContainerSettings | None,
+    ) -> Case:  # fmt: skip
         desk = self._desk
         await desk.check_paths(caller)
         owner, hooks = desk.get_owner(caller), desk.get_hook_writer(caller)
@@ -213,12 +203,9 @@ class CaseService:
             raise to_service_error(error, "the case cannot be created") from error
 
     async def _save_case(
-        self,
-        row: CaseRow,
-        path: str,
-        again: Callable[[], None],
+        self, row: CaseRow, path: str, again: Callable[[], None],
         container: ContainerSettings | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Save a new case, with its container."""
         again()
         self._desk.store.save_row(row)
@@ -231,13 +218,9 @@ class CaseService:
             raise
 
     async def link_folder(
-        self,
-        name: str,
-        path: str,
-        caller: Identity,
-        again: Callable[[], None],
+        self, name: str, path: str, caller: Identity, again: Callable[[], None],
         container: ContainerSettings | None = None,
-    ) -> Case:
+    ) -> Case:  # fmt: skip
         """Name an existing folder as a case; nothing is written into it.
 
         @param again: authorizes the caller again, before the case is saved.
@@ -251,13 +234,9 @@ class CaseService:
         return await self._desk.run_to_end(self._link_folder(name, path, caller, again, container))
 
     async def _link_folder(
-        self,
-        name: str,
-        path: str,
-        caller: Identity,
-        again: Callable[[], None],
+        self, name: str, path: str, caller: Identity, again: Callable[[], None],
         container: ContainerSettings | None,
-    ) -> Case:
+    ) -> Case:  # fmt: skip
         desk = self._desk
         await desk.check_paths(caller)
         owner, where = desk.get_owner(caller), self._check_text(path, caller)
@@ -332,7 +311,7 @@ class CaseService:
     async def prepare_case(
         self, name: str, caller: Identity, again: Callable[[], object]
     ) -> PreparationResult:
-        """Fetch the missing parts of a case (protocol-prepare); see L{CasePreparer.prepare_case}."""
+        """Fetch the missing parts of a case (protocol-prepare): L{CasePreparer.prepare_case}."""
         return await self._desk.run_to_end(self._preparer.prepare_case(name, caller, again))
 
     # -- changing
@@ -499,12 +478,9 @@ class CaseService:
         self, owner: str, name: str, path: str | None, description: str | None
     ) -> CaseRow:
         return CaseRow(
-            owner=owner,
-            name=name,
-            path=path,
-            description=description,
+            owner=owner, name=name, path=path, description=description,
             created_at=now_ms(self._desk.clock),
-        )
+        )  # fmt: skip
 
     async def _publish_case(self, event: EventName, name: str, caller: Identity) -> Case:
         case = await self._catalogue.get_case(name, caller)
@@ -515,9 +491,6 @@ class CaseService:
 def _make_new_case(row: CaseRow, path: str) -> Case:
     """Return a local case that was just filled."""
     return Case(
-        name=row.name,
-        path=path,
-        location=CaseLocation.LOCAL,
-        created_at=row.created_at,
+        name=row.name, path=path, location=CaseLocation.LOCAL, created_at=row.created_at,
         has_instructions=True,
-    )
+    )  # fmt: skip

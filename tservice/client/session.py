@@ -12,14 +12,18 @@ from tservice.client.link.stream import Event, ProcessEnded, RedrawReceived
 from tservice.client.requests import ApiRequests
 from tservice.client.retrying import PAUSES, retry_lost
 from tservice.client.terminal.safe import safe_text
-from tservice.client.typed.approvals import AnswerBody, AnsweredAnswer, ItemAnswer
+from tservice.client.typed.approvals import (
+    AnswerBody,
+    ApprovalAnsweredResponse,
+    ApprovalItemResponse,
+)
 from tservice.client.typed.events import SessionAnswer
 from tservice.client.typed.terminal import (
-    BufferedAnswer,
-    DeliveryAnswer,
+    BufferedInputResponse,
+    DeliveryResponse,
     InputBody,
-    InputWaitAnswer,
-    SignalState,
+    InputWaitResponse,
+    SignalWaitState,
 )
 
 LONGEST_MS = 600_000
@@ -196,14 +200,14 @@ class Session:
         found = await self._retry_lost(lambda: self._api.get_sessions_id_last_response(self.id))
         return found["text"]
 
-    async def approvals(self) -> list[ItemAnswer]:
+    async def approvals(self) -> list[ApprovalItemResponse]:
         """Return the dialogs of this session that wait for an answer."""
         found = await self._retry_lost(self._api.get_approvals)
         return [item for item in found["approvals"] if item["sessionId"] == self.id]
 
     async def answer(
-        self, item: ItemAnswer, choice: AnswerBody | YesNo = "approve"
-    ) -> AnsweredAnswer:
+        self, item: ApprovalItemResponse, choice: AnswerBody | YesNo = "approve"
+    ) -> ApprovalAnsweredResponse:
         """Answer a dialog, if it is still the one that C{item} shows.
 
         @param choice: C{approve}, C{deny}, or a whole body.
@@ -267,17 +271,17 @@ class Session:
 
     async def _build_result(
         self,
-        found: DeliveryAnswer | BufferedAnswer | InputWaitAnswer,
+        found: DeliveryResponse | BufferedInputResponse | InputWaitResponse,
         wait: Until | bool,
         budget: int,
     ) -> Sent:
         if "buffered" in found:
             return Sent(False, None, None, buffered=True, dropped=bool(found.get("dropped")))
-        typed = cast(DeliveryAnswer, found)
+        typed = cast(DeliveryResponse, found)
         repeated, opened = bool(typed.get("duplicate")), typed.get("opened")
         if "wait" not in found:
             return Sent(repeated, None, opened)
-        signal = _get_signal(cast(InputWaitAnswer, found)["wait"])
+        signal = _get_signal(cast(InputWaitResponse, found)["wait"])
         # A repeated input was answered from the state at that time, without a wait.
         rest = budget if repeated else budget - min(budget, LONGEST_MS)
         if signal is None and rest > 0:
@@ -288,7 +292,7 @@ class Session:
         return await retry_lost(work, self._api.wire.sleep)
 
 
-def _get_signal(state: SignalState) -> str | None:
+def _get_signal(state: SignalWaitState) -> str | None:
     """Return the signal of a wait; a session that was removed during the wait has exited."""
     found = state["signal"]
     return "exit" if found is None and state["ended"] else found

@@ -91,7 +91,7 @@ class CliRoutes:
                 "/api/clis/{id}/install",
                 self.cancel_install,
                 "Cancel an installation",
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
             ),
             self._write_operation(
                 "PUT", "/api/clis/{id}", self.set_enabled, "Enable or disable a CLI", CliEnabledBody
@@ -103,20 +103,17 @@ class CliRoutes:
                 "PUT", "/api/clis/custom/{id}", self.replace_entry, "Replace a custom CLI", CliBody
             ),
             self._write_operation(
-                "DELETE",
-                "/api/clis/{id}",
-                self.delete_entry,
-                "Remove a custom CLI",
-                answer=EmptyPayload,
+                "DELETE", "/api/clis/{id}", self.delete_entry, "Remove a custom CLI",
+                response_model=EmptyPayload,
             ),
             self._write_operation(
                 "POST",
                 "/api/clis/{id}/install",
                 self.install_cli,
                 "Install a stock CLI; returns when it is done, after at most 300 s",
-                answer=InstalledItem,
+                response_model=InstalledItem,
             ),
-        ]
+        ]  # fmt: skip
 
     def _write_operation(
         self,
@@ -125,7 +122,7 @@ class CliRoutes:
         handler: Handler,
         summary: str,
         body: type[RequestBody] | None = None,
-        answer: Any = CliItem,
+        response_model: Any = CliItem,
     ) -> Operation:
         return Operation(
             method=method,
@@ -136,7 +133,7 @@ class CliRoutes:
             summary=summary,
             tag="CLIs",
             body=body,
-            response_model=answer,
+            response_model=response_model,
             errors=_WRITE_ERRORS,
             allowed=self._clis.require_management,
         )

@@ -192,7 +192,8 @@ def _mount_arguments(mount: BindMount) -> tuple[str, str]:
     readonly = "" if mount.writable else ",readonly"
     return (
         "--mount",
-        f"type=bind,{_quote_field('source', mount.source)},{_quote_field('target', mount.target)}{readonly}",
+        f"type=bind,{_quote_field('source', mount.source)},"
+        f"{_quote_field('target', mount.target)}{readonly}",
     )
 
 

@@ -135,12 +135,12 @@ class ContainerRoutes:
     async def add_host(self, call: OperationCall) -> object:
         """Add a container host."""
         return ContainerHostEnvelope(
-            host=make_host_response(self._service.add_host(call.body.record()))
+            host=make_host_response(self._service.add_host(call.body.to_record()))
         )
 
     async def replace_host(self, call: OperationCall) -> object:
         """Replace a container host."""
-        host = self._service.replace_host(call.body.record(call.path["id"]))
+        host = self._service.replace_host(call.body.to_record(call.path["id"]))
         return ContainerHostEnvelope(host=make_host_response(host))
 
     async def remove_host(self, call: OperationCall) -> object:

@@ -84,8 +84,10 @@ class DailyUploadQuota:
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
                 # After a 429 clients would retry within a second.
-                raise operation_failed(f"your account may upload and save {self._most} bytes a day, which are"
-                             " used up; try again after midnight UTC")  # fmt: skip
+                raise operation_failed(
+                    f"your account may upload and save {self._most} bytes a day, which are used up;"
+                    " try again after midnight UTC"
+                )
             self._used[account] = used
             taken[self._day] = taken.get(self._day, 0) + len(data)
             return data

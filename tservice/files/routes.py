@@ -148,17 +148,18 @@ class FilesRoutes:
         return [
             _file_operation("GET", "files", self.get_tree,
                 "Get the file tree of a workspace", query=TreeQuery,
-                       answer=FileTreeAnswer),
+                       response_model=FileTreeAnswer),
             _file_operation("GET", "file-content", self.get_content,
                 "Read lines of a text file, or get the type of another file",
-                       query=ContentQuery, answer=FileTextAnswer | FileMediaAnswer),
+                       query=ContentQuery, response_model=FileTextAnswer | FileMediaAnswer),
             _file_operation("PUT", "file-content", self.save_content, "Save a text file",
                             body=ContentBody,
-                       body_limit=BODY_LIMIT, answer=SavedFileAnswer,
+                       body_limit=BODY_LIMIT, response_model=SavedFileAnswer,
                        errors=(*_FAULTS, ErrorCode.CONFLICT)),
             _file_operation("POST", "file-link", self.create_link,
                             "Create an address of a file for a browser",
-                       body=LinkBody, answer=FileLinkAnswer, scope=None, audit=AuditMode.NONE),
+                       body=LinkBody, response_model=FileLinkAnswer, scope=None,
+                       audit=AuditMode.NONE),
         ]  # fmt: skip
 
     async def get_tree(self, call: OperationCall) -> FileTreeAnswer:

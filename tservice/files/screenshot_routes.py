@@ -44,12 +44,12 @@ class ScreenshotRoutes:
         """Return the operations of the routes."""
         return [
             _screenshot_operation("POST", "", self.store_screenshot, "Upload a screenshot",
-                                  answer=KeptScreenshotAnswer,
+                                  response_model=KeptScreenshotAnswer,
                        streams=True, body_limit=SCREENSHOT_BYTES + FORM_SPARE,
                        errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED,
                                ErrorCode.OPERATION_FAILED)),
             _screenshot_operation("GET", "", self.list_screenshots,
-                "List the newest screenshots", answer=ScreenshotsAnswer),
+                "List the newest screenshots", response_model=ScreenshotsAnswer),
             _screenshot_operation("GET", "/{name}", self.send_screenshot, "Get a screenshot",
                                   style=ResponseStyle.STREAM,
                        media_type="application/octet-stream"),

@@ -116,8 +116,11 @@ def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | No
         )
         now.check_regular()
         if not edit.force and _hash_file(now) != edit.base_hash:
-            raise state_conflict("path: the file was changed since you opened it" if edit.base_hash else
-                           "path: the file exists already")  # fmt: skip
+            raise state_conflict(
+                "path: the file was changed since you opened it"
+                if edit.base_hash
+                else "path: the file exists already"
+            )
         return now.require_status()
     finally:
         os.close(found)

@@ -47,5 +47,5 @@ class CaseGitRoutes:
     async def get_status(self, call: OperationCall) -> GitStatusResponse:
         """Return the repositories of the case and their states, read with the caller's rights."""
         workspace = await self._workspace_of(call.path["name"], call.identity)
-        found = await self._git.get_status(workspace, call.query.options())
+        found = await self._git.get_status(workspace, call.query.to_options())
         return GitStatusResponse.model_validate(found)

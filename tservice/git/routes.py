@@ -193,13 +193,13 @@ class GitRoutes:
 
     async def get_status(self, call: OperationCall) -> GitStatusResponse:
         """Return the repositories of the workspace and their states."""
-        found = await self._git.get_status(self._workspace_of(call.id), call.query.options())
+        found = await self._git.get_status(self._workspace_of(call.id), call.query.to_options())
         return GitStatusResponse.model_validate(found)
 
     async def get_diff(self, call: OperationCall) -> GitDiffResponse:
         """Return the diff of one file."""
         query = call.query
         found = await self._git.get_diff(
-            self._workspace_of(call.id), query.repo, query.path, query.kind, query.options()
+            self._workspace_of(call.id), query.repo, query.path, query.kind, query.to_options()
         )
         return GitDiffResponse.model_validate(found)

@@ -94,7 +94,7 @@ def build_hosts(
         find_user=lambda name: ground.locations.find_usage(
             LocationId(kind=LocationKind.REMOTE, name=name)
         ),
-    )
+    )  # fmt: skip
     links.explain_failure = service.explain_failure
     places = RemoteLocations(links)
     ground.locations.register_provider(LocationKind.REMOTE, places, way=places)

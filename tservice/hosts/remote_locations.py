@@ -110,7 +110,8 @@ class RemoteLocations:
             raise operation_failed(f"remote host {known.name} no longer exists")
         if link.facts is None:
             raise operation_failed(
-                f"{link.host.label} is out of reach: {link.connection.failure_reason or 'not tried'}"
+                f"{link.host.label} is out of reach: "
+                f"{link.connection.failure_reason or 'not tried'}"
             )
         check_tmux_version(link.facts.tmux)
         return _make_location(known, link)

@@ -154,12 +154,12 @@ class HostRoutes:
     async def add_host(self, call: OperationCall) -> object:
         """Add a host."""
         return RemoteHostEnvelope(
-            host=to_response(await self._hosts.add_host(call.body.record(), call.reauthorize))
+            host=to_response(await self._hosts.add_host(call.body.to_record(), call.reauthorize))
         )
 
     async def replace_host(self, call: OperationCall) -> object:
         """Replace a host."""
-        made = await self._hosts.replace_host(call.id, call.body.record(), call.reauthorize)
+        made = await self._hosts.replace_host(call.id, call.body.to_record(), call.reauthorize)
         return RemoteHostEnvelope(host=to_response(made))
 
     async def remove_host(self, call: OperationCall) -> object:

@@ -64,7 +64,7 @@ class RingEntry:
         self._boot, self.number, self.event = boot, number, event
         self._frame: bytes | None = None
         if not event.name.bulky:
-            self.encode_event()  # an event that cannot be encoded must fail before it enters the ring
+            self.encode_event()  # an event that cannot be encoded fails before it enters the ring
 
     def encode_event(self) -> bytes:
         """Return the encoded event."""

@@ -150,7 +150,7 @@ class HttpSite(server.Site):
         if size > 0 and self._held + size > MAX_BODY_BYTES:
             # Incomplete bodies can fill it: drop one, so that a retry finds room.
             # Not immediately, because this request is still being refused.
-            self.reactor.callLater(0, self._make_room, lambda connection: connection.arrived)
+            self.reactor.callLater(0, self._make_room, lambda connection: connection.received_bytes)
             return False
         self._held += size
         return True

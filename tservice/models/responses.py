@@ -11,7 +11,7 @@ from tservice.models.server_responses import RunningModels
 from tservice.sessions.interfaces import ContextQuestion, EndpointModel, SwapQuestion
 
 
-class EndpointModelAnswer(Payload):
+class OfferedModelAnswer(Payload):
     """Model that an endpoint offers; its context length in tokens, if the endpoint reports it."""
 
     id: str
@@ -26,7 +26,7 @@ class EndpointAnswer(Payload):
     base_url: str
     api_key_set: bool
     auth_style: AuthStyle
-    models: list[EndpointModelAnswer]
+    models: list[OfferedModelAnswer]
     last_discovered_at: int | None
     default_model_id: str | None = omit_if_none()
 
@@ -86,9 +86,9 @@ def to_response(endpoint: ModelEndpoint) -> EndpointAnswer:
     )
 
 
-def to_model_responses(models: Iterable[OfferedModel]) -> list[EndpointModelAnswer]:
+def to_model_responses(models: Iterable[OfferedModel]) -> list[OfferedModelAnswer]:
     """Return the responses for models."""
-    return [EndpointModelAnswer(id=each.id, context_length=each.context_length) for each in models]
+    return [OfferedModelAnswer(id=each.id, context_length=each.context_length) for each in models]
 
 
 def to_running_response(running: RunningModels) -> RunningAnswer:

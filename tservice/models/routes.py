@@ -13,7 +13,7 @@ from tservice.core.scopes import Scope
 from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.models.model import KEY_LENGTH, LABEL_LENGTH, AuthStyle
-from tservice.models.responses import Choice, EndpointAnswer, EndpointModelAnswer, RunningAnswer
+from tservice.models.responses import Choice, EndpointAnswer, OfferedModelAnswer, RunningAnswer
 from tservice.models.service import ModelService
 
 Label = Annotated[str, StringConstraints(min_length=1, max_length=LABEL_LENGTH)]
@@ -77,7 +77,7 @@ class EndpointEnvelope(ResponseModel):
 class ModelsAnswer(ResponseModel):
     """Models that an endpoint offers."""
 
-    models: list[EndpointModelAnswer]
+    models: list[OfferedModelAnswer]
 
 
 class ModelRoutes:
@@ -126,7 +126,7 @@ class ModelRoutes:
                 handler=self.add_endpoint,
                 summary="Add a model endpoint",
                 body=NewEndpointBody,
-                answer=EndpointEnvelope,
+                response_model=EndpointEnvelope,
                 errors=(ErrorCode.ALREADY_EXISTS,),
             ),
             self._write_operation(
@@ -135,7 +135,7 @@ class ModelRoutes:
                 handler=self.update_endpoint,
                 summary="Change the given fields; without apiKey the key stays",
                 body=EndpointPatch,
-                answer=EndpointEnvelope,
+                response_model=EndpointEnvelope,
                 errors=(ErrorCode.ALREADY_EXISTS, ErrorCode.NOT_FOUND),
             ),
             self._write_operation(
@@ -143,7 +143,7 @@ class ModelRoutes:
                 path="/api/model-endpoints/{id}",
                 handler=self.remove_endpoint,
                 summary="Remove a model endpoint and its key",
-                answer=EmptyPayload,
+                response_model=EmptyPayload,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
             self._write_operation(
@@ -151,7 +151,7 @@ class ModelRoutes:
                 path="/api/model-endpoints/{id}/discover-models",
                 handler=self.discover_models,
                 summary="Query the models that an endpoint offers",
-                answer=ModelsAnswer,
+                response_model=ModelsAnswer,
                 errors=(ErrorCode.NOT_FOUND,),
             ),
         ]
@@ -199,12 +199,12 @@ class ModelRoutes:
     async def add_endpoint(self, call: OperationCall) -> object:
         """Add an endpoint."""
         return EndpointEnvelope(
-            endpoint=await self._models.add_endpoint(call.body.fields(), call.reauthorize)
+            endpoint=await self._models.add_endpoint(call.body.changed_fields(), call.reauthorize)
         )
 
     async def update_endpoint(self, call: OperationCall) -> object:
         """Change an endpoint."""
-        fields = call.body.fields()
+        fields = call.body.changed_fields()
         changed = await self._models.update_endpoint(
             call.id, fields, call.identity, call.reauthorize
         )

@@ -38,7 +38,7 @@ from tservice.models.responses import (
     ChangedModel,
     Choice,
     EndpointAnswer,
-    EndpointModelAnswer,
+    OfferedModelAnswer,
     RunningAnswer,
     to_changed_response,
     to_model_responses,
@@ -165,7 +165,7 @@ class ModelService:
 
     async def discover_models(
         self, endpoint_id: str, reauthorize: Callable[[], object]
-    ) -> list[EndpointModelAnswer]:
+    ) -> list[OfferedModelAnswer]:
         """Fetch the current models of an endpoint; see L{ModelDiscovery.discover_models}."""
         endpoint = await self._discovery.discover_models(endpoint_id, reauthorize)
         return to_model_responses(endpoint.models)

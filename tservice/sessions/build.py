@@ -84,14 +84,11 @@ def build_sessions(
             properties=_make_properties(ground, roster, set_priority, creator),
             windows=windows,
             adoption=PaneAdoption(ground.reactor, mux, roster, processes),
-            gate=given.gate,
-            conversations=given.conversations,
-            recollection=given.recollection,
-            models=models,
-            new_input_id=lambda: ground.random(12).hex(),
+            gate=given.gate, conversations=given.conversations, recollection=given.recollection,
+            models=models, new_input_id=lambda: ground.random(12).hex(),
             history_limit=lambda: ground.settings.get().history_limit,
         )
-    )
+    )  # fmt: skip
     unsubscribe = ground.hub.subscribe(away.make_reconnect_listener(roster.find))
     return _make_feature(
         service, [unsubscribe, ground.settings.add_observer(windows.handle_settings_change)]

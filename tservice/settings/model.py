@@ -93,7 +93,7 @@ class VoiceSettings(SettingsRecord):
     keyterms: Annotated[tuple[Term, ...], Field(max_length=100, strict=False), FAIL_FAST] = ()
 
     @property
-    def has_api_key(self) -> bool:
+    def api_key_set(self) -> bool:
         """True if there is a key."""
         return bool(self.api_key)
 

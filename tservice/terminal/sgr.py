@@ -135,5 +135,5 @@ def make_self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def make_rows_contained(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
-    """Return the rows of a capture, made L{make_self_contained}; its screen begins without a style."""
+    """Return a capture's rows, made L{make_self_contained}; its screen begins without a style."""
     return chain(make_self_contained(lines[:history]), make_self_contained(lines[history:]))

@@ -46,7 +46,7 @@ class PodmanCutTests(ContainerTestCase):
         choose = random.Random(SEED)
         pane: Any = await self.mux.create_pane(self.spec("sh", "-c", f"stty -echo; {COUNTER}"))
         heard = RecordingPaneListener()
-        pane.listen(heard)
+        pane.add_listener(heard)
         cuts = 0
         for number in range(1, CUTS + 1):
             mark = f"in-{number}"
@@ -54,7 +54,7 @@ class PodmanCutTests(ContainerTestCase):
                 cuts += self.cut(pane.session_id)
             while not await self.is_typed(pane, mark):
                 with passing(MuxError):
-                    await pane.write(b"line %d\r" % number, InputMark(id=mark))
+                    await pane.write_bytes(b"line %d\r" % number, InputMark(id=mark))
             if choose.random() < 0.8:
                 cuts += self.cut(pane.session_id)
             await self.until_rows(pane, number)
@@ -95,7 +95,7 @@ class PodmanCutTests(ContainerTestCase):
         """All that the far tmux holds."""
         while True:
             try:
-                found = await pane.capture(None)
+                found = await pane.capture_content(None)
             except PaneGone:
                 raise
             except MuxError:

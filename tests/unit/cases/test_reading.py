@@ -40,7 +40,7 @@ class SilentFolders:
         self.crowded: set[str] = set()
         self.asked: dict[str, float] = {}
 
-    async def paths(
+    async def check_paths(
         self, os_user: str | None, paths: Iterable[str], place: str, seconds: float = PROBE_SECONDS
     ) -> None:
         for path in paths:
@@ -136,7 +136,7 @@ class CaseListTests(CaseCase):
         self.made("one")
         silence = SilentFolders()
         machine = self.machine
-        ground = machine.ground(reach=silence)
+        ground = machine.ground(reachability=silence)
         cases = build_fake_cases(ground, lambda: self.sessions).service
         dead = self.outside / "dead"
         for path in (dead, self.outside / "well"):

@@ -340,7 +340,7 @@ class CaseWorktreeTests(CaseCase):
             Case(name="a", path="/w", location=CaseLocation.CONTAINER, container=inside),
             Case(name="b", path="/w", location=CaseLocation.REMOTE, far=far),
         ):
-            catalogue = SimpleNamespace(get=lambda name, caller, case=case: succeed(case))
+            catalogue = SimpleNamespace(get_case=lambda name, caller, case=case: succeed(case))
             worktrees = CaseWorktreeMaker(cast(Any, None), cast(Any, catalogue), self.git)
             over = Deferred.fromCoroutine(
                 worktrees.add_worktree("x", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)

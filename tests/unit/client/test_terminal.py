@@ -162,7 +162,7 @@ class FollowTests(SynchronousTestCase):
         """What is printed of a session's output."""
         events = [*map(OutputReceived, pieces), ProcessEnded(0)]
         stream = SimpleNamespace(
-            connect=lambda: None, close=lambda: None, receive=lambda: iter(events)
+            connect=lambda: None, close=lambda: None, receive_events=lambda: iter(events)
         )
         out = StringIO()
         follow_stream(cast(TerminalConnection, stream), out, self.fail, self.fail, ansi=ansi)
@@ -180,9 +180,9 @@ class FollowTests(SynchronousTestCase):
 
 GUARDED = """
 import os, signal
-from tservice.client.terminal.guard import guarded
+from tservice.client.terminal.guard import guard_block
 signal.signal(signal.SIGCHLD, signal.{children})
-with guarded((1,), lambda: os.write(1, b"tidied")):
+with guard_block((1,), lambda: os.write(1, b"tidied")):
     os.write(1, b"working ")
     {then}
 os.write(1, b"done")

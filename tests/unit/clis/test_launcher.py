@@ -31,7 +31,7 @@ class InstalledVersion:
     def __init__(self, version: str | None) -> None:
         self._version = version
 
-    def read(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
+    def read_version(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
         return succeed(self._version)
 
 

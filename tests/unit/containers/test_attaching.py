@@ -32,13 +32,13 @@ class ContainerAttachTests(SynchronousTestCase):
 
     def test_denied_attach_is_rolled_back(self) -> None:
         def over() -> None:
-            self.boxes.ready.assert_awaited_once()
+            self.boxes.ensure_running.assert_awaited_once()
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
         wish = ContainerSettings(host_id="local")
         made = start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, over))
         self.failureResultOf(made, ServiceError)
-        self.boxes.remove.assert_awaited_once()
+        self.boxes.remove_container.assert_awaited_once()
         self.store.delete_case.assert_called_once_with("box-one")
 
     def test_attach_is_kept_while_the_right_lasts(self) -> None:
@@ -48,4 +48,4 @@ class ContainerAttachTests(SynchronousTestCase):
             start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, judged))
         )
         judged.assert_called_once_with()
-        self.boxes.remove.assert_not_awaited()
+        self.boxes.remove_container.assert_not_awaited()

@@ -96,14 +96,14 @@ class TongueTests(SynchronousTestCase):
     def test_docker_and_podman_get_the_same_commands(self) -> None:
         docker = EngineDialect(EngineKind.DOCKER, "/usr/bin/podman")
         for ask in (
-            lambda it: it.create(BOX),
+            lambda it: it.create_command(BOX),
             lambda it: it.inspect_command(["a"]),
-            lambda it: it.events("s", 1),
-            lambda it: it.build("t", {"a": "b"}, "/f", "/d"),
-            lambda it: it.usage("c"),
-            lambda it: it.every("s"),
-            lambda it: it.image("i"),
-            lambda it: it.remove("c"),
+            lambda it: it.events_command("s", 1),
+            lambda it: it.build_command("t", {"a": "b"}, "/f", "/d"),
+            lambda it: it.usage_command("c"),
+            lambda it: it.list_command("s"),
+            lambda it: it.image_command("i"),
+            lambda it: it.remove_command("c"),
         ):
             self.assertEqual(ask(self.podman), ask(docker))
 

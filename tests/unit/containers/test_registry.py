@@ -24,7 +24,7 @@ class NoEngine:
     def get(self, host_id: str) -> Any:
         return self
 
-    def engine(self, host: object) -> Any:
+    def get_engine(self, host: object) -> Any:
         return self
 
     async def look(self, names: object) -> Any:

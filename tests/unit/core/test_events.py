@@ -64,7 +64,7 @@ class EventTests(SynchronousTestCase):
             error = self.assertRaises(
                 TypeError, Event, name=EventName.SESSION_IDLE, payload=payload
             )
-            self.assertIn("session:idle tells Happened", str(error))
+            self.assertIn("session:idle tells OccurrencePayload", str(error))
 
     def test_unknown_payload_fields_are_left_out(self) -> None:
         self.assertEqual({"id": "s"}, to_wire(SessionExited(id="s")))

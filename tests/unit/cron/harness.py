@@ -44,10 +44,10 @@ class FewAccounts:
 
     known_ones: Mapping[str, Identity]
 
-    def identity(self, username: str) -> Identity | None:
+    def find_identity(self, username: str) -> Identity | None:
         return self.known_ones.get(username)
 
-    def known(self, username: str) -> bool:
+    def account_exists(self, username: str) -> bool:
         return username in self.known_ones
 
 

@@ -35,10 +35,10 @@ BOX = ResolvedCase(
 class ShellOnlyRegistry:
     """Knows one mode."""
 
-    def get(self, mode: str) -> Any:
+    def get_entry(self, mode: str) -> Any:
         return self
 
-    require = get
+    require_enabled = get_entry
     enabled = True
 
     @property

@@ -32,7 +32,9 @@ class QuotaTests(WorkspaceCase):
         super().setUp()
         self.patch(build, "DAY_BYTES", 2 * len(BODY) + 10)
         nobody = mock.Mock()
-        ground = build_test_runtime(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
+        ground = build_test_runtime(
+            self.above, reactor=Clock(), worker_pools=mock.Mock(files=AtOnce())
+        )
         self.feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)
         self.kept = Path(ground.config.data_dir / "screenshots")
 
@@ -58,8 +60,8 @@ class QuotaTests(WorkspaceCase):
             if (each.method, each.path) == ("POST", "/api/screenshots")
         ]
         call = mock.Mock(identity=Identity(username=account, admin=False))
-        call.header.return_value = FORM
-        call.incoming.read = self.reader()
+        call.get_header.return_value = FORM
+        call.incoming.read_data = self.reader()
         return _begin(keep(call))
 
     def save(self, account: str) -> Deferred[object]:

@@ -67,7 +67,9 @@ class OutOfReachTests(WorkspaceCase):
 
     def test_unreachable_session_is_refused_before_any_file_access(self) -> None:
         nobody = mock.Mock()
-        ground = build_test_runtime(self.above, reactor=Clock(), doors=mock.Mock(files=AtOnce()))
+        ground = build_test_runtime(
+            self.above, reactor=Clock(), worker_pools=mock.Mock(files=AtOnce())
+        )
         feature = build_files(ground, sessions=nobody, clis=nobody, audit=nobody, words=nobody)
         workspace = evolve(self.workspace, place=LocationId(kind=LocationKind.REMOTE, name="h"))
         service, read = feature.service, mock.Mock()

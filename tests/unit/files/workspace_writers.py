@@ -58,7 +58,7 @@ def fetch_writer(content: bytes) -> Callable[[Path], object]:
     """Keeps what tsctl fetched."""
 
     def write(folder: Path) -> None:
-        found = SimpleNamespace(into=lambda file: file.write(content))
+        found = SimpleNamespace(write_to=lambda file: file.write(content))
         write_atomically(cast(Any, found), folder / "a")
 
     return write

@@ -37,14 +37,14 @@ class NamedReader:
     def __init__(self, place: Location) -> None:
         self.place = place
 
-    async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
+    async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         return {"by": self.place.id.name}
 
-    def unsupported(self, reason: str) -> dict[str, Any]:
+    def make_unsupported_answer(self, reason: str) -> dict[str, Any]:
         return {"by": reason}
 
-    async def diff(self, workspace: GitWorkspace, *more: object) -> dict[str, Any]:
-        return await self.status(workspace, GitOptions())
+    async def get_diff(self, workspace: GitWorkspace, *more: object) -> dict[str, Any]:
+        return await self.get_status(workspace, GitOptions())
 
 
 class ReadersTests(SynchronousTestCase):
@@ -125,7 +125,7 @@ class RightsTests(SynchronousTestCase):
 
         sessions: Any = NoSessions()
         ground = build_test_runtime(
-            world.folder, doors=NoWorkerPools(files=NotActing()), os_users=world
+            world.folder, worker_pools=NoWorkerPools(files=NotActing()), os_users=world
         )
         git = build_git(ground, sessions=sessions)
         workspace = GitWorkspace(

@@ -122,11 +122,11 @@ class FakeService:
     def __init__(self) -> None:
         self.asked: list[Any] = []
 
-    async def status(self, *asked: Any) -> dict[str, Any]:
+    async def get_status(self, *asked: Any) -> dict[str, Any]:
         self.asked.append(asked)
         return {"state": "ok", "repos": [], "reposTruncated": False, "checkedAt": 1}
 
-    async def diff(self, *asked: Any) -> dict[str, Any]:
+    async def get_diff(self, *asked: Any) -> dict[str, Any]:
         self.asked.append(asked)
         return {"diff": "", "truncated": False, "binary": False}
 
@@ -208,7 +208,9 @@ class CaseStatusRouteTests(SynchronousTestCase):
         asked: list[Any] = []
 
         class Git:
-            async def status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
+            async def get_status(
+                self, workspace: GitWorkspace, options: GitOptions
+            ) -> dict[str, Any]:
                 asked.append((workspace, options.fresh))
                 return {
                     "state": "not-a-repo",
@@ -218,15 +220,15 @@ class CaseStatusRouteTests(SynchronousTestCase):
                 }
 
         class Cases:
-            async def case(self, name: str, caller: Identity) -> ResolvedCase:
+            async def resolve_case(self, name: str, caller: Identity) -> ResolvedCase:
                 asked.append((name, caller))
                 return ResolvedCase(name=name, path=f"/cases/{name}")
 
         class Places:
-            async def ask(self, known: LocationId) -> None:
+            async def refresh_location(self, known: LocationId) -> None:
                 asked.append(known)
 
-            def of(self, caller: Identity) -> Any:
+            def get_caller_location(self, caller: Identity) -> Any:
                 return SimpleNamespace(id=evolve(caller.location_id, uid=1000))
 
         bounds = bounds_of(Path("/cases"))

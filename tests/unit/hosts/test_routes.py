@@ -38,7 +38,7 @@ class FakeHosts:
     """
 
     def __init__(self, clock: Clock, host: RemoteHost) -> None:
-        self.book = self.links = self
+        self.registry = self.links = self
         self.host, self.master, self.ringing = host, FakeMaster(), Deferred[None]()
         way = HostConnection(clock, "there", lambda: self.master, lambda: False)
         self.link = FakeLink(host, way, HostWakeService(clock, host, way, self, self.answers, self))
@@ -48,7 +48,7 @@ class FakeHosts:
             raise not_found(f"Remote host {host_id}")
         return self.host
 
-    def of(self, host_id: str) -> FakeLink | None:
+    def get_link(self, host_id: str) -> FakeLink | None:
         return self.link if host_id == self.host.id else None
 
     async def send_wake(self, host: RemoteHost) -> None:

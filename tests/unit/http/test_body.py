@@ -167,7 +167,7 @@ class BodyTests(SynchronousTestCase):
 
     def test_many_unknown_names_are_refused_by_the_first(self) -> None:
         names = b"".join(b',"x%d":0' % number for number in range(4_000))
-        with patch("tservice.http.body.explain", side_effect=AssertionError):
+        with patch("tservice.http.body.explain_error", side_effect=AssertionError):
             self.assertSays("x0: is not a known field", b'{"cols": 1' + names + b"}")
         few = b"".join(b',"x%d":0' % number for number in range(SPARE_VALUES))
         self.assertSays("x0: is not a known field", b'{"cols": 1' + few + b"}")

@@ -50,7 +50,7 @@ class StallTests(HostileConnectionCase):
         self.shut()
         self.connection.send(self.request(1, "END_STREAM"))
         self.settle()
-        self.assertFalse(self.connection.channel.answering)
+        self.assertFalse(self.connection.channel.is_responding)
         self.clock.advance(IDLE_SECONDS)
         self.assertTrue(self.transport.disconnecting)
 

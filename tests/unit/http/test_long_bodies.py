@@ -60,7 +60,7 @@ class LongBodyTests(SynchronousTestCase):
         ]
         self.api = ApiHarness(table, self.gate, clock=self.clock)
         self.addCleanup(self.api.close)
-        for name in ("count_values", "_parse"):
+        for name in ("count_values", "_load_json"):
             self.patch(body, name, self.noted(name, getattr(body, name)))
 
     def noted(self, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,7 +87,7 @@ class LongBodyTests(SynchronousTestCase):
         connection = self.post(b'{"cols": 5}' + LONG)
         self.assertEqual((["count_values"], b""), (self.steps, connection.value()))
         run_turn(self.clock)
-        self.assertEqual((["count_values", "_parse"], [5]), (self.steps, self.handled))
+        self.assertEqual((["count_values", "_load_json"], [5]), (self.steps, self.handled))
         self.assertEqual({"cols": 5}, parse_http_answer(connection.value()).data)
         self.assertEqual(0, self.api.site._held)
 
@@ -105,7 +105,7 @@ class LongBodyTests(SynchronousTestCase):
             self.assertEqual((status, text), (answer.status, answer.error[2][: len(text)]))
         kind = parse_http_answer(self.post(b"{" + LONG, **{"Content-Type": "text/html"}).value())
         self.assertEqual("content-type: must be application/json", kind.error[2])
-        self.assertNotIn("_parse", self.steps)
+        self.assertNotIn("_load_json", self.steps)
         for content, text in (
             (b"{" + LONG, "body: must be JSON"),
             (b"\xff" + LONG, "body: must be UTF-8"),

@@ -94,7 +94,7 @@ class PipelineTests(SynchronousTestCase):
             self.clock.advance(0)
         self.assertEqual(1, self.answered())
         self.assertEqual("paused", self.connection.transport.producerState)
-        self.assertFalse(self.connection.channel.answering)
+        self.assertFalse(self.connection.channel.is_responding)
         self.connection.producer.resumeProducing()
         for _ in range(MANY):
             self.clock.advance(0)
@@ -256,7 +256,7 @@ class StreamedChunkTests(SynchronousTestCase):
         self.assertLessEqual(len(chunks), 2)
         self.assertIn(b"HTTP/1.1 400 ", self.connection.value())
         self.assertIn(b"tiny chunks", self.connection.value())
-        self.assertFalse(self.connection.channel.answering, "it makes room for others")
+        self.assertFalse(self.connection.channel.is_responding, "it makes room for others")
         self.assertLessEqual(
             self.size, MAX_TINY_CHUNKS + MAX_TINY_CHUNKS // TINY_CHUNK_BYTES + BITE_BYTES
         )

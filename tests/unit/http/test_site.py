@@ -144,7 +144,9 @@ class SiteAnswerTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.handlers = SampleHandlers()
         self.told: list[tuple[object, ...]] = []
-        self.api = ApiHarness(self.handlers.table(), answered=lambda *args: self.told.append(args))
+        self.api = ApiHarness(
+            self.handlers.table(), on_response=lambda *args: self.told.append(args)
+        )
 
     def test_service_error_becomes_its_response(self) -> None:
         self.assertEqual(

@@ -180,7 +180,7 @@ class DialectFaultTests(SynchronousTestCase):
     """Positions and rules, never content."""
 
     def fault(self, dialect: Any, text: str) -> str:
-        return str(self.assertRaises(DialectError, dialect.read, text))
+        return str(self.assertRaises(DialectError, dialect.parse_table, text))
 
     def test_json_fault_gives_its_position(self) -> None:
         for text, fault in (
@@ -230,7 +230,7 @@ class DialectLayoutTests(SynchronousTestCase):
 
     def added(self, dialect: Any, before: str, after: str) -> None:
         server = McpServer(kind=McpTransportKind.STDIO, command="run")
-        self.assertEqual(dedent(after), dialect.write(dedent(before), {"new": server}))
+        self.assertEqual(dedent(after), dialect.add_servers(dedent(before), {"new": server}))
 
     def test_addition_follows_the_last_server_and_its_comment(self) -> None:
         before = """\

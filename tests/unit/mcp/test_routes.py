@@ -148,7 +148,7 @@ class McpSyncRightTests(McpRouteCase):
 class TimeTests(McpRouteCase):
     def test_second_sync_is_refused_while_one_runs(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoWorkerPools(files=threads))
+        self.begin(worker_pools=NoWorkerPools(files=threads))
         first = self.post()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
         threads.finish()
@@ -160,7 +160,7 @@ class TimeTests(McpRouteCase):
 
     def test_concurrent_readings_are_shared(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoWorkerPools(files=threads))
+        self.begin(worker_pools=NoWorkerPools(files=threads))
         asked = [self.api.connect() for _ in range(5)]
         for connection in asked:
             connection.send(request_head("GET", PATH, {}))
@@ -172,7 +172,7 @@ class TimeTests(McpRouteCase):
 
     def test_sync_continues_without_its_caller(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoWorkerPools(files=threads))
+        self.begin(worker_pools=NoWorkerPools(files=threads))
         self.post().lose()
         stopped = self.mcp.close()
         self.assertEqual((409, "CONFLICT"), self.api.request("POST", PATH).error[:2])
@@ -183,7 +183,7 @@ class TimeTests(McpRouteCase):
 
     def test_stop_waits_for_a_running_write(self) -> None:
         threads = HeldThreads()
-        self.begin(doors=NoWorkerPools(files=threads))
+        self.begin(worker_pools=NoWorkerPools(files=threads))
         self.post()
         threads.finish()
         stopped = self.mcp.close()

@@ -181,7 +181,7 @@ class FileSwapper:
     def at_each_step(self) -> Iterator[None]:
         """A turn before each call that a write makes of these."""
         with ExitStack() as stack:
-            for name in ("replace", "_mode", "sync"):
+            for name in ("replace_config", "_get_mode", "sync_path"):
                 stack.enter_context(
                     patch.object(locked_files, name, self._after(getattr(locked_files, name)))
                 )

@@ -143,7 +143,7 @@ class ModelEndpointTests(ModelCase):
         before = self.api.get(PATH).data
         again = self.built().service
         self.run_now(again.start())
-        self.assertEqual(before, [to_wire(each) for each in again.endpoints()])
+        self.assertEqual(before, [to_wire(each) for each in again.list_endpoints()])
         self.successResultOf(again.stop())
 
     def test_right_lost_during_the_request_changes_no_endpoint(self) -> None:
@@ -169,9 +169,9 @@ class ModelEndpointTests(ModelCase):
             self.file.chmod(mode)
             again = self.built().service
             self.run_now(again.start())
-            self.assertEqual([], again.endpoints())
+            self.assertEqual([], again.list_endpoints())
             refused = self.failureResultOf(
-                start_coroutine(again.add({"label": "x", "base_url": URL}, allow_change))
+                start_coroutine(again.add_endpoint({"label": "x", "base_url": URL}, allow_change))
             )
             self.assertEqual(409, refused.value.status)
             self.assertEqual(content, self.file.read_text())

@@ -26,7 +26,7 @@ class ClientProcess:
 
     # -- what the client calls
 
-    def write_bytes(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         self.lines += data.splitlines()
 
     def closeStdin(self) -> None:

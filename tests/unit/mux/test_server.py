@@ -104,7 +104,7 @@ class ClosedLink:
         self.expected: list[bool] = []
         self.commands: list[bytes] = []
 
-    async def command(self, line: bytes) -> None:
+    async def send_command(self, line: bytes) -> None:
         self.commands.append(line)
         raise PaneGone("no client")
 
@@ -197,7 +197,7 @@ class ServerEndTests(SynchronousTestCase):
         ending, clock = self.end(ServerReachability.GONE, held)
         self.wait(clock, HANGUP_TIMEOUT)
         why = self.failureResultOf(ending, MuxTimeout)
-        self.assertIn("nobody can tell", why.getErrorMessage())
+        self.assertIn("it is unknown", why.getErrorMessage())
         self.assertEqual(["HUP", "closed"], held.done)
 
     def test_unreachable_server_is_not_taken_for_dead(self) -> None:

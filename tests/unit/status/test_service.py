@@ -35,7 +35,7 @@ class FewSessions:
         every = [KnownSession("1", "ann"), KnownSession("2", "bob")]
         return [one for one in every if caller.can_access(one.owner)]
 
-    def describe(self, session_id: str) -> SessionAnswer:
+    def describe_session(self, session_id: str) -> SessionAnswer:
         record = Session(
             id=session_id,
             mode="shell",
@@ -59,7 +59,7 @@ class StatusServiceTests(SynchronousTestCase):
         self.assertEqual(
             {
                 "version": "1.2.3",
-                "sessions": [to_wire(FewSessions().describe("1"))],
+                "sessions": [to_wire(FewSessions().describe_session("1"))],
                 "cronJobs": 0,
                 "approvals": [],
                 "planUsage": None,

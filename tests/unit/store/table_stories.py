@@ -89,17 +89,9 @@ def _accounts(world: StoryHarness) -> Sequence[StoryStep]:
 def _cookies(world: StoryHarness) -> Sequence[StoryStep]:
     store = DatabaseCookieStore(world.database)
     one = CookieSession(
-        id="1",
-        token_hash=b"1",
-        key_hash=None,
-        seal=b"",
-        username="ann",
-        method="login",
-        address="::1",
-        user_agent="",
-        created_at=1,
-        expires_at=2,
-    )
+        id="1", token_hash=b"1", key_hash=None, seal=b"", username="ann", method="login",
+        address="::1", user_agent="", created_at=1, expires_at=2,
+    )  # fmt: skip
     two = evolve(one, id="2", token_hash=b"2")
     return [
         StoryStep(name="in", do=lambda: store.save(one), owed=True),
@@ -204,12 +196,8 @@ def _typing(world: StoryHarness) -> Sequence[StoryStep]:
         )
 
     return [
-        accept("key", 1, InputKind.RAW),
-        finish("key"),
-        accept("another key", 2, InputKind.RAW),
-        finish("another key"),
-        accept("prompt", 3, InputKind.PROMPT),
-        finish("prompt"),
+        accept("key", 1, InputKind.RAW), finish("key"), accept("another key", 2, InputKind.RAW),
+        finish("another key"), accept("prompt", 3, InputKind.PROMPT), finish("prompt"),
         accept("not typed", 1, InputKind.RAW, "new"),
         StoryStep(
             name="given back",
@@ -217,9 +205,8 @@ def _typing(world: StoryHarness) -> Sequence[StoryStep]:
             owed=True,
             needs="not typed",
         ),
-        accept("another's", 1, InputKind.RAW, "you"),
-        finish("another's"),
-    ]
+        accept("another's", 1, InputKind.RAW, "you"), finish("another's"),
+    ]  # fmt: skip
 
 
 def _agents(world: StoryHarness) -> Sequence[StoryStep]:
@@ -293,16 +280,11 @@ def _webhooks(world: StoryHarness) -> Sequence[StoryStep]:
 def _cron(world: StoryHarness) -> Sequence[StoryStep]:
     store = CronStore(world.database)
     definition = JobDefinition(
-        name="j",
-        agent_type="shell",
-        working_dir="/",
-        prompt_mode=PromptMode.INLINE,
-        prompt_text="x",
-        input_mode=InputMode.PASTE,
-        schedule=JobSchedule(type=ScheduleType.INTERVAL, interval_minutes=5),
-        enabled=True,
+        name="j", agent_type="shell", working_dir="/", prompt_mode=PromptMode.INLINE,
+        prompt_text="x", input_mode=InputMode.PASTE,
+        schedule=JobSchedule(type=ScheduleType.INTERVAL, interval_minutes=5), enabled=True,
         concurrency_policy=ConcurrencyPolicy.SKIP,
-    )
+    )  # fmt: skip
     job = CronJob(id="1", owner="ann", definition=definition, created_at=1, updated_at=1)
     other = evolve(job, id="2")
     run = CronRun(

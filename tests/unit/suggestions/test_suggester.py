@@ -116,7 +116,7 @@ class SuggestTests(MindCase):
 
     def test_right_or_setting_lost_while_collecting_starts_no_cli(self) -> None:
         """The right, or the setting: the CLI is not started then."""
-        self.failureResultOf(self.ask(again=deny_change), ServiceError)
+        self.failureResultOf(self.ask(reauthorize=deny_change), ServiceError)
         held: Deferred[None] = Deferred()
 
         async def slow(session_id: str) -> Mapping[str, Any]:

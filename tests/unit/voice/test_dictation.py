@@ -105,16 +105,16 @@ class DictationService:
         self.under_way: set[Any] = set()
         self.known: list[str] = []
 
-    def enter(self, one: object, username: str) -> bool:
+    def register_dictation(self, one: object, username: str) -> bool:
         if len(self.under_way) >= MAX_STREAMS:
             return False
         self.under_way.add(one)
         return True
 
-    def leave(self, one: object) -> None:
+    def unregister_dictation(self, one: object) -> None:
         self.under_way.discard(one)
 
-    def request(self, source: SpeechSource, language: Any, keyterms: Any) -> Any:
+    def build_request(self, source: SpeechSource, language: Any, keyterms: Any) -> Any:
         self.known.append(source.secret)
         asked = UpstreamConnectRequest(url="ws://far/", query=f"language={language}", headers={})
         return asked, lambda: self.known.remove(source.secret)

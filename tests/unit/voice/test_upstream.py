@@ -138,7 +138,7 @@ class UpstreamCase(TestCase):
         return made.addCallback(made_it)
 
     def ended(self, line: Any, ear: RecordingUpstreamListener) -> Deferred[bool]:
-        line.cut()
+        line.abort_connection()
         return ear.over
 
 

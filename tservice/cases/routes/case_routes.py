@@ -178,40 +178,41 @@ class CaseRoutes:
     def _create_operations(self) -> list[Operation]:
         return [
             _make_change("POST", "", self.create_case, "Create a case and prepare it for agents",
-                    body=CreateCaseBody, answer=CaseEnvelope),
+                    body=CreateCaseBody, response_model=CaseEnvelope),
             _make_change("POST", "/link", self.link_folder, "Create a case from an existing folder",
-                    body=LinkCaseBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+                    body=LinkCaseBody, response_model=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/remote-link", self.link_remote,
                     "Create a case from a folder on a remote host",
-                    body=RemoteLinkBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+                    body=RemoteLinkBody, response_model=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/container-link", self.link_container,
                     "Create a case from an existing folder, with its sessions in a container",
-                    body=LinkContainerBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+                    body=LinkContainerBody, response_model=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/container-create", self.create_container,
                     "Create a case with its sessions in a container",
-                    body=CreateContainerBody, answer=CaseEnvelope, access=AccessRule.ADMIN),
+                    body=CreateContainerBody, response_model=CaseEnvelope, access=AccessRule.ADMIN),
             _make_change("POST", "/clone", self.clone_repository,
                          "Clone a repository into a new case",
-                    body=CloneCaseBody, answer=CloneResponse),
+                    body=CloneCaseBody, response_model=CloneResponse),
             _make_change("POST", "/clone/{name}/cancel", self.cancel_clone,
                          "Cancel a running clone",
-                    answer=EmptyPayload),
+                    response_model=EmptyPayload),
             _make_change("POST", "/{name}/worktree", self.create_worktree,
                     "Create a case on a new worktree of this case's repository",
-                    body=WorktreeBody, answer=WorktreeCreatedResponse,
+                    body=WorktreeBody, response_model=WorktreeCreatedResponse,
                     more=(ErrorCode.RATE_LIMITED,)),
             _make_change("POST", "/{name}/prepare", self.prepare_case,
                     "Fetch the missing submodules and Git LFS files of a case, in a shell",
-                    answer=PrepareResponse, more=(ErrorCode.SESSION_BUSY,)),
+                    response_model=PrepareResponse, more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
     def _change_operations(self) -> list[Operation]:
         return [
             _make_change("PUT", "/order", self.set_order, "Reorder your cases",
-                    body=CaseOrderBody, answer=CaseOrderResponse),
+                    body=CaseOrderBody, response_model=CaseOrderResponse),
             _make_change("DELETE", "/{name}", self.delete_case,
                     "Move a local case to the trash, remove a worktree, unlink any other",
-                    answer=EmptyPayload, query=DeleteCaseQuery, more=(ErrorCode.SESSION_BUSY,)),
+                    response_model=EmptyPayload, query=DeleteCaseQuery,
+                    more=(ErrorCode.SESSION_BUSY,)),
         ]  # fmt: skip
 
     async def list_cases(self, call: OperationCall) -> object:
@@ -310,7 +311,7 @@ class CaseRoutes:
     async def create_worktree(self, call: OperationCall) -> object:
         """Create a case on a new worktree."""
         warnings: list[str] = []
-        wish = call.body.wish(warnings.append)
+        wish = call.body.to_request(warnings.append)
         name = call.path["name"]
         case = await self._cases.make_worktree(name, wish, call.identity, call.reauthorize)
         return WorktreeCreatedResponse(case=make_case_response(case), warnings=warnings)
@@ -336,7 +337,7 @@ def _make_read(
     path: str,
     handler: Handler,
     summary: str,
-    answer: Any,
+    response_model: Any,
     *,
     scope: Scope = Scope.SESSIONS_READ,
     query: type[QueryParameters] | None = None,
@@ -351,7 +352,7 @@ def _make_read(
         summary=summary,
         tag="Cases",
         query=query,
-        response_model=answer,
+        response_model=response_model,
         errors=(*_READING, *errors),
     )
 
@@ -362,7 +363,7 @@ def _make_change(
     handler: Handler,
     summary: str,
     *,
-    answer: Any,
+    response_model: Any,
     body: type[RequestBody] | None = None,
     query: type[QueryParameters] | None = None,
     more: tuple[ErrorCode, ...] = (),
@@ -378,6 +379,6 @@ def _make_change(
         tag="Cases",
         body=body,
         query=query,
-        response_model=answer,
+        response_model=response_model,
         errors=(*_MAKING, *more),
     )

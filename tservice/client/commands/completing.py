@@ -99,7 +99,8 @@ def _fish_script() -> str:
         where = f"__fish_seen_subcommand_from {group[0]}" if group else first
         for word in (name, *command.aliases):
             lines.append(
-                f"complete -c tsctl -n {_quote_word(where)} -a {word} -d {_quote_word(command.help)}"
+                f"complete -c tsctl -n {_quote_word(where)} -a {word} "
+                f"-d {_quote_word(command.help)}"
             )
         inside = f"__fish_seen_subcommand_from {' '.join((name, *command.aliases))}"
         if group:

@@ -249,7 +249,7 @@ class McpRoutes:
             "access": AccessRule.USER,
             "scope": Scope.SESSIONS_READ,
             "tag": "MCP",
-            "carries": True,
+            "proxies_calls": True,
             "errors": (ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
         }
         return [

@@ -17,7 +17,7 @@ class AnswerBody(TypedDict):
     expectFrame: NotRequired[str | None]
 
 
-class AnsweredAnswer(TypedDict):
+class ApprovalAnsweredResponse(TypedDict):
     """Action that was carried out."""
 
     id: str
@@ -25,13 +25,13 @@ class AnsweredAnswer(TypedDict):
     action: Literal["approve", "deny", "option", "options", "text"]
 
 
-class DismissedAnswer(TypedDict):
+class ApprovalDismissedResponse(TypedDict):
     """Item that was dismissed."""
 
     id: str
 
 
-class ItemAnswer(TypedDict):
+class ApprovalItemResponse(TypedDict):
     """Item that waits for a person."""
 
     id: str
@@ -49,18 +49,18 @@ class ItemAnswer(TypedDict):
     message: NotRequired[str]
     cwd: NotRequired[str]
     context: NotRequired[str]
-    options: NotRequired[list[OptionAnswer]]
+    options: NotRequired[list[ApprovalOptionResponse]]
     frame: str
     acknowledgedAt: NotRequired[int]
 
 
-class ItemsAnswer(TypedDict):
+class ApprovalListResponse(TypedDict):
     """Pending items, oldest first."""
 
-    approvals: list[ItemAnswer]
+    approvals: list[ApprovalItemResponse]
 
 
-class OptionAnswer(TypedDict):
+class ApprovalOptionResponse(TypedDict):
     """Option of a dialog."""
 
     n: int
@@ -70,7 +70,7 @@ class OptionAnswer(TypedDict):
     description: NotRequired[str]
 
 
-class ViewedAnswer(TypedDict):
+class SessionViewedResponse(TypedDict):
     """Idle item that was acknowledged, if there was one."""
 
     sessionId: str
@@ -80,24 +80,30 @@ class ViewedAnswer(TypedDict):
 class Approvals(Calling):
     """Approvals."""
 
-    async def get_approvals(self) -> ItemsAnswer:
+    async def get_approvals(self) -> ApprovalListResponse:
         """List the items that wait for a person, checked against the terminals."""
-        found: ItemsAnswer = await self.call("GET", "/approvals")
+        found: ApprovalListResponse = await self.call("GET", "/approvals")
         return found
 
-    async def post_approvals_item_answer(self, item: str, body: AnswerBody) -> AnsweredAnswer:
+    async def post_approvals_item_answer(
+        self, item: str, body: AnswerBody
+    ) -> ApprovalAnsweredResponse:
         """Answer a dialog or an idle prompt."""
-        found: AnsweredAnswer = await self.call(
+        found: ApprovalAnsweredResponse = await self.call(
             "POST", f"/approvals/{quoted(item)}/answer", body=body
         )
         return found
 
-    async def post_approvals_item_dismiss(self, item: str) -> DismissedAnswer:
+    async def post_approvals_item_dismiss(self, item: str) -> ApprovalDismissedResponse:
         """Dismiss an item of the inbox."""
-        found: DismissedAnswer = await self.call("POST", f"/approvals/{quoted(item)}/dismiss")
+        found: ApprovalDismissedResponse = await self.call(
+            "POST", f"/approvals/{quoted(item)}/dismiss"
+        )
         return found
 
-    async def post_approvals_session_id_viewed(self, id: str) -> ViewedAnswer:
+    async def post_approvals_session_id_viewed(self, id: str) -> SessionViewedResponse:
         """Acknowledge a session's idle prompt."""
-        found: ViewedAnswer = await self.call("POST", f"/approvals/session/{quoted(id)}/viewed")
+        found: SessionViewedResponse = await self.call(
+            "POST", f"/approvals/session/{quoted(id)}/viewed"
+        )
         return found

@@ -7,14 +7,7 @@ from typing import Any, NotRequired, TypedDict
 from tservice.client.calling import Calling
 
 
-class AuditAnswer(TypedDict):
-    """Page of entries, newest first. C{next} is the C{before} of the next page, if there is one."""
-
-    entries: list[EntryAnswer]
-    next: NotRequired[int]
-
-
-class EntryAnswer(TypedDict):
+class AuditEntryResponse(TypedDict):
     """Entry of the audit log. Later entries have a greater C{seq}."""
 
     seq: int
@@ -25,6 +18,13 @@ class EntryAnswer(TypedDict):
     action: str
     target: str
     detail: dict[str, Any]
+
+
+class AuditPageResponse(TypedDict):
+    """Page of entries, newest first. C{next} is the C{before} of the next page, if there is one."""
+
+    entries: list[AuditEntryResponse]
+    next: NotRequired[int]
 
 
 class Audit(Calling):
@@ -41,9 +41,9 @@ class Audit(Calling):
         since: int | None = None,
         until: int | None = None,
         before: int | None = None,
-    ) -> AuditAnswer:
+    ) -> AuditPageResponse:
         """List entries of the audit log, newest first."""
-        found: AuditAnswer = await self.call(
+        found: AuditPageResponse = await self.call(
             "GET",
             "/admin/audit",
             query={

@@ -7,7 +7,13 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class AgentCase(TypedDict):
+class AgentCaseListResponse(TypedDict):
+    """Cases that agents created, newest first."""
+
+    cases: list[AgentCaseResponse]
+
+
+class AgentCaseResponse(TypedDict):
     """Case that an agent created."""
 
     name: str
@@ -18,22 +24,52 @@ class AgentCase(TypedDict):
     inUse: bool
 
 
-class AgentCasesAnswer(TypedDict):
-    """Cases that agents created, newest first."""
-
-    cases: list[AgentCase]
-
-
-class BrowseAnswer(TypedDict):
+class BrowseResponse(TypedDict):
     """Folders inside a folder."""
 
     path: str
     parent: str | None
-    folders: list[FolderAnswer]
+    folders: list[BrowsedFolderResponse]
     truncated: bool
 
 
-class CaseAnswer(TypedDict):
+class BrowsedFolderResponse(TypedDict):
+    """Folder inside another folder."""
+
+    name: str
+    path: str
+    isRepository: bool
+
+
+class CaseContainerResponse(TypedDict):
+    """Container in which a case's sessions run."""
+
+    hostId: str
+    engine: str
+    name: str
+    workdir: str
+    warnings: NotRequired[list[str]]
+
+
+class CaseEnvelope(TypedDict):
+    """Response with a case."""
+
+    case: CaseResponse
+
+
+class CaseOrderBody(TypedDict):
+    """Names of cases in their new order."""
+
+    order: list[str]
+
+
+class CaseOrderResponse(TypedDict):
+    """Current order of the cases."""
+
+    order: list[str]
+
+
+class CaseResponse(TypedDict):
     """Case. C{unreachable} is true if its folder is missing, unreadable or does not respond.
     C{agent_created} is true if an agent created it.
     """
@@ -48,41 +84,10 @@ class CaseAnswer(TypedDict):
     createdAt: NotRequired[int]
     hasInstructions: bool
     liveSessions: int
-    worktree: NotRequired[WorktreeAnswer]
-    cloning: NotRequired[CloningAnswer]
-    remote: NotRequired[FarCase]
-    container: NotRequired[CaseContainerAnswer]
-
-
-class CaseContainerAnswer(TypedDict):
-    """Container in which a case's sessions run."""
-
-    hostId: str
-    engine: str
-    name: str
-    workdir: str
-    warnings: NotRequired[list[str]]
-
-
-class CaseOrderAnswer(TypedDict):
-    """Current order of the cases."""
-
-    order: list[str]
-
-
-class CaseOrderBody(TypedDict):
-    """Names of cases in their new order."""
-
-    order: list[str]
-
-
-class CloneAnswer(TypedDict):
-    """Result of a clone. No text contains credentials."""
-
-    case: CaseAnswer
-    repository: str
-    ref: str | None
-    warnings: list[str]
+    worktree: NotRequired[WorktreeResponse]
+    cloning: NotRequired[CloneStatusResponse]
+    remote: NotRequired[RemoteCaseResponse]
+    container: NotRequired[CaseContainerResponse]
 
 
 class CloneCaseBody(TypedDict):
@@ -95,7 +100,16 @@ class CloneCaseBody(TypedDict):
     description: NotRequired[str | None]
 
 
-class CloningAnswer(TypedDict):
+class CloneResponse(TypedDict):
+    """Result of a clone. No text contains credentials."""
+
+    case: CaseResponse
+    repository: str
+    ref: str | None
+    warnings: list[str]
+
+
+class CloneStatusResponse(TypedDict):
     """Progress of a clone."""
 
     phase: str
@@ -122,21 +136,6 @@ class CreateContainerBody(TypedDict):
     mountCredentials: NotRequired[Literal["copy"] | bool | None]
 
 
-class FarCase(TypedDict):
-    """Location of a case on a remote host."""
-
-    hostId: str
-    path: str
-
-
-class FolderAnswer(TypedDict):
-    """Folder inside another folder."""
-
-    name: str
-    path: str
-    isRepository: bool
-
-
 class LinkCaseBody(TypedDict):
     """Existing folder, and the name of its case."""
 
@@ -152,17 +151,18 @@ class LinkContainerBody(TypedDict):
     workspacePath: str
 
 
-class OneCase(TypedDict):
-    """Response with a case."""
-
-    case: CaseAnswer
-
-
-class PrepareAnswer(TypedDict):
+class PrepareResponse(TypedDict):
     """Session whose shell fetches the parts that a case lacks."""
 
     sessionId: NotRequired[str]
     commands: list[str]
+
+
+class RemoteCaseResponse(TypedDict):
+    """Location of a case on a remote host."""
+
+    hostId: str
+    path: str
 
 
 class RemoteLinkBody(TypedDict):
@@ -173,54 +173,54 @@ class RemoteLinkBody(TypedDict):
     remotePath: str
 
 
-class WorktreeAnswer(TypedDict):
+WorktreeBody = TypedDict("WorktreeBody", {"branch": "str", "from": "NotRequired[str | None]"})
+"""Branch, and its starting point if the branch is new."""
+
+
+class WorktreeCreatedResponse(TypedDict):
+    """Case on a new worktree, and the parts that the worktree lacks."""
+
+    case: CaseResponse
+    warnings: list[str]
+
+
+class WorktreeResponse(TypedDict):
     """Origin of a worktree."""
 
     repository: str
     branch: str
 
 
-WorktreeBody = TypedDict("WorktreeBody", {"branch": "str", "from": "NotRequired[str | None]"})
-"""Branch, and its starting point if the branch is new."""
-
-
-class WorktreeMade(TypedDict):
-    """Case on a new worktree, and the parts that the worktree lacks."""
-
-    case: CaseAnswer
-    warnings: list[str]
-
-
 class Cases(Calling):
     """Cases."""
 
-    async def get_cases(self) -> list[CaseAnswer]:
+    async def get_cases(self) -> list[CaseResponse]:
         """List your cases, in their order."""
-        found: list[CaseAnswer] = await self.call("GET", "/cases")
+        found: list[CaseResponse] = await self.call("GET", "/cases")
         return found
 
-    async def post_cases(self, body: CreateCaseBody) -> OneCase:
+    async def post_cases(self, body: CreateCaseBody) -> CaseEnvelope:
         """Create a case and prepare it for agents."""
-        found: OneCase = await self.call("POST", "/cases", body=body)
+        found: CaseEnvelope = await self.call("POST", "/cases", body=body)
         return found
 
-    async def get_cases_agent_created(self) -> AgentCasesAnswer:
+    async def get_cases_agent_created(self) -> AgentCaseListResponse:
         """List the cases that agents created, newest first."""
-        found: AgentCasesAnswer = await self.call("GET", "/cases/agent-created")
+        found: AgentCaseListResponse = await self.call("GET", "/cases/agent-created")
         return found
 
     async def get_cases_browse(
         self, *, path: str | None = None, showHidden: bool | None = None
-    ) -> BrowseAnswer:
+    ) -> BrowseResponse:
         """List the folders in a folder, for a folder picker."""
-        found: BrowseAnswer = await self.call(
+        found: BrowseResponse = await self.call(
             "GET", "/cases/browse", query={"path": path, "showHidden": showHidden}
         )
         return found
 
-    async def get_cases_name(self, name: str) -> CaseAnswer:
+    async def get_cases_name(self, name: str) -> CaseResponse:
         """Get a case."""
-        found: CaseAnswer = await self.call("GET", f"/cases/{quoted(name)}")
+        found: CaseResponse = await self.call("GET", f"/cases/{quoted(name)}")
         return found
 
     async def delete_cases_name(self, name: str, *, force: bool | None = None) -> dict[str, Any]:
@@ -230,29 +230,29 @@ class Cases(Calling):
         )
         return found
 
-    async def post_cases_link(self, body: LinkCaseBody) -> OneCase:
+    async def post_cases_link(self, body: LinkCaseBody) -> CaseEnvelope:
         """Create a case from an existing folder."""
-        found: OneCase = await self.call("POST", "/cases/link", body=body)
+        found: CaseEnvelope = await self.call("POST", "/cases/link", body=body)
         return found
 
-    async def post_cases_remote_link(self, body: RemoteLinkBody) -> OneCase:
+    async def post_cases_remote_link(self, body: RemoteLinkBody) -> CaseEnvelope:
         """Create a case from a folder on a remote host."""
-        found: OneCase = await self.call("POST", "/cases/remote-link", body=body)
+        found: CaseEnvelope = await self.call("POST", "/cases/remote-link", body=body)
         return found
 
-    async def post_cases_container_link(self, body: LinkContainerBody) -> OneCase:
+    async def post_cases_container_link(self, body: LinkContainerBody) -> CaseEnvelope:
         """Create a case from an existing folder, with its sessions in a container."""
-        found: OneCase = await self.call("POST", "/cases/container-link", body=body)
+        found: CaseEnvelope = await self.call("POST", "/cases/container-link", body=body)
         return found
 
-    async def post_cases_container_create(self, body: CreateContainerBody) -> OneCase:
+    async def post_cases_container_create(self, body: CreateContainerBody) -> CaseEnvelope:
         """Create a case with its sessions in a container."""
-        found: OneCase = await self.call("POST", "/cases/container-create", body=body)
+        found: CaseEnvelope = await self.call("POST", "/cases/container-create", body=body)
         return found
 
-    async def post_cases_clone(self, body: CloneCaseBody) -> CloneAnswer:
+    async def post_cases_clone(self, body: CloneCaseBody) -> CloneResponse:
         """Clone a repository into a new case."""
-        found: CloneAnswer = await self.call("POST", "/cases/clone", body=body)
+        found: CloneResponse = await self.call("POST", "/cases/clone", body=body)
         return found
 
     async def post_cases_clone_name_cancel(self, name: str) -> dict[str, Any]:
@@ -260,17 +260,21 @@ class Cases(Calling):
         found: dict[str, Any] = await self.call("POST", f"/cases/clone/{quoted(name)}/cancel")
         return found
 
-    async def post_cases_name_worktree(self, name: str, body: WorktreeBody) -> WorktreeMade:
+    async def post_cases_name_worktree(
+        self, name: str, body: WorktreeBody
+    ) -> WorktreeCreatedResponse:
         """Create a case on a new worktree of this case's repository."""
-        found: WorktreeMade = await self.call("POST", f"/cases/{quoted(name)}/worktree", body=body)
+        found: WorktreeCreatedResponse = await self.call(
+            "POST", f"/cases/{quoted(name)}/worktree", body=body
+        )
         return found
 
-    async def post_cases_name_prepare(self, name: str) -> PrepareAnswer:
+    async def post_cases_name_prepare(self, name: str) -> PrepareResponse:
         """Fetch the missing submodules and Git LFS files of a case, in a shell."""
-        found: PrepareAnswer = await self.call("POST", f"/cases/{quoted(name)}/prepare")
+        found: PrepareResponse = await self.call("POST", f"/cases/{quoted(name)}/prepare")
         return found
 
-    async def put_cases_order(self, body: CaseOrderBody) -> CaseOrderAnswer:
+    async def put_cases_order(self, body: CaseOrderBody) -> CaseOrderResponse:
         """Reorder your cases."""
-        found: CaseOrderAnswer = await self.call("PUT", "/cases/order", body=body)
+        found: CaseOrderResponse = await self.call("PUT", "/cases/order", body=body)
         return found

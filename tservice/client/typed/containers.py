@@ -7,14 +7,81 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class BuildLog(TypedDict):
+class BuildLogResponse(TypedDict):
     """Output of a build: its last 1,000 lines, kept until the service ends."""
 
     running: bool
     lines: list[str]
 
 
-class ContainerDetails(TypedDict):
+class ContainerHostBody(TypedDict):
+    """Container engine, and the settings of its containers."""
+
+    label: str
+    engine: Literal["docker", "podman"]
+    image: str
+    context: NotRequired[str | None]
+    network: NotRequired[str]
+    resources: NotRequired[ContainerResourcesBody]
+    mountCredentials: NotRequired[Literal["copy"] | bool]
+    hooksEnabled: NotRequired[bool]
+    extraCreateArgs: NotRequired[list[str]]
+    extraExecArgs: NotRequired[list[str]]
+
+
+class ContainerHostEnvelope(TypedDict):
+    """Response with a container host."""
+
+    host: ContainerHostResponse
+
+
+class ContainerHostResponse(TypedDict):
+    """Container engine, and the settings of its containers."""
+
+    id: str
+    label: str
+    engine: Literal["docker", "podman"]
+    image: str
+    context: NotRequired[str]
+    network: str
+    resources: ContainerResourcesResponse
+    mountCredentials: bool | Literal["copy"]
+    hooksEnabled: bool
+    extraCreateArgs: list[str]
+    extraExecArgs: list[str]
+
+
+class ContainerLimitsResponse(TypedDict):
+    """Effective limits: bytes, processors, processes."""
+
+    memory: int
+    cpus: float
+    pids: int
+
+
+class ContainerListResponse(TypedDict):
+    """Containers of a host's cases."""
+
+    containers: list[ContainerResponse]
+
+
+class ContainerResourcesBody(TypedDict):
+    """Resource limits of a container."""
+
+    memory: NotRequired[str]
+    cpus: NotRequired[float]
+    pids: NotRequired[int]
+
+
+class ContainerResourcesResponse(TypedDict):
+    """Resource limits of a container."""
+
+    memory: str
+    cpus: float
+    pids: int
+
+
+class ContainerResponse(TypedDict):
     """Current state of a container. C{missing}: the next start of a session creates it."""
 
     name: str
@@ -26,79 +93,12 @@ class ContainerDetails(TypedDict):
     created: int | None
     exitCode: NotRequired[int]
     oomKilled: NotRequired[bool]
-    limits: LimitsAnswer
-    usage: NotRequired[UsageAnswer]
+    limits: ContainerLimitsResponse
+    usage: NotRequired[ContainerUsageResponse]
     warnings: NotRequired[list[str]]
 
 
-class ContainerHostAnswer(TypedDict):
-    """Container engine, and the settings of its containers."""
-
-    id: str
-    label: str
-    engine: Literal["docker", "podman"]
-    image: str
-    context: NotRequired[str]
-    network: str
-    resources: ResourcesAnswer
-    mountCredentials: bool | Literal["copy"]
-    hooksEnabled: bool
-    extraCreateArgs: list[str]
-    extraExecArgs: list[str]
-
-
-class ContainerHostBody(TypedDict):
-    """Container engine, and the settings of its containers."""
-
-    label: str
-    engine: Literal["docker", "podman"]
-    image: str
-    context: NotRequired[str | None]
-    network: NotRequired[str]
-    resources: NotRequired[ResourcesBody]
-    mountCredentials: NotRequired[Literal["copy"] | bool]
-    hooksEnabled: NotRequired[bool]
-    extraCreateArgs: NotRequired[list[str]]
-    extraExecArgs: NotRequired[list[str]]
-
-
-class ContainersAnswer(TypedDict):
-    """Containers of a host's cases."""
-
-    containers: list[ContainerDetails]
-
-
-class LimitsAnswer(TypedDict):
-    """Effective limits: bytes, processors, processes."""
-
-    memory: int
-    cpus: float
-    pids: int
-
-
-class OneContainerHost(TypedDict):
-    """Response with a container host."""
-
-    host: ContainerHostAnswer
-
-
-class ResourcesAnswer(TypedDict):
-    """Resource limits of a container."""
-
-    memory: str
-    cpus: float
-    pids: int
-
-
-class ResourcesBody(TypedDict):
-    """Resource limits of a container."""
-
-    memory: NotRequired[str]
-    cpus: NotRequired[float]
-    pids: NotRequired[int]
-
-
-class UsageAnswer(TypedDict):
+class ContainerUsageResponse(TypedDict):
     """Current use: bytes, percent of one processor, processes."""
 
     memory: int | None
@@ -109,19 +109,21 @@ class UsageAnswer(TypedDict):
 class Containers(Calling):
     """Containers."""
 
-    async def get_container_hosts(self) -> list[ContainerHostAnswer]:
+    async def get_container_hosts(self) -> list[ContainerHostResponse]:
         """List the container hosts; empty unless you are an admin."""
-        found: list[ContainerHostAnswer] = await self.call("GET", "/container-hosts")
+        found: list[ContainerHostResponse] = await self.call("GET", "/container-hosts")
         return found
 
-    async def post_container_hosts(self, body: ContainerHostBody) -> OneContainerHost:
+    async def post_container_hosts(self, body: ContainerHostBody) -> ContainerHostEnvelope:
         """Add a container host."""
-        found: OneContainerHost = await self.call("POST", "/container-hosts", body=body)
+        found: ContainerHostEnvelope = await self.call("POST", "/container-hosts", body=body)
         return found
 
-    async def put_container_hosts_id(self, id: str, body: ContainerHostBody) -> OneContainerHost:
+    async def put_container_hosts_id(
+        self, id: str, body: ContainerHostBody
+    ) -> ContainerHostEnvelope:
         """Replace a container host, except its id."""
-        found: OneContainerHost = await self.call(
+        found: ContainerHostEnvelope = await self.call(
             "PUT", f"/container-hosts/{quoted(id)}", body=body
         )
         return found
@@ -131,9 +133,9 @@ class Containers(Calling):
         found: dict[str, Any] = await self.call("DELETE", f"/container-hosts/{quoted(id)}")
         return found
 
-    async def get_container_hosts_id_containers(self, id: str) -> ContainersAnswer:
+    async def get_container_hosts_id_containers(self, id: str) -> ContainerListResponse:
         """List the containers of the host's cases."""
-        found: ContainersAnswer = await self.call(
+        found: ContainerListResponse = await self.call(
             "GET", f"/container-hosts/{quoted(id)}/containers"
         )
         return found
@@ -150,19 +152,19 @@ class Containers(Calling):
         )
         return found
 
-    async def get_container_hosts_id_build_log(self, id: str) -> BuildLog:
+    async def get_container_hosts_id_build_log(self, id: str) -> BuildLogResponse:
         """Get the output of the last build."""
-        found: BuildLog = await self.call("GET", f"/container-hosts/{quoted(id)}/build/log")
+        found: BuildLogResponse = await self.call("GET", f"/container-hosts/{quoted(id)}/build/log")
         return found
 
-    async def get_cases_name_container(self, name: str) -> ContainerDetails:
+    async def get_cases_name_container(self, name: str) -> ContainerResponse:
         """Get the current state of a case's container."""
-        found: ContainerDetails = await self.call("GET", f"/cases/{quoted(name)}/container")
+        found: ContainerResponse = await self.call("GET", f"/cases/{quoted(name)}/container")
         return found
 
-    async def post_cases_name_container_recreate(self, name: str) -> ContainerDetails:
+    async def post_cases_name_container_recreate(self, name: str) -> ContainerResponse:
         """Recreate the container of a case; its home folder stays."""
-        found: ContainerDetails = await self.call(
+        found: ContainerResponse = await self.call(
             "POST", f"/cases/{quoted(name)}/container/recreate"
         )
         return found

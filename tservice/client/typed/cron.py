@@ -7,7 +7,71 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class JobAnswer(TypedDict):
+class JobBody(TypedDict):
+    """New job (protocol-cron-job)."""
+
+    caseName: NotRequired[str | None]
+    launchCommand: NotRequired[str | None]
+    promptText: NotRequired[str | None]
+    promptFilePath: NotRequired[str | None]
+    runAt: NotRequired[int | None]
+    intervalMinutes: NotRequired[int | None]
+    dailyTime: NotRequired[str | None]
+    weeklyDays: NotRequired[list[int] | None]
+    weeklyTime: NotRequired[str | None]
+    cronExpression: NotRequired[str | None]
+    autoClosePreviousSession: NotRequired[bool | None]
+    notes: NotRequired[str | None]
+    name: str
+    agentType: str
+    workingDir: NotRequired[str | None]
+    promptMode: Literal["inline_text", "prompt_file_path"]
+    inputMode: Literal["paste", "typed"]
+    scheduleType: Literal["once", "interval", "daily", "weekly", "cron"]
+    enabled: bool
+    concurrencyPolicy: Literal["warn_only", "skip_if_same_agent_running"]
+
+
+class JobEnabledBody(TypedDict):
+    """New enabled state of a job."""
+
+    enabled: bool
+
+
+class JobEnvelope(TypedDict):
+    """Response with a job."""
+
+    job: JobResponse
+
+
+class JobPatch(TypedDict):
+    """Changes to a job; C{null} removes an optional field. Absent fields stay as they are,
+    whatever the default.
+    """
+
+    caseName: NotRequired[str | None]
+    launchCommand: NotRequired[str | None]
+    promptText: NotRequired[str | None]
+    promptFilePath: NotRequired[str | None]
+    runAt: NotRequired[int | None]
+    intervalMinutes: NotRequired[int | None]
+    dailyTime: NotRequired[str | None]
+    weeklyDays: NotRequired[list[int] | None]
+    weeklyTime: NotRequired[str | None]
+    cronExpression: NotRequired[str | None]
+    autoClosePreviousSession: NotRequired[bool | None]
+    notes: NotRequired[str | None]
+    name: NotRequired[str]
+    agentType: NotRequired[str]
+    workingDir: NotRequired[str]
+    promptMode: NotRequired[Literal["inline_text", "prompt_file_path"]]
+    inputMode: NotRequired[Literal["paste", "typed"]]
+    scheduleType: NotRequired[Literal["once", "interval", "daily", "weekly", "cron"]]
+    enabled: NotRequired[bool]
+    concurrencyPolicy: NotRequired[Literal["warn_only", "skip_if_same_agent_running"]]
+
+
+class JobResponse(TypedDict):
     """Job; times in Unix milliseconds."""
 
     id: str
@@ -41,78 +105,21 @@ class JobAnswer(TypedDict):
     completedOnce: NotRequired[bool]
 
 
-class JobBody(TypedDict):
-    """New job (protocol-cron-job)."""
-
-    caseName: NotRequired[str | None]
-    launchCommand: NotRequired[str | None]
-    promptText: NotRequired[str | None]
-    promptFilePath: NotRequired[str | None]
-    runAt: NotRequired[int | None]
-    intervalMinutes: NotRequired[int | None]
-    dailyTime: NotRequired[str | None]
-    weeklyDays: NotRequired[list[int] | None]
-    weeklyTime: NotRequired[str | None]
-    cronExpression: NotRequired[str | None]
-    autoClosePreviousSession: NotRequired[bool | None]
-    notes: NotRequired[str | None]
-    name: str
-    agentType: str
-    workingDir: NotRequired[str | None]
-    promptMode: Literal["inline_text", "prompt_file_path"]
-    inputMode: Literal["paste", "typed"]
-    scheduleType: Literal["once", "interval", "daily", "weekly", "cron"]
-    enabled: bool
-    concurrencyPolicy: Literal["warn_only", "skip_if_same_agent_running"]
-
-
-class JobEnabledBody(TypedDict):
-    """New enabled state of a job."""
-
-    enabled: bool
-
-
-class JobPatch(TypedDict):
-    """Changes to a job; C{null} removes an optional field. Absent fields stay as they are,
-    whatever the default.
-    """
-
-    caseName: NotRequired[str | None]
-    launchCommand: NotRequired[str | None]
-    promptText: NotRequired[str | None]
-    promptFilePath: NotRequired[str | None]
-    runAt: NotRequired[int | None]
-    intervalMinutes: NotRequired[int | None]
-    dailyTime: NotRequired[str | None]
-    weeklyDays: NotRequired[list[int] | None]
-    weeklyTime: NotRequired[str | None]
-    cronExpression: NotRequired[str | None]
-    autoClosePreviousSession: NotRequired[bool | None]
-    notes: NotRequired[str | None]
-    name: NotRequired[str]
-    agentType: NotRequired[str]
-    workingDir: NotRequired[str]
-    promptMode: NotRequired[Literal["inline_text", "prompt_file_path"]]
-    inputMode: NotRequired[Literal["paste", "typed"]]
-    scheduleType: NotRequired[Literal["once", "interval", "daily", "weekly", "cron"]]
-    enabled: NotRequired[bool]
-    concurrencyPolicy: NotRequired[Literal["warn_only", "skip_if_same_agent_running"]]
-
-
-class OneJob(TypedDict):
-    """Response with a job."""
-
-    job: JobAnswer
-
-
-class PreviewAnswer(TypedDict):
+class PreviewResponse(TypedDict):
     """Next times at which the job fires, at most 5, in Unix milliseconds."""
 
     fires: list[int]
     explanation: NotRequired[str]
 
 
-class RunAnswer(TypedDict):
+class RunNowResponse(TypedDict):
+    """The run, and the number of live sessions of the same mode that do not belong to this job."""
+
+    run: RunResponse
+    activeAgents: int
+
+
+class RunResponse(TypedDict):
     """Run. C{finishedAt} is the end of its launch and its prompt, not of the agent's work."""
 
     id: str
@@ -127,39 +134,32 @@ class RunAnswer(TypedDict):
     createdSessionUrl: str | None
 
 
-class RunNowAnswer(TypedDict):
-    """The run, and the number of live sessions of the same mode that do not belong to this job."""
-
-    run: RunAnswer
-    activeAgents: int
-
-
 class Cron(Calling):
     """Cron."""
 
-    async def get_cron_jobs(self) -> list[JobAnswer]:
+    async def get_cron_jobs(self) -> list[JobResponse]:
         """List the scheduled jobs."""
-        found: list[JobAnswer] = await self.call("GET", "/cron/jobs")
+        found: list[JobResponse] = await self.call("GET", "/cron/jobs")
         return found
 
-    async def post_cron_jobs(self, body: JobBody) -> OneJob:
+    async def post_cron_jobs(self, body: JobBody) -> JobEnvelope:
         """Create a scheduled job."""
-        found: OneJob = await self.call("POST", "/cron/jobs", body=body)
+        found: JobEnvelope = await self.call("POST", "/cron/jobs", body=body)
         return found
 
-    async def post_cron_preview(self, body: JobBody) -> PreviewAnswer:
+    async def post_cron_preview(self, body: JobBody) -> PreviewResponse:
         """Preview when a job would fire next; nothing is created."""
-        found: PreviewAnswer = await self.call("POST", "/cron/preview", body=body)
+        found: PreviewResponse = await self.call("POST", "/cron/preview", body=body)
         return found
 
-    async def get_cron_jobs_id(self, id: str) -> JobAnswer:
+    async def get_cron_jobs_id(self, id: str) -> JobResponse:
         """Get a scheduled job."""
-        found: JobAnswer = await self.call("GET", f"/cron/jobs/{quoted(id)}")
+        found: JobResponse = await self.call("GET", f"/cron/jobs/{quoted(id)}")
         return found
 
-    async def put_cron_jobs_id(self, id: str, body: JobPatch) -> OneJob:
+    async def put_cron_jobs_id(self, id: str, body: JobPatch) -> JobEnvelope:
         """Change fields of a job; the merged job is validated."""
-        found: OneJob = await self.call("PUT", f"/cron/jobs/{quoted(id)}", body=body)
+        found: JobEnvelope = await self.call("PUT", f"/cron/jobs/{quoted(id)}", body=body)
         return found
 
     async def delete_cron_jobs_id(self, id: str) -> dict[str, Any]:
@@ -167,22 +167,22 @@ class Cron(Calling):
         found: dict[str, Any] = await self.call("DELETE", f"/cron/jobs/{quoted(id)}")
         return found
 
-    async def put_cron_jobs_id_enabled(self, id: str, body: JobEnabledBody) -> OneJob:
+    async def put_cron_jobs_id_enabled(self, id: str, body: JobEnabledBody) -> JobEnvelope:
         """Enable or disable a job."""
-        found: OneJob = await self.call("PUT", f"/cron/jobs/{quoted(id)}/enabled", body=body)
+        found: JobEnvelope = await self.call("PUT", f"/cron/jobs/{quoted(id)}/enabled", body=body)
         return found
 
-    async def post_cron_jobs_id_run(self, id: str) -> RunNowAnswer:
+    async def post_cron_jobs_id_run(self, id: str) -> RunNowResponse:
         """Run a job now; its prompt is delivered after the response."""
-        found: RunNowAnswer = await self.call("POST", f"/cron/jobs/{quoted(id)}/run")
+        found: RunNowResponse = await self.call("POST", f"/cron/jobs/{quoted(id)}/run")
         return found
 
-    async def get_cron_jobs_id_runs(self, id: str) -> list[RunAnswer]:
+    async def get_cron_jobs_id_runs(self, id: str) -> list[RunResponse]:
         """List the runs of a job."""
-        found: list[RunAnswer] = await self.call("GET", f"/cron/jobs/{quoted(id)}/runs")
+        found: list[RunResponse] = await self.call("GET", f"/cron/jobs/{quoted(id)}/runs")
         return found
 
-    async def get_cron_runs(self) -> list[RunAnswer]:
+    async def get_cron_runs(self) -> list[RunResponse]:
         """List the runs of all jobs."""
-        found: list[RunAnswer] = await self.call("GET", "/cron/runs")
+        found: list[RunResponse] = await self.call("GET", "/cron/runs")
         return found

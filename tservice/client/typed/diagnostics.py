@@ -7,16 +7,16 @@ from typing import Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling
 
 
-class DoctorAnswer(TypedDict):
+class DoctorResponse(TypedDict):
     """Report of the check."""
 
     platform: str
-    summary: Summary
-    tools: list[ToolAnswer]
+    summary: DoctorSummary
+    tools: list[ToolResponse]
     lookedIn: list[str]
 
 
-class Summary(TypedDict):
+class DoctorSummary(TypedDict):
     """Number of tools with each status."""
 
     ok: int
@@ -26,7 +26,7 @@ class Summary(TypedDict):
     error: int
 
 
-class ToolAnswer(TypedDict):
+class ToolResponse(TypedDict):
     """Tool; absent fields have no value."""
 
     id: str
@@ -46,7 +46,7 @@ class Diagnostics(Calling):
 
     async def get_doctor(
         self, *, category: Literal["core", "office", "other"] | None = None
-    ) -> DoctorAnswer:
+    ) -> DoctorResponse:
         """Check this host for the programs that the service works with."""
-        found: DoctorAnswer = await self.call("GET", "/doctor", query={"category": category})
+        found: DoctorResponse = await self.call("GET", "/doctor", query={"category": category})
         return found

@@ -31,14 +31,14 @@ class AutoResumeAnswer(TypedDict):
     resumeAt: NotRequired[int]
 
 
-class ContainerAnswer(TypedDict):
+class ContainerTargetAnswer(TypedDict):
     """Fields of a session in a container (protocol-containers)."""
 
     hostId: str
     name: str
 
 
-class CustomModelAnswer(TypedDict):
+class EndpointModelAnswer(TypedDict):
     """Model of a custom endpoint (protocol-models)."""
 
     endpointId: str
@@ -46,7 +46,15 @@ class CustomModelAnswer(TypedDict):
     label: NotRequired[str]
 
 
-class ExitAnswer(TypedDict):
+class PlanUsagePayload(TypedDict):
+    """Used share of the plan's limits, as last reported; C{at} in Unix milliseconds."""
+
+    fiveHour: NotRequired[RateLimitWindow]
+    sevenDay: NotRequired[RateLimitWindow]
+    at: int
+
+
+class ProcessExitAnswer(TypedDict):
     """End of the process. All fields are C{None} if the cause is unknown."""
 
     status: NotRequired[int]
@@ -55,22 +63,21 @@ class ExitAnswer(TypedDict):
     reason: NotRequired[str]
 
 
-class NiceAnswer(TypedDict):
+class ProcessPriorityAnswer(TypedDict):
     """Scheduling priority of the pane's process, -20 (highest) to 19; 0 while disabled."""
 
     enabled: bool
     value: int
 
 
-class PlanUsageTold(TypedDict):
-    """Used share of the plan's limits, as last reported; C{at} in Unix milliseconds."""
+class RateLimitWindow(TypedDict):
+    """Used share of one rate-limit window; C{reset_at} in Unix milliseconds."""
 
-    fiveHour: NotRequired[WindowTold]
-    sevenDay: NotRequired[WindowTold]
-    at: int
+    usedPercentage: float
+    resetAt: NotRequired[int]
 
 
-class RemoteAnswer(TypedDict):
+class RemoteTargetAnswer(TypedDict):
     """Fields of a session on a remote host (protocol-remote). If C{owned} is false, the session
     was attached to and is never killed.
     """
@@ -112,26 +119,26 @@ class SessionAnswer(TypedDict):
     autoClear: AutoClearAnswer
     autoResume: AutoResumeAnswer
     limitPaused: bool
-    nice: NiceAnswer
+    nice: ProcessPriorityAnswer
     flickerFilter: bool
-    tokens: TokensAnswer
+    tokens: TokenUsageAnswer
     totalCost: float
     contextUsedPercentage: NotRequired[float]
     params: dict[str, Any]
-    customModel: NotRequired[CustomModelAnswer]
+    customModel: NotRequired[EndpointModelAnswer]
     conversationIds: list[str]
-    paneExit: NotRequired[ExitAnswer]
+    paneExit: NotRequired[ProcessExitAnswer]
     location: Literal["local", "container", "remote"]
-    remote: NotRequired[RemoteAnswer]
-    container: NotRequired[ContainerAnswer]
+    remote: NotRequired[RemoteTargetAnswer]
+    container: NotRequired[ContainerTargetAnswer]
     hooksAvailable: bool
     currentTool: NotRequired[str]
     backgroundTasks: NotRequired[int]
-    todos: NotRequired[list[TodoAnswer]]
+    todos: NotRequired[list[TodoItemAnswer]]
     currentTask: NotRequired[str]
 
 
-class StatusAnswer(TypedDict):
+class StatusResponse(TypedDict):
     """Initial state of a client, also sent as the C{init} event of the stream. Every field is
     present from the first release, and empty while its feature is off.
     """
@@ -140,14 +147,14 @@ class StatusAnswer(TypedDict):
     sessions: list[SessionAnswer]
     cronJobs: NotRequired[int]
     approvals: NotRequired[list[Any]]
-    planUsage: NotRequired[PlanUsageTold | None]
+    planUsage: NotRequired[PlanUsagePayload | None]
     tunnel: NotRequired[TunnelStatus]
     user: UserStatus
     serverTime: int
     timeZone: NotRequired[str]
 
 
-class TodoAnswer(TypedDict):
+class TodoItemAnswer(TypedDict):
     """Line of an agent's to-do list."""
 
     text: str
@@ -155,7 +162,7 @@ class TodoAnswer(TypedDict):
     doing: NotRequired[str]
 
 
-class TokensAnswer(TypedDict):
+class TokenUsageAnswer(TypedDict):
     """Tokens used so far, as the agent reports them. Numbers have no upper limit."""
 
     input: int
@@ -178,17 +185,10 @@ class UserStatus(TypedDict):
     multiUser: bool
 
 
-class WindowTold(TypedDict):
-    """Used share of one rate-limit window; C{reset_at} in Unix milliseconds."""
-
-    usedPercentage: float
-    resetAt: NotRequired[int]
-
-
 class Events(Calling):
     """Events."""
 
-    async def get_status(self) -> StatusAnswer:
+    async def get_status(self) -> StatusResponse:
         """Get the initial state of a client."""
-        found: StatusAnswer = await self.call("GET", "/status")
+        found: StatusResponse = await self.call("GET", "/status")
         return found

@@ -7,16 +7,7 @@ from typing import Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class CommitAnswer(TypedDict):
-    """Commit that was not pushed; C{time} in epoch seconds."""
-
-    hash: str
-    author: str
-    time: int
-    subject: str
-
-
-class CountsAnswer(TypedDict):
+class ChangeCountsResponse(TypedDict):
     """Exact counts, even if a list is cut; C{uncommitted} counts distinct paths."""
 
     staged: int
@@ -27,24 +18,7 @@ class CountsAnswer(TypedDict):
     stashes: int
 
 
-class DiffAnswer(TypedDict):
-    """Diff, cut at 400 KB."""
-
-    diff: str
-    truncated: bool
-    binary: bool
-
-
-class FaultAnswer(TypedDict):
-    """Reason why a repository has no status."""
-
-    state: Literal["error"]
-    error: str
-    repoRoot: str
-    checkedAt: int
-
-
-class FileAnswer(TypedDict):
+class ChangedFileResponse(TypedDict):
     """Changed file; the letters are those of C{git status --porcelain=v2}."""
 
     path: str
@@ -54,27 +28,44 @@ class FileAnswer(TypedDict):
     kind: Literal["conflicted", "staged", "unstaged", "untracked"]
 
 
-class GitStatusAnswer(TypedDict):
+class GitDiffResponse(TypedDict):
+    """Diff, cut at 400 KB."""
+
+    diff: str
+    truncated: bool
+    binary: bool
+
+
+class GitStatusResponse(TypedDict):
     """Git status of a workspace (protocol-git-status)."""
 
     state: Literal["ok", "not-a-repo", "unsupported", "error"]
     reason: NotRequired[Literal["remote", "docker"]]
     error: NotRequired[str]
-    repos: list[RepositoryAnswer]
+    repos: list[RepositoryResponse]
     reposTruncated: bool
     repoLimit: NotRequired[int]
     checkedAt: int
 
 
-class RepositoryAnswer(TypedDict):
+class RepositoryFaultResponse(TypedDict):
+    """Reason why a repository has no status."""
+
+    state: Literal["error"]
+    error: str
+    repoRoot: str
+    checkedAt: int
+
+
+class RepositoryResponse(TypedDict):
     """Repository; C{path} is its root relative to the working directory."""
 
     name: str
     path: str
-    status: StateAnswer | FaultAnswer
+    status: RepositoryStateResponse | RepositoryFaultResponse
 
 
-class StateAnswer(TypedDict):
+class RepositoryStateResponse(TypedDict):
     """Status of a repository; C{commit} is the commit of HEAD, null before the first commit."""
 
     state: Literal["ok"]
@@ -86,13 +77,22 @@ class StateAnswer(TypedDict):
     behind: int
     hasRemote: bool
     upstreamGone: bool
-    counts: CountsAnswer
-    files: list[FileAnswer]
+    counts: ChangeCountsResponse
+    files: list[ChangedFileResponse]
     filesTruncated: bool
     unpushedCount: int
-    unpushed: list[CommitAnswer]
+    unpushed: list[UnpushedCommitResponse]
     repoRoot: str
     checkedAt: int
+
+
+class UnpushedCommitResponse(TypedDict):
+    """Commit that was not pushed; C{time} in epoch seconds."""
+
+    hash: str
+    author: str
+    time: int
+    subject: str
 
 
 class Git(Calling):
@@ -105,9 +105,9 @@ class Git(Calling):
         maxRepos: list[str] | None = None,
         timeout: list[str] | None = None,
         fresh: bool | None = None,
-    ) -> GitStatusAnswer:
+    ) -> GitStatusResponse:
         """Get the git status of a session's workspace; read-only and offline."""
-        found: GitStatusAnswer = await self.call(
+        found: GitStatusResponse = await self.call(
             "GET",
             f"/sessions/{quoted(id)}/git-status",
             query={"maxRepos": maxRepos, "timeout": timeout, "fresh": fresh},
@@ -124,9 +124,9 @@ class Git(Calling):
         maxRepos: list[str] | None = None,
         timeout: list[str] | None = None,
         fresh: bool | None = None,
-    ) -> DiffAnswer:
+    ) -> GitDiffResponse:
         """Get the diff of one file that the git status lists."""
-        found: DiffAnswer = await self.call(
+        found: GitDiffResponse = await self.call(
             "GET",
             f"/sessions/{quoted(id)}/git-diff",
             query={
@@ -147,9 +147,9 @@ class Git(Calling):
         maxRepos: list[str] | None = None,
         timeout: list[str] | None = None,
         fresh: bool | None = None,
-    ) -> GitStatusAnswer:
+    ) -> GitStatusResponse:
         """Get the git status of a case's folder; read-only and offline."""
-        found: GitStatusAnswer = await self.call(
+        found: GitStatusResponse = await self.call(
             "GET",
             f"/cases/{quoted(name)}/git-status",
             query={"maxRepos": maxRepos, "timeout": timeout, "fresh": fresh},

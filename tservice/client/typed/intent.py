@@ -7,35 +7,35 @@ from typing import Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class ForgottenAnswer(TypedDict):
-    """Result of a removal: true if there was an intent."""
-
-    deleted: bool
-
-
-class IntentAnswer(TypedDict):
-    """Goal of a session's owner in its workspace."""
-
-    key: str
-    workingDir: str
-    updatedAt: int
-    goals: str
-    recentPrompts: list[PastPromptAnswer]
-
-
 class IntentBody(TypedDict):
     """Complete intent."""
 
     goals: str
 
 
-class OneIntentAnswer(TypedDict):
+class IntentDeletedResponse(TypedDict):
+    """Result of a removal: true if there was an intent."""
+
+    deleted: bool
+
+
+class IntentEnvelope(TypedDict):
     """Response with the intent, null if there is none."""
 
-    intent: IntentAnswer | None
+    intent: IntentResponse | None
 
 
-class PastPromptAnswer(TypedDict):
+class IntentResponse(TypedDict):
+    """Goal of a session's owner in its workspace."""
+
+    key: str
+    workingDir: str
+    updatedAt: int
+    goals: str
+    recentPrompts: list[PastPromptResponse]
+
+
+class PastPromptResponse(TypedDict):
     """Earlier prompt to an agent; C{ts} in Unix milliseconds."""
 
     ts: int
@@ -50,7 +50,7 @@ class SuggestBody(TypedDict):
     rejected: NotRequired[list[str] | None]
 
 
-class SuggestionAnswer(TypedDict):
+class SuggestionResponse(TypedDict):
     """Suggestion for the next input, and its reason."""
 
     prompt: str
@@ -58,10 +58,10 @@ class SuggestionAnswer(TypedDict):
     kind: Literal["continue", "verify", "redirect"]
 
 
-class SuggestionsAnswer(TypedDict):
+class SuggestionsResponse(TypedDict):
     """1 to 3 suggestions, most likely first."""
 
-    suggestions: list[SuggestionAnswer]
+    suggestions: list[SuggestionResponse]
     durationMs: int
 
 
@@ -70,24 +70,24 @@ class Intent(Calling):
 
     async def post_sessions_id_readmymind(
         self, id: str, body: SuggestBody | None = None
-    ) -> SuggestionsAnswer:
+    ) -> SuggestionsResponse:
         """Suggest the next input; nothing is sent to the session."""
-        found: SuggestionsAnswer = await self.call(
+        found: SuggestionsResponse = await self.call(
             "POST", f"/sessions/{quoted(id)}/readmymind", body=body
         )
         return found
 
-    async def get_sessions_id_intent(self, id: str) -> OneIntentAnswer:
+    async def get_sessions_id_intent(self, id: str) -> IntentEnvelope:
         """Get the owner's intent for the session's workspace."""
-        found: OneIntentAnswer = await self.call("GET", f"/sessions/{quoted(id)}/intent")
+        found: IntentEnvelope = await self.call("GET", f"/sessions/{quoted(id)}/intent")
         return found
 
-    async def put_sessions_id_intent(self, id: str, body: IntentBody) -> OneIntentAnswer:
+    async def put_sessions_id_intent(self, id: str, body: IntentBody) -> IntentEnvelope:
         """Replace the complete intent."""
-        found: OneIntentAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/intent", body=body)
+        found: IntentEnvelope = await self.call("PUT", f"/sessions/{quoted(id)}/intent", body=body)
         return found
 
-    async def delete_sessions_id_intent(self, id: str) -> ForgottenAnswer:
+    async def delete_sessions_id_intent(self, id: str) -> IntentDeletedResponse:
         """Remove the intent."""
-        found: ForgottenAnswer = await self.call("DELETE", f"/sessions/{quoted(id)}/intent")
+        found: IntentDeletedResponse = await self.call("DELETE", f"/sessions/{quoted(id)}/intent")
         return found

@@ -7,6 +7,13 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
+class AffectedSession(TypedDict):
+    """Session whose model was unloaded."""
+
+    id: str
+    name: str
+
+
 class ChangedModel(TypedDict):
     """Result of a change of model."""
 
@@ -52,16 +59,15 @@ class EndpointAnswer(TypedDict):
     baseUrl: str
     apiKeySet: bool
     authStyle: Literal["bearer", "api-key"]
-    models: list[EndpointModelAnswer]
+    models: list[OfferedModelAnswer]
     lastDiscoveredAt: int | None
     defaultModelId: NotRequired[str]
 
 
-class EndpointModelAnswer(TypedDict):
-    """Model that an endpoint offers; its context length in tokens, if the endpoint reports it."""
+class EndpointEnvelope(TypedDict):
+    """Response with an endpoint."""
 
-    id: str
-    contextLength: NotRequired[int]
+    endpoint: EndpointAnswer
 
 
 class EndpointPatch(TypedDict):
@@ -79,7 +85,7 @@ class EndpointPatch(TypedDict):
 class ModelsAnswer(TypedDict):
     """Models that an endpoint offers."""
 
-    models: list[EndpointModelAnswer]
+    models: list[OfferedModelAnswer]
 
 
 class NewEndpointBody(TypedDict):
@@ -92,10 +98,11 @@ class NewEndpointBody(TypedDict):
     defaultModelId: NotRequired[str | None]
 
 
-class OneEndpoint(TypedDict):
-    """Response with an endpoint."""
+class OfferedModelAnswer(TypedDict):
+    """Model that an endpoint offers; its context length in tokens, if the endpoint reports it."""
 
-    endpoint: EndpointAnswer
+    id: str
+    contextLength: NotRequired[int]
 
 
 class RunningAnswer(TypedDict):
@@ -114,13 +121,6 @@ class RunningModel(TypedDict):
     state: str
 
 
-class SessionNamed(TypedDict):
-    """Session whose model was unloaded."""
-
-    id: str
-    name: str
-
-
 class SwapQuestion(TypedDict):
     """Question while another model is loaded. A repeated request with C{confirmedSwap} unloads
     that model.
@@ -128,7 +128,7 @@ class SwapQuestion(TypedDict):
 
     requiresConfirmation: NotRequired[Literal[True]]
     currentlyLoadedModel: str
-    affectedSessions: list[SessionNamed]
+    affectedSessions: list[AffectedSession]
 
 
 class Models(Calling):
@@ -139,9 +139,9 @@ class Models(Calling):
         found: list[EndpointAnswer] = await self.call("GET", "/model-endpoints")
         return found
 
-    async def post_model_endpoints(self, body: NewEndpointBody) -> OneEndpoint:
+    async def post_model_endpoints(self, body: NewEndpointBody) -> EndpointEnvelope:
         """Add a model endpoint."""
-        found: OneEndpoint = await self.call("POST", "/model-endpoints", body=body)
+        found: EndpointEnvelope = await self.call("POST", "/model-endpoints", body=body)
         return found
 
     async def get_model_endpoints_id_running_status(self, id: str) -> RunningAnswer:
@@ -151,9 +151,11 @@ class Models(Calling):
         )
         return found
 
-    async def put_model_endpoints_id(self, id: str, body: EndpointPatch) -> OneEndpoint:
+    async def put_model_endpoints_id(self, id: str, body: EndpointPatch) -> EndpointEnvelope:
         """Change the given fields; without apiKey the key stays."""
-        found: OneEndpoint = await self.call("PUT", f"/model-endpoints/{quoted(id)}", body=body)
+        found: EndpointEnvelope = await self.call(
+            "PUT", f"/model-endpoints/{quoted(id)}", body=body
+        )
         return found
 
     async def delete_model_endpoints_id(self, id: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class HostChecked(TypedDict):
+class HostCheckResponse(TypedDict):
     """Result of a check of a host. C{host_key} is absent if the host showed none."""
 
     ok: bool
@@ -19,13 +19,7 @@ class HostChecked(TypedDict):
     error: NotRequired[str]
 
 
-class OneRemoteHost(TypedDict):
-    """Response with a remote host."""
-
-    host: RemoteHostAnswer
-
-
-class Reachability(TypedDict):
+class HostReachability(TypedDict):
     """Connection state of the session's host; null if no attempt was made. C{next_at} is the
     time of the next automatic attempt, in Unix milliseconds.
     """
@@ -67,6 +61,12 @@ class RemoteHostBody(TypedDict):
     wakeCommand: NotRequired[str | None]
 
 
+class RemoteHostEnvelope(TypedDict):
+    """Response with a remote host."""
+
+    host: RemoteHostAnswer
+
+
 class TmuxSession(TypedDict):
     """Tmux session on the user's tmux server of a host; C{attached} is the number of clients."""
 
@@ -90,7 +90,7 @@ class TrustBody(TypedDict):
     fingerprint: str
 
 
-class Woken(TypedDict):
+class WakeResponse(TypedDict):
     """Result of waking a host. C{woke}: the wake method was run. C{error}: the reason why the
     host was not reached.
     """
@@ -109,14 +109,14 @@ class RemoteHosts(Calling):
         found: list[RemoteHostAnswer] = await self.call("GET", "/remote-hosts")
         return found
 
-    async def post_remote_hosts(self, body: RemoteHostBody) -> OneRemoteHost:
+    async def post_remote_hosts(self, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Add a remote host."""
-        found: OneRemoteHost = await self.call("POST", "/remote-hosts", body=body)
+        found: RemoteHostEnvelope = await self.call("POST", "/remote-hosts", body=body)
         return found
 
-    async def put_remote_hosts_id(self, id: str, body: RemoteHostBody) -> OneRemoteHost:
+    async def put_remote_hosts_id(self, id: str, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Replace a remote host."""
-        found: OneRemoteHost = await self.call("PUT", f"/remote-hosts/{quoted(id)}", body=body)
+        found: RemoteHostEnvelope = await self.call("PUT", f"/remote-hosts/{quoted(id)}", body=body)
         return found
 
     async def delete_remote_hosts_id(self, id: str) -> dict[str, Any]:
@@ -124,9 +124,9 @@ class RemoteHosts(Calling):
         found: dict[str, Any] = await self.call("DELETE", f"/remote-hosts/{quoted(id)}")
         return found
 
-    async def post_remote_hosts_id_check(self, id: str) -> HostChecked:
+    async def post_remote_hosts_id_check(self, id: str) -> HostCheckResponse:
         """Check that a remote host can be used, and get its key."""
-        found: HostChecked = await self.call("POST", f"/remote-hosts/{quoted(id)}/check")
+        found: HostCheckResponse = await self.call("POST", f"/remote-hosts/{quoted(id)}/check")
         return found
 
     async def post_remote_hosts_id_trust(self, id: str, body: TrustBody) -> dict[str, Any]:
@@ -136,9 +136,9 @@ class RemoteHosts(Calling):
         )
         return found
 
-    async def post_remote_hosts_id_wake(self, id: str) -> Woken:
+    async def post_remote_hosts_id_wake(self, id: str) -> WakeResponse:
         """Wake a remote host, and wait for it up to 40 s."""
-        found: Woken = await self.call("POST", f"/remote-hosts/{quoted(id)}/wake")
+        found: WakeResponse = await self.call("POST", f"/remote-hosts/{quoted(id)}/wake")
         return found
 
     async def get_remote_hosts_id_sessions(self, id: str) -> TmuxSessions:
@@ -146,12 +146,12 @@ class RemoteHosts(Calling):
         found: TmuxSessions = await self.call("GET", f"/remote-hosts/{quoted(id)}/sessions")
         return found
 
-    async def get_sessions_id_reachability(self, id: str) -> Reachability:
+    async def get_sessions_id_reachability(self, id: str) -> HostReachability:
         """Check the connection to the host of a session."""
-        found: Reachability = await self.call("GET", f"/sessions/{quoted(id)}/reachability")
+        found: HostReachability = await self.call("GET", f"/sessions/{quoted(id)}/reachability")
         return found
 
-    async def post_sessions_id_wake(self, id: str) -> Woken:
+    async def post_sessions_id_wake(self, id: str) -> WakeResponse:
         """Wake the host of a session, and wait for it up to 40 s."""
-        found: Woken = await self.call("POST", f"/sessions/{quoted(id)}/wake")
+        found: WakeResponse = await self.call("POST", f"/sessions/{quoted(id)}/wake")
         return found

@@ -7,21 +7,13 @@ from typing import Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling
 
 
-class DismissalAnswer(TypedDict):
+class OfferDismissedResponse(TypedDict):
     """Number of sessions that are no longer offered."""
 
     dismissed: int
 
 
-class OfferAnswer(TypedDict):
-    """Sessions that can be restored; times in Unix milliseconds."""
-
-    sessions: list[OfferedAnswer]
-    expiresAt: int | None
-    restoring: bool
-
-
-class OfferedAnswer(TypedDict):
+class RestorableSessionResponse(TypedDict):
     """Session that can be restored."""
 
     id: str
@@ -34,7 +26,29 @@ class OfferedAnswer(TypedDict):
     scrollback: bool
 
 
-class RebuiltAnswer(TypedDict):
+class RestoreBody(TypedDict):
+    """Offered sessions to restore; all if absent."""
+
+    sessionIds: NotRequired[list[str] | None]
+
+
+class RestoreOfferResponse(TypedDict):
+    """Sessions that can be restored; times in Unix milliseconds."""
+
+    sessions: list[RestorableSessionResponse]
+    expiresAt: int | None
+    restoring: bool
+
+
+class RestoreReportResponse(TypedDict):
+    """Result for each session."""
+
+    restored: int
+    skipped: int
+    entries: list[RestoredSessionResponse]
+
+
+class RestoredSessionResponse(TypedDict):
     """Result for one session. C{scrollbackRestored} is true if its earlier output is shown above
     the new output.
     """
@@ -51,34 +65,22 @@ class RebuiltAnswer(TypedDict):
     scrollbackRestored: NotRequired[bool]
 
 
-class ReportAnswer(TypedDict):
-    """Result for each session."""
-
-    restored: int
-    skipped: int
-    entries: list[RebuiltAnswer]
-
-
-class RestoreBody(TypedDict):
-    """Offered sessions to restore; all if absent."""
-
-    sessionIds: NotRequired[list[str] | None]
-
-
 class Restore(Calling):
     """Restore."""
 
-    async def get_reboot_restore(self) -> OfferAnswer:
+    async def get_reboot_restore(self) -> RestoreOfferResponse:
         """List the sessions that a reboot ended and that can be restored."""
-        found: OfferAnswer = await self.call("GET", "/reboot-restore")
+        found: RestoreOfferResponse = await self.call("GET", "/reboot-restore")
         return found
 
-    async def post_reboot_restore_restore(self, body: RestoreBody | None = None) -> ReportAnswer:
+    async def post_reboot_restore_restore(
+        self, body: RestoreBody | None = None
+    ) -> RestoreReportResponse:
         """Restore the sessions, one at a time; returns when all are done."""
-        found: ReportAnswer = await self.call("POST", "/reboot-restore/restore", body=body)
+        found: RestoreReportResponse = await self.call("POST", "/reboot-restore/restore", body=body)
         return found
 
-    async def post_reboot_restore_dismiss(self) -> DismissalAnswer:
+    async def post_reboot_restore_dismiss(self) -> OfferDismissedResponse:
         """Dismiss the offer; the sessions stay in the list."""
-        found: DismissalAnswer = await self.call("POST", "/reboot-restore/dismiss")
+        found: OfferDismissedResponse = await self.call("POST", "/reboot-restore/dismiss")
         return found

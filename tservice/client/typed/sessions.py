@@ -9,7 +9,7 @@ from tservice.client.typed.events import (
     AutoClearAnswer,
     AutoCompactAnswer,
     AutoResumeAnswer,
-    NiceAnswer,
+    ProcessPriorityAnswer,
     SessionAnswer,
 )
 from tservice.client.typed.models import ContextQuestion, SwapQuestion
@@ -35,12 +35,6 @@ class AutoResumeBody(TypedDict):
 
     enabled: bool
     resumeAt: NotRequired[int | None]
-
-
-class ColourAnswer(TypedDict):
-    """Current colour of the session."""
-
-    color: Literal["default", "red", "orange", "yellow", "green", "blue", "purple", "pink"]
 
 
 class ColourBody(TypedDict):
@@ -81,16 +75,17 @@ class CustomModelBody(TypedDict):
     confirmedSwap: NotRequired[bool | None]
 
 
-class DeletedAnswer(TypedDict):
+class DeletedSessionResponse(TypedDict):
     """Result of a removal: the processes that remain. Absent if there are none."""
 
-    left: NotRequired[list[LeftAnswer]]
+    left: NotRequired[list[LeftoverProcessResponse]]
 
 
-class EffortAnswer(TypedDict):
-    """Level that the agent reported."""
+class DeletedSessionsResponse(TypedDict):
+    """Number of sessions that were removed, and the processes that remain."""
 
-    effort: str
+    left: NotRequired[list[LeftoverProcessResponse]]
+    killed: int
 
 
 class EffortBody(TypedDict):
@@ -99,14 +94,20 @@ class EffortBody(TypedDict):
     effort: str
 
 
-class FlickerAnswer(TypedDict):
-    """Current state of the flicker filter."""
+class EffortSetResponse(TypedDict):
+    """Level that the agent reported."""
 
-    flickerFilter: bool
+    effort: str
 
 
 class FlickerBody(TypedDict):
     """New state of the flicker filter."""
+
+    flickerFilter: bool
+
+
+class FlickerFilterResponse(TypedDict):
+    """Current state of the flicker filter."""
 
     flickerFilter: bool
 
@@ -121,32 +122,19 @@ class FolderTrustAnswer(TypedDict):
     missing: int
 
 
-class Killed(TypedDict):
-    """Number of sessions that were removed, and the processes that remain."""
+class LastAnswerResponse(TypedDict):
+    """The agent's last response. Before the first one the text is empty and there is no time."""
 
-    left: NotRequired[list[LeftAnswer]]
-    killed: int
+    text: str
+    timestamp: int | None
+    messages: NotRequired[list[TranscriptMessageResponse]]
 
 
-class LeftAnswer(TypedDict):
+class LeftoverProcessResponse(TypedDict):
     """Process that outlives its session. C{command} is one line, untrusted and possibly cut."""
 
     pid: int
     command: str
-
-
-class MessageAnswer(TypedDict):
-    """Message of the user or of the agent."""
-
-    role: Literal["user", "assistant"]
-    text: str
-    timestamp: int | None
-
-
-class ModelAnswer(TypedDict):
-    """Model, as the agent names it."""
-
-    model: str
 
 
 class ModelBody(TypedDict):
@@ -155,10 +143,10 @@ class ModelBody(TypedDict):
     model: str
 
 
-class NameAnswer(TypedDict):
-    """Current name of the session."""
+class ModelSetResponse(TypedDict):
+    """Model, as the agent names it."""
 
-    name: str
+    model: str
 
 
 class NameBody(TypedDict):
@@ -178,29 +166,10 @@ class NiceBody(TypedDict):
     value: NotRequired[int]
 
 
-class OneSession(TypedDict):
-    """Response with a session."""
-
-    session: SessionAnswer
-    warnings: NotRequired[list[str]]
-
-
-class OrderAnswer(TypedDict):
-    """List of every session that the caller may see, in order."""
-
-    order: list[str]
-
-
 class OrderBody(TypedDict):
     """Session ids in their new order; other sessions keep their position."""
 
     order: list[str]
-
-
-class PermissionModeAnswer(TypedDict):
-    """Mode that the screen shows."""
-
-    permissionMode: str
 
 
 class PermissionModeBody(TypedDict):
@@ -209,25 +178,16 @@ class PermissionModeBody(TypedDict):
     permissionMode: str
 
 
-class PinAnswer(TypedDict):
-    """Current pinned state."""
+class PermissionModeSetResponse(TypedDict):
+    """Mode that the screen shows."""
 
-    pinned: bool
+    permissionMode: str
 
 
 class PinBody(TypedDict):
     """New pinned state."""
 
     pinned: bool
-
-
-class QuickStartAnswer(TypedDict):
-    """Session that was started, and its case."""
-
-    sessionId: str
-    caseName: str
-    casePath: str
-    warnings: NotRequired[list[str]]
 
 
 class QuickStartBody(TypedDict):
@@ -246,6 +206,15 @@ class QuickStartBody(TypedDict):
     agentOrigin: NotRequired[str | None]
 
 
+class QuickStartResponse(TypedDict):
+    """Session that was started, and its case."""
+
+    sessionId: str
+    caseName: str
+    casePath: str
+    warnings: NotRequired[list[str]]
+
+
 class RemoteSessionBody(TypedDict):
     """Existing session of a remote host."""
 
@@ -253,12 +222,35 @@ class RemoteSessionBody(TypedDict):
     remoteSessionName: str
 
 
-class ResponseAnswer(TypedDict):
-    """The agent's last response. Before the first one the text is empty and there is no time."""
+class SessionColourResponse(TypedDict):
+    """Current colour of the session."""
 
-    text: str
-    timestamp: int | None
-    messages: NotRequired[list[MessageAnswer]]
+    color: Literal["default", "red", "orange", "yellow", "green", "blue", "purple", "pink"]
+
+
+class SessionEnvelope(TypedDict):
+    """Response with a session."""
+
+    session: SessionAnswer
+    warnings: NotRequired[list[str]]
+
+
+class SessionNameResponse(TypedDict):
+    """Current name of the session."""
+
+    name: str
+
+
+class SessionOrderResponse(TypedDict):
+    """List of every session that the caller may see, in order."""
+
+    order: list[str]
+
+
+class SessionPinResponse(TypedDict):
+    """Current pinned state."""
+
+    pinned: bool
 
 
 class StartBody(TypedDict):
@@ -269,6 +261,14 @@ class StartBody(TypedDict):
 
     clearBreaker: NotRequired[bool | None]
     fresh: NotRequired[bool | None]
+
+
+class TranscriptMessageResponse(TypedDict):
+    """Message of the user or of the agent."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    timestamp: int | None
 
 
 class Sessions(Calling):
@@ -285,30 +285,32 @@ class Sessions(Calling):
         )
         return found
 
-    async def put_sessions_id_model(self, id: str, body: ModelBody) -> ModelAnswer:
+    async def put_sessions_id_model(self, id: str, body: ModelBody) -> ModelSetResponse:
         """Change the model of a running agent."""
-        found: ModelAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/model", body=body)
+        found: ModelSetResponse = await self.call("PUT", f"/sessions/{quoted(id)}/model", body=body)
         return found
 
-    async def put_sessions_id_effort(self, id: str, body: EffortBody) -> EffortAnswer:
+    async def put_sessions_id_effort(self, id: str, body: EffortBody) -> EffortSetResponse:
         """Change the effort level of a running agent."""
-        found: EffortAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/effort", body=body)
+        found: EffortSetResponse = await self.call(
+            "PUT", f"/sessions/{quoted(id)}/effort", body=body
+        )
         return found
 
     async def put_sessions_id_permission_mode(
         self, id: str, body: PermissionModeBody
-    ) -> PermissionModeAnswer:
+    ) -> PermissionModeSetResponse:
         """Change the permission mode of a running agent."""
-        found: PermissionModeAnswer = await self.call(
+        found: PermissionModeSetResponse = await self.call(
             "PUT", f"/sessions/{quoted(id)}/permission-mode", body=body
         )
         return found
 
     async def get_sessions_id_last_response(
         self, id: str, *, context: Literal["full"] | None = None
-    ) -> ResponseAnswer:
+    ) -> LastAnswerResponse:
         """Get the agent's last response, from its own transcript."""
-        found: ResponseAnswer = await self.call(
+        found: LastAnswerResponse = await self.call(
             "GET", f"/sessions/{quoted(id)}/last-response", query={"context": context}
         )
         return found
@@ -320,16 +322,16 @@ class Sessions(Calling):
 
     async def post_sessions(
         self, body: CreateBody | None = None
-    ) -> OneSession | ContextQuestion | SwapQuestion:
+    ) -> SessionEnvelope | ContextQuestion | SwapQuestion:
         """Create a session; nothing runs unless start is true."""
-        found: OneSession | ContextQuestion | SwapQuestion = await self.call(
+        found: SessionEnvelope | ContextQuestion | SwapQuestion = await self.call(
             "POST", "/sessions", body=body
         )
         return found
 
-    async def delete_sessions(self) -> Killed:
+    async def delete_sessions(self) -> DeletedSessionsResponse:
         """End and remove all your sessions."""
-        found: Killed = await self.call("DELETE", "/sessions")
+        found: DeletedSessionsResponse = await self.call("DELETE", "/sessions")
         return found
 
     async def get_sessions_id(self, id: str) -> SessionAnswer:
@@ -337,64 +339,78 @@ class Sessions(Calling):
         found: SessionAnswer = await self.call("GET", f"/sessions/{quoted(id)}")
         return found
 
-    async def delete_sessions_id(self, id: str, *, killMux: bool | None = None) -> DeletedAnswer:
+    async def delete_sessions_id(
+        self, id: str, *, killMux: bool | None = None
+    ) -> DeletedSessionResponse:
         """End the session and remove it, or detach from its process."""
-        found: DeletedAnswer = await self.call(
+        found: DeletedSessionResponse = await self.call(
             "DELETE", f"/sessions/{quoted(id)}", query={"killMux": killMux}
         )
         return found
 
     async def post_quick_start(
         self, body: QuickStartBody | None = None
-    ) -> QuickStartAnswer | ContextQuestion | SwapQuestion:
+    ) -> QuickStartResponse | ContextQuestion | SwapQuestion:
         """Create a case if it is missing, and start a session in it."""
-        found: QuickStartAnswer | ContextQuestion | SwapQuestion = await self.call(
+        found: QuickStartResponse | ContextQuestion | SwapQuestion = await self.call(
             "POST", "/quick-start", body=body
         )
         return found
 
-    async def post_sessions_id_start(self, id: str, body: StartBody | None = None) -> OneSession:
+    async def post_sessions_id_start(
+        self, id: str, body: StartBody | None = None
+    ) -> SessionEnvelope:
         """Start the session's process, or attach to the detached one."""
-        found: OneSession = await self.call("POST", f"/sessions/{quoted(id)}/start", body=body)
+        found: SessionEnvelope = await self.call("POST", f"/sessions/{quoted(id)}/start", body=body)
         return found
 
     async def post_sessions_id_interactive(
         self, id: str, body: StartBody | None = None
-    ) -> OneSession:
+    ) -> SessionEnvelope:
         """Start the session's process, or attach to the detached one."""
-        found: OneSession = await self.call(
+        found: SessionEnvelope = await self.call(
             "POST", f"/sessions/{quoted(id)}/interactive", body=body
         )
         return found
 
-    async def post_sessions_id_shell(self, id: str, body: StartBody | None = None) -> OneSession:
+    async def post_sessions_id_shell(
+        self, id: str, body: StartBody | None = None
+    ) -> SessionEnvelope:
         """Start the session's process, or attach to the detached one."""
-        found: OneSession = await self.call("POST", f"/sessions/{quoted(id)}/shell", body=body)
+        found: SessionEnvelope = await self.call("POST", f"/sessions/{quoted(id)}/shell", body=body)
         return found
 
-    async def put_sessions_id_name(self, id: str, body: NameBody) -> NameAnswer:
+    async def put_sessions_id_name(self, id: str, body: NameBody) -> SessionNameResponse:
         """Rename the session."""
-        found: NameAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/name", body=body)
+        found: SessionNameResponse = await self.call(
+            "PUT", f"/sessions/{quoted(id)}/name", body=body
+        )
         return found
 
-    async def put_sessions_id_color(self, id: str, body: ColourBody) -> ColourAnswer:
+    async def put_sessions_id_color(self, id: str, body: ColourBody) -> SessionColourResponse:
         """Change the session's colour."""
-        found: ColourAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/color", body=body)
+        found: SessionColourResponse = await self.call(
+            "PUT", f"/sessions/{quoted(id)}/color", body=body
+        )
         return found
 
-    async def put_sessions_id_pin(self, id: str, body: PinBody) -> PinAnswer:
+    async def put_sessions_id_pin(self, id: str, body: PinBody) -> SessionPinResponse:
         """Pin or unpin the session."""
-        found: PinAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/pin", body=body)
+        found: SessionPinResponse = await self.call("PUT", f"/sessions/{quoted(id)}/pin", body=body)
         return found
 
-    async def put_sessions_id_nice(self, id: str, body: NiceBody) -> NiceAnswer:
+    async def put_sessions_id_nice(self, id: str, body: NiceBody) -> ProcessPriorityAnswer:
         """Change the priority of the session's process."""
-        found: NiceAnswer = await self.call("PUT", f"/sessions/{quoted(id)}/nice", body=body)
+        found: ProcessPriorityAnswer = await self.call(
+            "PUT", f"/sessions/{quoted(id)}/nice", body=body
+        )
         return found
 
-    async def put_sessions_id_flicker_filter(self, id: str, body: FlickerBody) -> FlickerAnswer:
+    async def put_sessions_id_flicker_filter(
+        self, id: str, body: FlickerBody
+    ) -> FlickerFilterResponse:
         """Switch the session's flicker filter on or off."""
-        found: FlickerAnswer = await self.call(
+        found: FlickerFilterResponse = await self.call(
             "PUT", f"/sessions/{quoted(id)}/flicker-filter", body=body
         )
         return found
@@ -422,7 +438,7 @@ class Sessions(Calling):
         )
         return found
 
-    async def put_session_order(self, body: OrderBody) -> OrderAnswer:
+    async def put_session_order(self, body: OrderBody) -> SessionOrderResponse:
         """Reorder your sessions."""
-        found: OrderAnswer = await self.call("PUT", "/session-order", body=body)
+        found: SessionOrderResponse = await self.call("PUT", "/session-order", body=body)
         return found

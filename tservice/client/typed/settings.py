@@ -18,15 +18,15 @@ class ModelPrice(TypedDict):
     window: NotRequired[int | None]
 
 
-class Nice(TypedDict):
+class NiceSettings(TypedDict):
     """Priority that new sessions start with."""
 
     enabled: NotRequired[bool]
     value: NotRequired[int]
 
 
-class NicePatch(TypedDict):
-    """NicePatch"""
+class NiceSettingsPatch(TypedDict):
+    """NiceSettingsPatch"""
 
     enabled: NotRequired[bool | None]
     value: NotRequired[int | None]
@@ -61,7 +61,7 @@ class NotificationPreferencesPatch(TypedDict):
     ]
 
 
-class PublicVoice(TypedDict):
+class PublicVoiceSettings(TypedDict):
     """Settings of voice dictation. Instead of the key, they say if there is one."""
 
     provider: str
@@ -98,8 +98,8 @@ class SettingsAnswer(TypedDict):
     lastUsedCase: str
     caseOrder: list[str]
     sessionOrder: list[str]
-    nice: Nice
-    voiceSettings: PublicVoice
+    nice: NiceSettings
+    voiceSettings: PublicVoiceSettings
     notificationPreferences: NotificationPreferences
     readMyMindModel: str
     readMyMindModes: list[str]
@@ -134,7 +134,7 @@ class SettingsPatch(TypedDict):
     lastUsedCase: NotRequired[str | None]
     caseOrder: NotRequired[list[str] | None]
     sessionOrder: NotRequired[list[str] | None]
-    nice: NotRequired[NicePatch | None]
+    nice: NotRequired[NiceSettingsPatch | None]
     voiceSettings: NotRequired[VoiceSettingsPatch | None]
     notificationPreferences: NotRequired[NotificationPreferencesPatch | None]
     readMyMindModel: NotRequired[str | None]

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, held_ms, quoted
 
 
-class BufferedAnswer(TypedDict):
+class BufferedInputResponse(TypedDict):
     """Input stored while the session's host is unreachable. It is typed once the host is back,
     unless there was no room (C{dropped}).
     """
@@ -16,14 +16,14 @@ class BufferedAnswer(TypedDict):
     dropped: NotRequired[bool]
 
 
-class CursorAnswer(TypedDict):
+class CursorResponse(TypedDict):
     """Position of the caret, counted from 0."""
 
     x: int
     y: int
 
 
-class DeliveryAnswer(TypedDict):
+class DeliveryResponse(TypedDict):
     """Result of an input."""
 
     delivered: bool
@@ -46,10 +46,10 @@ class InputBody(TypedDict):
     waitTimeout: NotRequired[int | None]
 
 
-class InputWaitAnswer(TypedDict):
+class InputWaitResponse(TypedDict):
     """Result of the input, and of the wait."""
 
-    wait: SignalState
+    wait: SignalWaitState
     waitedMs: int
     status: str
     limitPaused: bool
@@ -66,7 +66,16 @@ class KeyBody(TypedDict):
     key: str
 
 
-class MatchAnswer(TypedDict):
+class ResizeBody(TypedDict):
+    """Size, and the kind of screen that requests it."""
+
+    cols: int
+    rows: int
+    viewportType: NotRequired[Literal["mobile", "tablet", "desktop"] | None]
+    force: NotRequired[bool | None]
+
+
+class SearchMatchResponse(TypedDict):
     """Match of a search: 0-based line of the history, and offset in it. C{start}: the position
     in a long line at which C{text} begins.
     """
@@ -77,23 +86,7 @@ class MatchAnswer(TypedDict):
     start: NotRequired[int]
 
 
-class ResizeBody(TypedDict):
-    """Size, and the kind of screen that requests it."""
-
-    cols: int
-    rows: int
-    viewportType: NotRequired[Literal["mobile", "tablet", "desktop"] | None]
-    force: NotRequired[bool | None]
-
-
-class SearchAnswer(TypedDict):
-    """Matches, oldest first; C{truncated}: there are more."""
-
-    matches: list[MatchAnswer]
-    truncated: bool
-
-
-class SignalState(TypedDict):
+class SignalWaitState(TypedDict):
     """Result of a wait for one session; C{signal} is null if none occurred."""
 
     timedOut: bool
@@ -103,14 +96,7 @@ class SignalState(TypedDict):
     signal: Literal["exit", "blocked", "stop", "idle", "working"] | None
 
 
-class SizeAnswer(TypedDict):
-    """Current size."""
-
-    cols: int
-    rows: int
-
-
-class TerminalAnswer(TypedDict):
+class TerminalResponse(TypedDict):
     """Text of a terminal (protocol-terminal). Without a process it is empty, C{offset} is 0 and
     C{epoch} is null. C{stale}: the host is unreachable, and the text is from the time
     C{staleAt}.
@@ -121,7 +107,7 @@ class TerminalAnswer(TypedDict):
     source: str
     captureCols: int
     captureRows: int
-    cursor: CursorAnswer
+    cursor: CursorResponse
     alternateScreen: bool
     fullSize: int
     truncated: bool
@@ -130,6 +116,20 @@ class TerminalAnswer(TypedDict):
     epoch: str | None
     stale: NotRequired[bool]
     staleAt: NotRequired[int]
+
+
+class TerminalSearchResponse(TypedDict):
+    """Matches, oldest first; C{truncated}: there are more."""
+
+    matches: list[SearchMatchResponse]
+    truncated: bool
+
+
+class TerminalSizeResponse(TypedDict):
+    """Current size."""
+
+    cols: int
+    rows: int
 
 
 class Terminal(Calling):
@@ -142,9 +142,11 @@ class Terminal(Calling):
         )
         return found
 
-    async def post_sessions_id_resize(self, id: str, body: ResizeBody) -> SizeAnswer:
+    async def post_sessions_id_resize(self, id: str, body: ResizeBody) -> TerminalSizeResponse:
         """Request a size; returns the effective size."""
-        found: SizeAnswer = await self.call("POST", f"/sessions/{quoted(id)}/resize", body=body)
+        found: TerminalSizeResponse = await self.call(
+            "POST", f"/sessions/{quoted(id)}/resize", body=body
+        )
         return found
 
     async def get_sessions_id_terminal(
@@ -154,9 +156,9 @@ class Terminal(Calling):
         full: bool | None = None,
         tail: int | None = None,
         lines: str | None = None,
-    ) -> TerminalAnswer:
+    ) -> TerminalResponse:
         """Read the screen, or with full=1 also the history."""
-        found: TerminalAnswer = await self.call(
+        found: TerminalResponse = await self.call(
             "GET",
             f"/sessions/{quoted(id)}/terminal",
             query={"full": full, "tail": tail, "lines": lines},
@@ -165,9 +167,9 @@ class Terminal(Calling):
 
     async def get_sessions_id_search(
         self, id: str, *, q: str, limit: int | None = None, nocase: bool | None = None
-    ) -> SearchAnswer:
+    ) -> TerminalSearchResponse:
         """Search the pane's history for a literal text."""
-        found: SearchAnswer = await self.call(
+        found: TerminalSearchResponse = await self.call(
             "GET",
             f"/sessions/{quoted(id)}/search",
             query={"q": q, "limit": limit, "nocase": nocase},
@@ -176,9 +178,9 @@ class Terminal(Calling):
 
     async def post_sessions_id_input(
         self, id: str, body: InputBody
-    ) -> DeliveryAnswer | BufferedAnswer | InputWaitAnswer:
+    ) -> DeliveryResponse | BufferedInputResponse | InputWaitResponse:
         """Type a prompt or raw bytes, and optionally wait."""
-        found: DeliveryAnswer | BufferedAnswer | InputWaitAnswer = await self.call(
+        found: DeliveryResponse | BufferedInputResponse | InputWaitResponse = await self.call(
             "POST",
             f"/sessions/{quoted(id)}/input",
             body=body,

@@ -7,13 +7,21 @@ from typing import Any, Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling, quoted
 
 
-class OneTimedRun(TypedDict):
+class TimedRunBody(TypedDict):
+    """New timed run (protocol-legacy)."""
+
+    prompt: str
+    workingDir: NotRequired[str | None]
+    durationMinutes: int
+
+
+class TimedRunEnvelope(TypedDict):
     """Response with a timed run."""
 
-    run: TimedRunAnswer
+    run: TimedRunResponse
 
 
-class TimedRunAnswer(TypedDict):
+class TimedRunResponse(TypedDict):
     """Timed run; times in Unix milliseconds."""
 
     id: str
@@ -29,36 +37,28 @@ class TimedRunAnswer(TypedDict):
     owner: NotRequired[str]
 
 
-class TimedRunBody(TypedDict):
-    """New timed run (protocol-legacy)."""
-
-    prompt: str
-    workingDir: NotRequired[str | None]
-    durationMinutes: int
-
-
-class TimedRunsAnswer(TypedDict):
+class TimedRunsResponse(TypedDict):
     """Timed runs, newest first."""
 
-    runs: list[TimedRunAnswer]
+    runs: list[TimedRunResponse]
 
 
 class TimedRuns(Calling):
     """Timed runs."""
 
-    async def get_scheduled(self) -> TimedRunsAnswer:
+    async def get_scheduled(self) -> TimedRunsResponse:
         """List the timed runs, newest first."""
-        found: TimedRunsAnswer = await self.call("GET", "/scheduled")
+        found: TimedRunsResponse = await self.call("GET", "/scheduled")
         return found
 
-    async def post_scheduled(self, body: TimedRunBody) -> OneTimedRun:
+    async def post_scheduled(self, body: TimedRunBody) -> TimedRunEnvelope:
         """Start an agent and keep it running for a limited time."""
-        found: OneTimedRun = await self.call("POST", "/scheduled", body=body)
+        found: TimedRunEnvelope = await self.call("POST", "/scheduled", body=body)
         return found
 
-    async def get_scheduled_id(self, id: str) -> TimedRunAnswer:
+    async def get_scheduled_id(self, id: str) -> TimedRunResponse:
         """Get a timed run."""
-        found: TimedRunAnswer = await self.call("GET", f"/scheduled/{quoted(id)}")
+        found: TimedRunResponse = await self.call("GET", f"/scheduled/{quoted(id)}")
         return found
 
     async def delete_scheduled_id(self, id: str) -> dict[str, Any]:

@@ -7,7 +7,13 @@ from typing import Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling
 
 
-class UserAnswer(TypedDict):
+class UserListResponse(TypedDict):
+    """List of every account, oldest first."""
+
+    users: list[UserResponse]
+
+
+class UserResponse(TypedDict):
     """Account. No form of its password is included."""
 
     username: str
@@ -19,16 +25,10 @@ class UserAnswer(TypedDict):
     osUser: NotRequired[str | None]
 
 
-class UsersAnswer(TypedDict):
-    """List of every account, oldest first."""
-
-    users: list[UserAnswer]
-
-
 class Users(Calling):
     """Users."""
 
-    async def get_admin_users(self) -> UsersAnswer:
+    async def get_admin_users(self) -> UserListResponse:
         """List all users."""
-        found: UsersAnswer = await self.call("GET", "/admin/users")
+        found: UserListResponse = await self.call("GET", "/admin/users")
         return found

@@ -5,29 +5,29 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from tservice.client.calling import Calling, held_ms, quoted
-from tservice.client.typed.terminal import SignalState
+from tservice.client.typed.terminal import SignalWaitState
 
 
-class FleetAnswer(TypedDict):
+class FleetWaitResponse(TypedDict):
     """Signal of each session, null if none occurred."""
 
     signals: dict[str, Literal["exit", "blocked", "stop", "idle", "working"] | None]
-    wait: WaitState
+    wait: WaitStateResponse
     waitedMs: int
     immediate: bool
 
 
-class OutputAnswer(TypedDict):
+class OutputWaitResponse(TypedDict):
     """Result of the wait for output, and the session's status."""
 
-    wait: OutputState
+    wait: OutputWaitState
     waitedMs: int
     status: str
     limitPaused: bool
     immediate: bool
 
 
-class OutputState(TypedDict):
+class OutputWaitState(TypedDict):
     """Result of a wait for output."""
 
     timedOut: bool
@@ -40,17 +40,17 @@ class OutputState(TypedDict):
     snippet: str | None
 
 
-class WaitAnswer(TypedDict):
+class WaitResponse(TypedDict):
     """Result of the wait, and the session's status."""
 
-    wait: SignalState
+    wait: SignalWaitState
     waitedMs: int
     status: str
     limitPaused: bool
     immediate: bool
 
 
-class WaitState(TypedDict):
+class WaitStateResponse(TypedDict):
     """Result of a wait."""
 
     timedOut: bool
@@ -70,9 +70,9 @@ class Waits(Calling):
         timeout: int | None = None,
         fresh: bool | None = None,
         regex: None = None,
-    ) -> WaitAnswer:
+    ) -> WaitResponse:
         """Wait until the session gives a signal."""
-        found: WaitAnswer = await self.call(
+        found: WaitResponse = await self.call(
             "GET",
             f"/sessions/{quoted(id)}/wait",
             query={"until": until, "timeout": timeout, "fresh": fresh, "regex": regex},
@@ -89,9 +89,9 @@ class Waits(Calling):
         from_: Literal["now", "buffer"] | None = None,
         timeout: int | None = None,
         regex: None = None,
-    ) -> OutputAnswer:
+    ) -> OutputWaitResponse:
         """Wait until the session prints a literal text."""
-        found: OutputAnswer = await self.call(
+        found: OutputWaitResponse = await self.call(
             "GET",
             f"/sessions/{quoted(id)}/wait-output",
             query={
@@ -114,9 +114,9 @@ class Waits(Calling):
         fresh: bool | None = None,
         regex: None = None,
         mode: Literal["any", "all"] | None = None,
-    ) -> FleetAnswer:
+    ) -> FleetWaitResponse:
         """Wait until any or all of several sessions give a signal."""
-        found: FleetAnswer = await self.call(
+        found: FleetWaitResponse = await self.call(
             "GET",
             "/waits",
             query={

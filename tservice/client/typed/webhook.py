@@ -7,24 +7,13 @@ from typing import Literal, NotRequired, TypedDict
 from tservice.client.calling import Calling
 
 
-class ResultAnswer(TypedDict):
+class DeliveryResultResponse(TypedDict):
     """Result of an attempt; absent fields have no value."""
 
     ok: bool
     status: NotRequired[int]
     error: NotRequired[str]
     at: int
-
-
-class WebhookAnswer(TypedDict):
-    """Configuration of the webhook; C{urlMasked} is scheme, host and port only."""
-
-    enabled: bool
-    kind: Literal["topic", "chat_a", "chat_b", "generic"]
-    scope: Literal["attention", "all"]
-    hasUrl: bool
-    urlMasked: str | None
-    lastResult: ResultAnswer | None
 
 
 class WebhookPatch(TypedDict):
@@ -36,20 +25,31 @@ class WebhookPatch(TypedDict):
     url: NotRequired[str | None]
 
 
+class WebhookResponse(TypedDict):
+    """Configuration of the webhook; C{urlMasked} is scheme, host and port only."""
+
+    enabled: bool
+    kind: Literal["topic", "chat_a", "chat_b", "generic"]
+    scope: Literal["attention", "all"]
+    hasUrl: bool
+    urlMasked: str | None
+    lastResult: DeliveryResultResponse | None
+
+
 class Webhook(Calling):
     """Webhook."""
 
-    async def get_webhook(self) -> WebhookAnswer:
+    async def get_webhook(self) -> WebhookResponse:
         """Get the webhook; its URL is never shown."""
-        found: WebhookAnswer = await self.call("GET", "/webhook")
+        found: WebhookResponse = await self.call("GET", "/webhook")
         return found
 
-    async def put_webhook(self, body: WebhookPatch) -> WebhookAnswer:
+    async def put_webhook(self, body: WebhookPatch) -> WebhookResponse:
         """Change the given fields; returns the webhook."""
-        found: WebhookAnswer = await self.call("PUT", "/webhook", body=body)
+        found: WebhookResponse = await self.call("PUT", "/webhook", body=body)
         return found
 
-    async def post_webhook_test(self) -> ResultAnswer:
+    async def post_webhook_test(self) -> DeliveryResultResponse:
         """Send one message now, also while disabled; ok is true if it was accepted."""
-        found: ResultAnswer = await self.call("POST", "/webhook/test")
+        found: DeliveryResultResponse = await self.call("POST", "/webhook/test")
         return found

@@ -138,7 +138,8 @@ class ReactorWire:
         if late:
             return f"{format_address(self._address)} does not answer in time"
         reasons = getattr(error, "reasons", None)
-        return f"cannot reach {format_address(self._address)}: {reasons[0].value if reasons else error}"
+        reason = reasons[0].value if reasons else error
+        return f"cannot reach {format_address(self._address)}: {reason}"
 
 
 class _AnswerCollector(Protocol):

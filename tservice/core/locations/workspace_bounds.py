@@ -42,7 +42,7 @@ class AccountRights:
     os_user: str | None = None
     is_enabled: bool = True
     may_bypass_permissions: bool = field(
-        default=Factory(lambda account: account.admin, takes_self=True)
+        default=Factory(lambda account: account.is_admin, takes_self=True)
     )
 
 

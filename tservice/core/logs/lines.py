@@ -128,7 +128,8 @@ def _lost_lines(event: LogEvent, count: int) -> LogEvent:
 def text_line(event: LogEvent, redactor: SecretRedactor) -> str:
     """Return C{<time> <level> <where> <message>}; a traceback follows on indented lines."""
     message, traceback = _format_parts(event, redactor)
-    head = f"{_format_time(event)} {_format_level(event):<8} {_format_source(event)}: {_one_line(message)}\n"
+    origin = f"{_format_time(event)} {_format_level(event):<8} {_format_source(event)}"
+    head = f"{origin}: {_one_line(message)}\n"
     return head + "".join(f"    {_one_line(line)}\n" for line in traceback.splitlines())
 
 

@@ -60,7 +60,10 @@ class OsUser:
 
 
 class ActAsUser(Protocol):
-    """Calls a function with a user's rights to files; L{tservice.core.users.file_identity.act_as}."""
+    """Calls a function with a user's rights to files.
+
+    See L{tservice.core.users.file_identity.act_as}.
+    """
 
     def __call__(self, user: OsUser | None, work: Callable[[], _T], /) -> _T: ...
 

@@ -135,12 +135,12 @@ class BoundedH2Connection(H2Connection):
     def is_responding(self) -> bool:
         """True if a response is in progress."""
         requests = [stream._request for stream in self.streams.values()]
-        return any(request.handled and not request.finished for request in requests)
+        return any(request.is_complete and not request.finished for request in requests)
 
     @property
     def received_bytes(self) -> int:
         """Number of buffered bytes of requests that are still arriving."""
-        return sum(stream._request.held for stream in self.streams.values())
+        return sum(stream._request.held_bytes for stream in self.streams.values())
 
     def timeoutConnection(self) -> None:
         if self.is_responding:
@@ -331,8 +331,8 @@ class NegotiatedConnection(Protocol):
     @property
     def is_responding(self) -> bool:
         """True if a response, a stream or a WebSocket is in progress."""
-        answering: bool = self._channel.answering
-        return answering
+        is_responding: bool = self._channel.is_responding
+        return is_responding
 
     @property
     def owner(self) -> str | None:
@@ -343,7 +343,7 @@ class NegotiatedConnection(Protocol):
     @property
     def received_bytes(self) -> int:
         """Number of buffered bytes of requests that are still arriving."""
-        size: int = self._channel.arrived
+        size: int = self._channel.received_bytes
         return size
 
     def drop_connection(self) -> None:

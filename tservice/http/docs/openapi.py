@@ -61,8 +61,8 @@ SECURITY: Schema = {
         "in": "header",
         "name": HEADER,
         "description": "Belongs to the cookie that a browser or any login received: the key in the "
-        f"login's response. In an upgrade it may also be the subprotocol {KEY_PREFIX}<key>, offered "
-        f"in addition to {PROTOCOL}",
+        f"login's response. In an upgrade it may also be the subprotocol {KEY_PREFIX}<key>, "
+        f"offered in addition to {PROTOCOL}",
     },
     "hookSecret": {"type": "apiKey", "in": "header", "name": "X-Service-Hook-Secret"},
 }

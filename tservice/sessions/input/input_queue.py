@@ -58,16 +58,10 @@ class InputQueue:
     _log = Logger()
 
     def __init__(
-        self,
-        *,
-        clock: IReactorTime,
-        journal: InputJournal,
-        buffer: OfflineInputBuffer,
-        gate: IInputGate,
-        target: InputTarget,
-        new_id: Callable[[], str],
+        self, *, clock: IReactorTime, journal: InputJournal, buffer: OfflineInputBuffer,
+        gate: IInputGate, target: InputTarget, new_id: Callable[[], str],
         doubts: UnconfirmedPromptStore,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._clock = clock
         self._journal = journal
         self._buffer = buffer
@@ -280,11 +274,9 @@ class InputQueue:
         self._target.judge_input(request)
         entry = evolve(self._make_entry(request, kind, data, previous), buffered=buffered)
         context = self._make_context(
-            entry,
-            unsure=unsure,
-            wanted=wanted,
+            entry, unsure=unsure, wanted=wanted,
             submitting=partial(self._announce_submit, entry, request.submitting),
-        )
+        )  # fmt: skip
         entry = self._journal.accept_entry(entry)
         given = await self._type_entry(entry, context)
         return InputDelivery(delivered=True, opened=given.opened, put_aside=given.put_aside)
@@ -301,14 +293,10 @@ class InputQueue:
         if composer is not None and kind is not InputKind.RAW:
             data = composer.submission.append_blank(data.decode("utf-8")).encode("utf-8")
         return JournalEntry(
-            session_id=self._target.session().id,
-            id=self._new_id(),
-            kind=kind,
-            data=data,
-            client_id=None if request.seq is None else request.client_id,
-            seq=request.seq,
+            session_id=self._target.session().id, id=self._new_id(), kind=kind, data=data,
+            client_id=None if request.seq is None else request.client_id, seq=request.seq,
             previous_seq=previous,
-        )
+        )  # fmt: skip
 
     async def _type_entry(self, entry: JournalEntry, context: TypingContext) -> PromptOutcome:
         try:
@@ -440,19 +428,15 @@ class InputQueue:
         submitting: Callable[[], None] | None = None,
     ) -> TypingContext:
         return TypingContext(
-            clock=self._clock,
-            pane=self._target.require_live_pane(),
+            clock=self._clock, pane=self._target.require_live_pane(),
             composer=self._target.composer(),
             find_dialog=partial(self._gate.find_dialog, self._target.session()),
             find_opened_view=partial(self._gate.find_opened_view, self._target.session()),
             is_at_rest=partial(self._gate.is_at_rest, self._target.session()),
-            claim=partial(self._claim_prompt, entry),
-            unsure=unsure,
-            wanted=wanted,
-            submitting=submitting,
-            displacing=self._handle_displaced,
+            claim=partial(self._claim_prompt, entry), unsure=unsure, wanted=wanted,
+            submitting=submitting, displacing=self._handle_displaced,
             left=(*self._doubts.remainders, *filter(None, (self._latest,))),
-        )
+        )  # fmt: skip
 
     def _handle_displaced(self) -> None:
         self._latest = None

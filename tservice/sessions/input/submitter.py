@@ -223,7 +223,7 @@ class PromptSubmitter:
         return (await self._look_for_text())[0]
 
     async def _look_for_text(self) -> tuple[bool | None, bool]:
-        """Return the same as L{_is_composer_free}, and whether the screen was certainly complete."""
+        """Return what L{_is_composer_free} does, and whether the screen was certainly complete."""
         capture = await self._touch.capture_screen()
         if capture is None:
             return None, True

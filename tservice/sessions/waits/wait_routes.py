@@ -139,7 +139,9 @@ class WaitRoutes:
         self._waiting = waiting
 
     async def _wait_for_signal(self, call: OperationCall) -> RawReply:
-        found = await self._waiting.wait_for_signal(call.id, call.query.request(), call.identity)
+        found = await self._waiting.wait_for_signal(
+            call.id, call.query.make_request(), call.identity
+        )
         return _uncached_reply(WaitResponse, found)
 
     async def _wait_output(self, call: OperationCall) -> RawReply:

@@ -1,6 +1,6 @@
 /** Why a session looks the way it does, in one line. */
 import type { Session } from "../api/types.ts";
-import type { Item } from "../approvals/item.ts";
+import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { wantOf } from "../approvals/words.ts";
 import { endingText, lookOf, type Look, wordOf } from "../sessions/status.ts";
 
@@ -33,7 +33,7 @@ export function asksAtStart({ mode, pid, status, statusReason = "" }: Session): 
   return AT_START.test(statusReason) && !(mode === "primary" && statusReason.startsWith("trust "));
 }
 
-function reasonOf(session: Session, look: Look, item: Item | undefined): string | undefined {
+function reasonOf(session: Session, look: Look, item: ApprovalItemResponse | undefined): string | undefined {
   if ((look === "attention" || look === "done") && item) return wantOf(item);
   if (look === "ended" && !session.paneExit) return undefined;
   if (ENDED.has(look)) return endingText(session);
@@ -44,7 +44,7 @@ function reasonOf(session: Session, look: Look, item: Item | undefined): string 
 const ENDED: ReadonlySet<Look> = new Set(["ended", "stopped", "error", "detached"]);
 
 /** @param item what the session waits for, if the inbox holds it. */
-export function standingOf(session: Session, attention: boolean, item?: Item): Standing {
+export function standingOf(session: Session, attention: boolean, item?: ApprovalItemResponse): Standing {
   const seen = lookOf(session, attention);
   const look = seen === "attention" && item?.kind === "idle" ? "done" : seen;
   return { look, word: wordOf(look), reason: reasonOf(session, look, item) };

@@ -7,16 +7,25 @@ import { Icon } from "../ui/Icon.tsx";
 import { answer, answering, dismiss, troubles } from "./actions.ts";
 import { Blind, Multiple, Single } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
-import { type Answer, formOf, isKnown, isShell, type Item, missingOf, riskOf, takesText } from "./item.ts";
+import {
+  type Answer,
+  formOf,
+  isKnown,
+  isShell,
+  type ApprovalItemResponse,
+  missingOf,
+  riskOf,
+  takesText,
+} from "./item.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
 import { ageText, kindWord, messageOf } from "./words.ts";
 
-function visit(item: Item): void {
+function visit(item: ApprovalItemResponse): void {
   select(item.sessionId);
   openPage.value = undefined;
 }
 
-function Head({ item, now }: { item: Item; now: number }) {
+function Head({ item, now }: { item: ApprovalItemResponse; now: number }) {
   return (
     <header class="approval-head">
       <span class="approval-mark" data-kind={item.kind}>
@@ -49,7 +58,7 @@ function Head({ item, now }: { item: Item; now: number }) {
 }
 
 /** The whole of it scrolls; what is not there is said. */
-export function Tool({ item }: { item: Item }) {
+export function Tool({ item }: { item: ApprovalItemResponse }) {
   if (!item.toolName || item.kind === "question") return null;
   const missing = missingOf(item);
   return (
@@ -75,7 +84,7 @@ function Unknown() {
   );
 }
 
-export function Risk({ item }: { item: Item }) {
+export function Risk({ item }: { item: ApprovalItemResponse }) {
   const risk = riskOf(item);
   if (risk === undefined) return isKnown(item) ? null : <Unknown />;
   return (
@@ -86,7 +95,7 @@ export function Risk({ item }: { item: Item }) {
 }
 
 /** What the terminal shows; folded where the card says all of it in its own words. */
-function Shown({ item, text }: { item: Item; text: string }) {
+function Shown({ item, text }: { item: ApprovalItemResponse; text: string }) {
   const told = item.kind === "question" && messageOf(item) !== undefined && formOf(item) !== "blind";
   if (!told) return <Context text={text} />;
   return (
@@ -99,7 +108,7 @@ function Shown({ item, text }: { item: Item; text: string }) {
 
 const FORMS = { single: Single, multiple: Multiple, blind: Blind } as const;
 
-export function Ways({ item, busy }: { item: Item; busy: boolean }) {
+export function Ways({ item, busy }: { item: ApprovalItemResponse; busy: boolean }) {
   const form = formOf(item);
   const give = (chosen: Answer) => void answer(item, chosen);
   const Form = form === "idle" ? undefined : FORMS[form];
@@ -128,7 +137,7 @@ function pressDigit(event: KeyboardEvent): void {
   way.click();
 }
 
-export function Card({ item, now }: { item: Item; now: number }) {
+export function Card({ item, now }: { item: ApprovalItemResponse; now: number }) {
   const busy = answering.value.has(item.id);
   const message = messageOf(item);
   const trouble = troubles.value.get(item.id);

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import {
   type Answer,
   boxesOf,
-  type Item,
+  type ApprovalItemResponse,
   isFreeText,
   isGrave,
   type ItemOption,
@@ -13,7 +13,7 @@ import {
 } from "./item.ts";
 
 interface Props {
-  item: Item;
+  item: ApprovalItemResponse;
   busy: boolean;
   onAnswer: (answer: Answer) => void;
 }

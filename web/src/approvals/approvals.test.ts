@@ -7,7 +7,7 @@ import {
   isFreeText,
   isGrave,
   isKnown,
-  type Item,
+  type ApprovalItemResponse,
   leaningOf,
   lookOf,
   missingOf,
@@ -16,7 +16,7 @@ import {
 } from "./item.ts";
 import { ageText, announcementOf, messageOf, troubleOf, wantOf } from "./words.ts";
 
-const item = (part: Partial<Item> = {}): Item => ({
+const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse => ({
   id: "s1:1",
   sessionId: "s1",
   sessionName: "one",
@@ -29,7 +29,7 @@ const item = (part: Partial<Item> = {}): Item => ({
 const options = (...labels: string[]) =>
   labels.map((label, index) => ({ n: index + 1, label, selected: index === 0 }));
 
-const ids = (items: readonly Item[]) => items.map((each) => each.id);
+const ids = (items: readonly ApprovalItemResponse[]) => items.map((each) => each.id);
 
 describe("inbox", () => {
   const second = item({ id: "s2:1", sessionId: "s2", createdAt: 500 });

@@ -1,6 +1,6 @@
 /** Approval items in words. */
 import { ApiError, textOf } from "../api/errors.ts";
-import type { Item, ItemKind } from "./item.ts";
+import type { ApprovalItemResponse, ItemKind } from "./item.ts";
 
 const KINDS: Record<ItemKind, string> = {
   permission: "asks for permission",
@@ -11,7 +11,7 @@ const KINDS: Record<ItemKind, string> = {
 export const kindWord = (kind: ItemKind): string => KINDS[kind];
 
 /** One line for hover texts and announcements: what the agent wants. */
-export function wantOf(item: Item): string {
+export function wantOf(item: ApprovalItemResponse): string {
   if (item.kind === "permission" && item.toolName) {
     const what = item.toolSummary ? `: ${item.toolSummary}` : "";
     return `wants to use ${item.toolName}${what}`;
@@ -21,10 +21,10 @@ export function wantOf(item: Item): string {
 }
 
 /** The agent's own words, unless they only repeat the tool that stands above them. */
-export const messageOf = (item: Item): string | undefined =>
+export const messageOf = (item: ApprovalItemResponse): string | undefined =>
   item.kind === "permission" && item.toolName ? undefined : item.message;
 
-export const announcementOf = (item: Item): string => `${item.sessionName} ${wantOf(item)}`;
+export const announcementOf = (item: ApprovalItemResponse): string => `${item.sessionName} ${wantOf(item)}`;
 
 const MINUTE_MS = 60_000;
 

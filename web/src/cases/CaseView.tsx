@@ -19,7 +19,7 @@ import { readCaseGit } from "./calls.ts";
 import { remove } from "./remove.ts";
 import { Box } from "../containers/Box.tsx";
 import { consequences, isElsewhere, kindOf, removalBar, sessionsIn } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 /** @param page absent: the terminal. */
 function go(session: Session, page?: string): void {
@@ -27,7 +27,7 @@ function go(session: Session, page?: string): void {
   openPage.value = page;
 }
 
-function start(each: Case): void {
+function start(each: CaseResponse): void {
   const elsewhere = isElsewhere(each) ? kindOf(each) : undefined;
   newSessionPlace.value = { workingDir: each.path, caseName: each.name, elsewhere };
   openPage.value = undefined;
@@ -63,7 +63,7 @@ function FilesButton({ session }: { session: Session }) {
 }
 
 /** What is elsewhere is not looked into from here; a container's folder is of this machine. */
-function Elsewhere({ each, session }: { each: Case; session: Session | undefined }) {
+function Elsewhere({ each, session }: { each: CaseResponse; session: Session | undefined }) {
   if (each.remote)
     return (
       <p class="dim">Its folder is on {each.remote.hostId}: changes and files there are not looked at.</p>
@@ -98,7 +98,7 @@ function Inside({ session }: { session: Session }) {
   );
 }
 
-function End({ each }: { each: Case }) {
+function End({ each }: { each: CaseResponse }) {
   const bar = removalBar(each);
   return (
     <div class="case-end">
@@ -140,13 +140,13 @@ function Alone({ name }: { name: string }) {
   );
 }
 
-function About({ each, session }: { each: Case; session: Session | undefined }) {
+function About({ each, session }: { each: CaseResponse; session: Session | undefined }) {
   if (isElsewhere(each)) return <Elsewhere each={each} session={session} />;
   if (session) return <Inside session={session} />;
   return each.cloning || each.unreachable ? null : <Alone name={each.name} />;
 }
 
-export function CaseView({ each }: { each: Case }) {
+export function CaseView({ each }: { each: CaseResponse }) {
   const found = sessionsIn(each, sessions.value);
   const [first] = found;
   /** Goals belong to a folder, and are reached by what works there. */

@@ -8,11 +8,11 @@ import { BrowsePane } from "./BrowsePane.tsx";
 import { type Elsewhere, hostsElsewhere, keyOf, makeElsewhere, ready, type Wish } from "./elsewhere.ts";
 import { nameOfRepository, nameProblem } from "./rules.ts";
 import { Segments } from "./Segments.tsx";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 interface Props {
-  cases: readonly Case[];
-  onMade: (made: Case) => void;
+  cases: readonly CaseResponse[];
+  onMade: (made: CaseResponse) => void;
   /** Absent: whatever it stands in closes by itself. */
   onClose?: () => void;
 }
@@ -91,7 +91,7 @@ function HostChoice({
 interface FolderProps {
   wish: Wish;
   set: (part: Partial<Wish>) => void;
-  onMade: (made: Case) => void;
+  onMade: (made: CaseResponse) => void;
 }
 
 function Folder({ wish, set, onMade }: FolderProps) {

@@ -4,9 +4,15 @@ import { sentenceOf } from "../api/errors.ts";
 import { makeCase } from "./calls.ts";
 import { InlineForm } from "./InlineForm.tsx";
 import { nameProblem } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
-export function MakePane({ cases, onMade }: { cases: readonly Case[]; onMade: (made: Case) => void }) {
+export function MakePane({
+  cases,
+  onMade,
+}: {
+  cases: readonly CaseResponse[];
+  onMade: (made: CaseResponse) => void;
+}) {
   const [problem, setProblem] = useState("");
   const make = async (name: string) => {
     const wrong = nameProblem(name, cases);

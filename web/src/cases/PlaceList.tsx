@@ -4,7 +4,7 @@ import { Icon, type IconName } from "../ui/Icon.tsx";
 import { browse, cancelClone } from "./calls.ts";
 import { matching, type Place, placesOf } from "./rules.ts";
 import { casesProblem } from "./state.ts";
-import type { Case, Folder } from "./types.ts";
+import type { CaseResponse, BrowsedFolderResponse } from "./types.ts";
 import { failed } from "../ui/toasts.ts";
 
 const MARKS: Record<Place["kind"], IconName> = { recent: "clock", case: "folder", repository: "branch" };
@@ -12,8 +12,8 @@ const MARKS: Record<Place["kind"], IconName> = { recent: "clock", case: "folder"
 const SEARCHED_FROM = 6;
 
 /** The folders at home. Who may not look there is offered the rest. */
-function useHome(): readonly Folder[] {
-  const [folders, setFolders] = useState<readonly Folder[]>([]);
+function useHome(): readonly BrowsedFolderResponse[] {
+  const [folders, setFolders] = useState<readonly BrowsedFolderResponse[]>([]);
   useEffect(() => {
     const end = new AbortController();
     browse(undefined, false, end.signal).then(
@@ -69,7 +69,7 @@ function Row({ place, cloning, chosen, onChoose }: RowProps) {
 
 interface Props {
   recent: readonly string[];
-  cases: readonly Case[] | undefined;
+  cases: readonly CaseResponse[] | undefined;
   chosen: { workingDir: string; caseName: string };
   onChoose: (place: Place) => void;
 }

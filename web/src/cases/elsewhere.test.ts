@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { SESSION } from "../api/sample.ts";
 import { type Elsewhere, keyOf, ready, type Wish } from "./elsewhere.ts";
 import { consequences, isElsewhere, kindOf, placesOf, sessionsIn } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 const far: Elsewhere = { kind: "remote", id: "box", label: "Box", makesFolders: false };
 const boxes: Elsewhere = { kind: "container", id: "default", label: "This machine", makesFolders: true };
 const wish: Wish = { host: far, folder: "there", path: "~/src", name: "src" };
 
-const there: Case = {
+const there: CaseResponse = {
   name: "engine",
   path: "/srv/engine",
   location: "remote",

@@ -2,7 +2,7 @@
 import type { Session } from "../api/types.ts";
 import { shortPath } from "../lib/format.ts";
 import { table } from "../lib/table.ts";
-import type { Case, CloneProgress, Cloning, Folder } from "./types.ts";
+import type { CaseResponse, CloneProgress, CloneStatusResponse, BrowsedFolderResponse } from "./types.ts";
 
 /** A place that a session can work in. */
 export interface Place {
@@ -22,7 +22,7 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 export const NAME_MAX = 128;
 
 /** @returns what is wrong with a name; nothing where it can be sent. */
-export function nameProblem(name: string, cases: readonly Case[]): string | undefined {
+export function nameProblem(name: string, cases: readonly CaseResponse[]): string | undefined {
   if (name === "") return undefined;
   if (!NAME.test(name)) return "Letters, digits, - and _ only.";
   if (name.length > NAME_MAX) return `${NAME_MAX} characters at most.`;
@@ -55,36 +55,40 @@ const PHASES = table({
   "checking-out": "Checking out",
 });
 
-export function cloneWords({ phase, percent }: Cloning): string {
+export function cloneWords({ phase, percent }: CloneStatusResponse): string {
   const words = PHASES[phase] ?? phase;
   return percent === null ? `${words}…` : `${words}, ${Math.floor(percent)} %`;
 }
 
-export function progressed(cases: readonly Case[], { name, phase, percent }: CloneProgress): Case[] {
+export function progressed(
+  cases: readonly CaseResponse[],
+  { name, phase, percent }: CloneProgress,
+): CaseResponse[] {
   return cases.map((each) => (each.name === name ? { ...each, cloning: { phase, percent } } : each));
 }
 
-const KINDS: Record<Case["location"], string> = {
+const KINDS: Record<CaseResponse["location"], string> = {
   local: "case",
   linked: "linked",
   container: "in a container",
   remote: "on another host",
 };
 
-export function kindOf(each: Case): string {
+export function kindOf(each: CaseResponse): string {
   if (each.worktree) return `worktree · ${each.worktree.branch}`;
   return each.remote ? `on ${each.remote.hostId}` : KINDS[each.location];
 }
 
 /** Its sessions run elsewhere than on the service's machine, with the programs that are there. */
-export const isElsewhere = ({ location }: Case): boolean => location === "remote" || location === "container";
+export const isElsewhere = ({ location }: CaseResponse): boolean =>
+  location === "remote" || location === "container";
 
-function offOf(each: Case): string | undefined {
+function offOf(each: CaseResponse): string | undefined {
   if (each.cloning) return cloneWords(each.cloning);
   return each.unreachable ? "does not answer" : undefined;
 }
 
-function placeOfCase(each: Case): Place {
+function placeOfCase(each: CaseResponse): Place {
   const off = offOf(each);
   return {
     kind: "case",
@@ -110,8 +114,8 @@ function placeOfFolder(kind: Place["kind"], path: string): Place {
  */
 export function placesOf(
   recent: readonly string[],
-  cases: readonly Case[],
-  folders: readonly Folder[],
+  cases: readonly CaseResponse[],
+  folders: readonly BrowsedFolderResponse[],
 ): Place[] {
   // A folder of another machine is none of this one, though their paths be the same.
   const byPath = new Map(cases.flatMap((each) => (each.remote ? [] : [[each.path, each]])));
@@ -149,7 +153,7 @@ export function inside(folder: string, name: string): string {
 }
 
 /** What becomes of a case that is removed, in words (protocol-cases). */
-export function consequences(each: Case): string {
+export function consequences(each: CaseResponse): string {
   if (each.worktree)
     return `The worktree ${each.path} is removed with all that is in it. The branch ${each.worktree.branch} stays in ${each.worktree.repository}.`;
   if (each.location === "local")
@@ -162,7 +166,7 @@ export function consequences(each: Case): string {
 }
 
 /** Why a case cannot be removed now. */
-export function removalBar(each: Case): string | undefined {
+export function removalBar(each: CaseResponse): string | undefined {
   if (each.cloning) return "It is being cloned. Cancel the clone to be rid of it.";
   if (each.liveSessions === 0) return undefined;
   const word = each.liveSessions === 1 ? "A session works" : `${each.liveSessions} sessions work`;
@@ -170,7 +174,7 @@ export function removalBar(each: Case): string | undefined {
 }
 
 /** Those that work in a case: by its name, or by its folder. */
-export function sessionsIn(each: Case, sessions: readonly Session[]): Session[] {
+export function sessionsIn(each: CaseResponse, sessions: readonly Session[]): Session[] {
   return sessions.filter(
     ({ caseName, workingDir, remote }) =>
       caseName === each.name ||
@@ -180,7 +184,7 @@ export function sessionsIn(each: Case, sessions: readonly Session[]): Session[] 
 }
 
 /** The case that a session works in; of nested ones the innermost. */
-export function caseOf(session: Session, cases: readonly Case[]): Case | undefined {
+export function caseOf(session: Session, cases: readonly CaseResponse[]): CaseResponse | undefined {
   const fitting = cases.filter((each) => sessionsIn(each, [session]).length > 0);
   const named = fitting.find((each) => each.name === session.caseName);
   return named ?? fitting.toSorted((one, other) => other.path.length - one.path.length)[0];

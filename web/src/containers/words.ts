@@ -1,5 +1,11 @@
 /** Containers and their hosts in words, and what their form sends. */
-import type { ContainerDetails, ContainerHost, ContainerHostBody, Limits, Usage } from "../api/types.ts";
+import type {
+  ContainerResponse,
+  ContainerHostResponse,
+  ContainerHostBody,
+  ContainerLimitsResponse,
+  ContainerUsageResponse,
+} from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 import type { Wrong } from "../ui/useFieldForm.ts";
 
@@ -7,7 +13,7 @@ export const DEFAULT_IMAGE = "service/agent:base";
 
 export interface Draft {
   label: string;
-  engine: ContainerHost["engine"];
+  engine: ContainerHostResponse["engine"];
   image: string;
   context: string;
   network: string;
@@ -44,10 +50,10 @@ export const CREDENTIALS = [
 
 const HOW = { mounted: true, copied: "copy", none: false } as const;
 
-const howOf = (value: ContainerHost["mountCredentials"]): Draft["mountCredentials"] =>
+const howOf = (value: ContainerHostResponse["mountCredentials"]): Draft["mountCredentials"] =>
   value === "copy" ? "copied" : value ? "mounted" : "none";
 
-export const draftOf = (host: ContainerHost): Draft => ({
+export const draftOf = (host: ContainerHostResponse): Draft => ({
   label: host.label,
   engine: host.engine,
   image: host.image,
@@ -112,7 +118,7 @@ export function sizeText(text: string): string {
   return digits === "" ? text : memoryText(Number(digits) * 1024 ** (SHIFT[unit] ?? 0));
 }
 
-export function resourcesText({ resources: { memory, cpus, pids }, network }: ContainerHost): string {
+export function resourcesText({ resources: { memory, cpus, pids }, network }: ContainerHostResponse): string {
   return `${sizeText(memory)} · ${plural(cpus, "processor")} · ${plural(pids, "process", "processes")} · network ${network}`;
 }
 
@@ -128,7 +134,10 @@ export interface Figure {
 }
 
 /** What is in use of the limits; without usage the limits alone. */
-export function figuresOf(limits: Limits, usage: Usage | undefined): Figure[] {
+export function figuresOf(
+  limits: ContainerLimitsResponse,
+  usage: ContainerUsageResponse | undefined,
+): Figure[] {
   const memory = usage?.memory;
   const cpu = usage?.cpu;
   const pids = usage?.pids;
@@ -161,7 +170,7 @@ export interface State {
   text?: string;
 }
 
-function endOf({ oomKilled, exitCode, limits }: ContainerDetails): State {
+function endOf({ oomKilled, exitCode, limits }: ContainerResponse): State {
   const next = "The next start of a session starts it again.";
   if (oomKilled)
     return {
@@ -176,7 +185,7 @@ function endOf({ oomKilled, exitCode, limits }: ContainerDetails): State {
   return { word: "ended", tone: "warn", text: `It ended with status ${exitCode}. ${next}` };
 }
 
-export function stateOf(box: ContainerDetails): State {
+export function stateOf(box: ContainerResponse): State {
   switch (box.state) {
     case "running":
       return { word: "running", tone: "accent" };

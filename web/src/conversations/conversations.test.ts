@@ -1,9 +1,16 @@
 import { expect, test } from "vitest";
-import type { CliItem, Conversation } from "../api/types.ts";
+import type { CliItem, ConversationResponse } from "../api/types.ts";
 import { SESSION } from "../api/sample.ts";
 import { bar, homeOf, pieces, resumeBody, sumOf, turnsText } from "./words.ts";
 
-const one: Conversation = { id: "c1", mode: "codex", updatedAt: 1, size: 2, turns: 3, workingDir: "/w" };
+const one: ConversationResponse = {
+  id: "c1",
+  mode: "codex",
+  updatedAt: 1,
+  size: 2,
+  turns: 3,
+  workingDir: "/w",
+};
 const cli: CliItem = {
   id: "codex",
   label: "Codex",

@@ -1,15 +1,24 @@
 /** Past conversations in words. */
-import type { CliItem, Conversation, CreateBody, History, Session } from "../api/types.ts";
+import type {
+  CliItem,
+  ConversationResponse,
+  CreateBody,
+  ConversationListResponse,
+  Session,
+} from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
-export const titleOf = ({ title, id }: Conversation): string => title ?? id;
+export const titleOf = ({ title, id }: ConversationResponse): string => title ?? id;
 
-export function turnsText({ turns, turnsCut }: Conversation): string {
+export function turnsText({ turns, turnsCut }: ConversationResponse): string {
   return turnsCut ? `over ${plural(turns, "turn")}` : plural(turns, "turn");
 }
 
 /** Why a conversation cannot be gone on with. */
-export function bar({ mode, workingDir }: Conversation, cli: CliItem | undefined): string | undefined {
+export function bar(
+  { mode, workingDir }: ConversationResponse,
+  cli: CliItem | undefined,
+): string | undefined {
   if (!cli) return `There is no CLI ${mode} any more.`;
   if (!cli.enabled) return `${cli.label} is switched off.`;
   if (!cli.installed) return `${cli.label} is not installed.`;
@@ -21,15 +30,15 @@ export function bar({ mode, workingDir }: Conversation, cli: CliItem | undefined
  *
  * A detached session counts: its program goes on. A session has the last of its conversations.
  */
-export function homeOf({ id }: Conversation, sessions: readonly Session[]): Session | undefined {
+export function homeOf({ id }: ConversationResponse, sessions: readonly Session[]): Session | undefined {
   return sessions.find((each) => (each.pid !== null || each.detached) && each.conversationIds.at(-1) === id);
 }
 
-export function resumeBody({ id, mode, workingDir }: Conversation): CreateBody {
+export function resumeBody({ id, mode, workingDir }: ConversationResponse): CreateBody {
   return { mode, resumeSessionId: id, start: true, ...(workingDir !== undefined && { workingDir }) };
 }
 
-export function sumOf({ total, complete }: History, words: string): string {
+export function sumOf({ total, complete }: ConversationListResponse, words: string): string {
   if (words === "") return plural(total, "conversation");
   const found = total === 0 ? "Nothing found" : `Found in ${plural(total, "conversation")}`;
   return complete === false ? `${found}; older ones were not looked at` : found;

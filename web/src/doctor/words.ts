@@ -1,6 +1,6 @@
 /** The report in words. */
 import { plural } from "../lib/format.ts";
-import type { Category, Report, Status, Tool } from "./types.ts";
+import type { Category, Report, Status, ToolResponse } from "./types.ts";
 
 export const CATEGORIES: readonly [Category, string, string][] = [
   ["core", "Core", "what sessions and agents run on"],
@@ -17,19 +17,19 @@ export const STATUS_WORDS: Record<Status, string> = {
 };
 
 /** What needs a person first, then what is there, then what could be; else the service's order. */
-function rankOf({ status, required }: Tool): number {
+function rankOf({ status, required }: ToolResponse): number {
   if (status === "ok") return 2;
   if (required) return 0;
   return status === "outdated" || status === "error" ? 1 : 3;
 }
 
-export function ofCategory(report: Report, category: Category): Tool[] {
+export function ofCategory(report: Report, category: Category): ToolResponse[] {
   const tools = report.tools.filter((tool) => tool.category === category);
   return tools.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** Something that the service cannot do without is not as it should be. */
-export const failing = (report: Report): Tool[] =>
+export const failing = (report: Report): ToolResponse[] =>
   report.tools.filter((tool) => tool.required && tool.status !== "ok");
 
 export function verdict(report: Report): { good: boolean; text: string } {

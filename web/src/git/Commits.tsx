@@ -4,7 +4,7 @@ import { copyText } from "../ui/clipboard.ts";
 import { failed, say } from "../ui/toasts.ts";
 import { useNow } from "../ui/useNow.ts";
 import { shortHash } from "./summary.ts";
-import type { Commit, ReadState } from "./types.ts";
+import type { UnpushedCommitResponse, ReadState } from "./types.ts";
 import { ago } from "./words.ts";
 
 async function copyHash(hash: string): Promise<void> {
@@ -12,7 +12,7 @@ async function copyHash(hash: string): Promise<void> {
   else failed("Not copied", "This browser does not let the page copy.");
 }
 
-function Row({ commit, now }: { commit: Commit; now: number }) {
+function Row({ commit, now }: { commit: UnpushedCommitResponse; now: number }) {
   return (
     <li class="git-commit">
       <span class="git-subject">{commit.subject || "(no subject)"}</span>

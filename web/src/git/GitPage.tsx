@@ -10,11 +10,17 @@ import { RepositoryPart } from "./RepositoryPart.tsx";
 import { answers, chosen, reading, readNow } from "./state.ts";
 import type { Answer } from "./refresher.ts";
 import { Trouble } from "./Trouble.tsx";
-import type { GitStatus } from "./types.ts";
+import type { GitStatusResponse } from "./types.ts";
 import { walk } from "./diff/walk.ts";
 import { absence, ago } from "./words.ts";
 
-function Repositories({ status, onRetry }: { status: GitStatus; onRetry: (timeout?: number) => void }) {
+function Repositories({
+  status,
+  onRetry,
+}: {
+  status: GitStatusResponse;
+  onRetry: (timeout?: number) => void;
+}) {
   const why = absence(status);
   if (why !== undefined)
     return (

@@ -1,7 +1,7 @@
 /** Git's letters and states in words. */
 import { plural } from "../lib/format.ts";
 import { table } from "../lib/table.ts";
-import type { FileChange, GitStatus, Kind, ReadState } from "./types.ts";
+import type { FileChange, GitStatusResponse, Kind, ReadState } from "./types.ts";
 
 export const KINDS: readonly [Kind, string][] = [
   ["conflicted", "Conflicts"],
@@ -45,7 +45,7 @@ const UNSUPPORTED: Record<string, string> = table({
 });
 
 /** Why there is no repository to show. */
-export function absence(status: GitStatus): string | undefined {
+export function absence(status: GitStatusResponse): string | undefined {
   if (status.state === "not-a-repo") return "There is no git repository in this session's folder.";
   if (status.state === "unsupported")
     return UNSUPPORTED[status.reason ?? ""] ?? "This session's files are not looked at.";

@@ -1,5 +1,5 @@
 /** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
-import type { Reachability, Session, Told } from "../api/types.ts";
+import type { HostReachability, Session, Told } from "../api/types.ts";
 import { effect } from "@preact/signals";
 import { Reread } from "../lib/reread.ts";
 import { select } from "../sessions/actions.ts";
@@ -12,7 +12,7 @@ import { type Away, away, isAway } from "./state.ts";
 import { tellAway } from "./tell.ts";
 
 /** @returns undefined for a host that is reached; one that is being woken is not reached for a while. */
-export function awayIn({ reachable, nextAt, error, wakeConfigured }: Reachability): Away | undefined {
+export function awayIn({ reachable, nextAt, error, wakeConfigured }: HostReachability): Away | undefined {
   return reachable ? undefined : { nextAt, why: error, wake: wakeConfigured };
 }
 

@@ -1,5 +1,11 @@
 /** Remote hosts in words, and what their form sends. */
-import type { HostChecked, RemoteHost, RemoteHostBody, TmuxSession, Woken } from "../api/types.ts";
+import type {
+  HostCheckResponse,
+  RemoteHost,
+  RemoteHostBody,
+  TmuxSession,
+  WakeResponse,
+} from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 export interface Draft {
@@ -100,7 +106,7 @@ const AWAY = "out of reach";
 const UNKNOWN = "not checked";
 
 /** @param away whether a session there has told that it is out of reach; undefined: none is there. */
-export function stateOf(found: HostChecked | undefined, away: boolean | undefined): State {
+export function stateOf(found: HostCheckResponse | undefined, away: boolean | undefined): State {
   if (found?.hostKey === "changed") return { word: "another key", tone: "bad" };
   if (found?.hostKey === "unknown") return { word: "key not trusted", tone: "warn" };
   if (found && !found.ok) return { word: found.hostKey ? "cannot be used" : AWAY, tone: "warn" };
@@ -113,14 +119,14 @@ export function stateOf(found: HostChecked | undefined, away: boolean | undefine
 export const canWake = (host: RemoteHost, { word }: State): boolean =>
   wakeWay(host) !== undefined && (word === AWAY || word === UNKNOWN);
 
-export function wokenText({ woke, reachable, error }: Woken): string {
+export function wokenText({ woke, reachable, error }: WakeResponse): string {
   if (reachable) return "It is awake.";
   const why = error === undefined ? "" : `: ${error}`;
   return woke ? `It was called, and is not reached${why}.` : `It could not be called${why}.`;
 }
 
 /** `12 ms there and back, tmux 3.5a`; nothing where neither was told. */
-export function figuresOf({ latencyMs, tmux }: HostChecked): string {
+export function figuresOf({ latencyMs, tmux }: HostCheckResponse): string {
   const parts = [];
   if (latencyMs !== undefined) parts.push(`${latencyMs} ms there and back`);
   if (tmux !== undefined) parts.push(`tmux ${tmux}`);

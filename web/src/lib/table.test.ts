@@ -3,7 +3,7 @@ import { inputErrorText } from "../api/errors.ts";
 import { actionText, detailsOf, isWorded, methodText } from "../audit/words.ts";
 import { methodText as deviceText } from "../devices/words.ts";
 import { absence, wordOf } from "../git/words.ts";
-import type { FileChange, GitStatus } from "../git/types.ts";
+import type { FileChange, GitStatusResponse } from "../git/types.ts";
 import { apply, EMPTY, upsert } from "../store/sessions.ts";
 import type { Session } from "../api/types.ts";
 import { table } from "./table.ts";
@@ -29,7 +29,7 @@ test.each(NAMES)("%s is text like any other wherever the service's words are loo
   expect(detailsOf(entry)).toEqual([`${name}: x`, `set: ${name.replaceAll("_", " ")}`, `wrong ${name}`]);
   const file = { kind: "unstaged", index: ".", worktree: name, path: "a" } as unknown as FileChange;
   expect(wordOf(file)).toBe("changed");
-  const status = { state: "unsupported", reason: name } as unknown as GitStatus;
+  const status = { state: "unsupported", reason: name } as unknown as GitStatusResponse;
   expect(absence(status)).toBe("This session's files are not looked at.");
   const list = upsert(EMPTY, { id: "s", mode: "m", name } as Session);
   expect(apply(list, name, { id: "s" }).list).toEqual(list);

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Session, Suggestion } from "../api/types.ts";
+import type { Session, SuggestionResponse } from "../api/types.ts";
 import { boxOf } from "../prompt/state.ts";
 import { settings } from "../store/state.ts";
 import { tellServerEvent } from "../stream/events.ts";
@@ -9,7 +9,7 @@ import { kindText, rejectedOf } from "./words.ts";
 
 vi.mock("./calls.ts");
 
-const suggestion = (prompt: string): Suggestion => ({ prompt, why: "because", kind: "continue" });
+const suggestion = (prompt: string): SuggestionResponse => ({ prompt, why: "because", kind: "continue" });
 const answer = (...prompts: string[]) => ({ suggestions: prompts.map(suggestion), durationMs: 5 });
 
 describe("words", () => {

@@ -1,5 +1,5 @@
 /** What a reboot has ended: what will be there of each, and what became of it. */
-import type { Offered } from "../api/types.ts";
+import type { RestorableSessionResponse } from "../api/types.ts";
 import { shortPath } from "../lib/format.ts";
 import { agoText } from "../lib/ago.ts";
 import { cliOf } from "../store/state.ts";
@@ -9,7 +9,7 @@ import { bringBack, dismissOffer, offer, outcomes, progress, restoring } from ".
 import { headline, promise, standsFor, trouble } from "./words.ts";
 import "../ui/styles/records.css";
 
-function Row({ lost, now }: { lost: Offered; now: number }) {
+function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
   const cli = cliOf(lost.mode);
   const problem = trouble(outcomes.value.get(lost.id));
   const current = progress.value?.sessionId === lost.id;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Offer, Offered } from "../api/types.ts";
+import type { RestoreOfferResponse, RestorableSessionResponse } from "../api/types.ts";
 import { tellServerEvent } from "../stream/events.ts";
 import { toasts } from "../ui/toasts.ts";
 import * as calls from "./calls.ts";
@@ -8,7 +8,7 @@ import { headline, promise, standsFor, trouble, verdict } from "./words.ts";
 
 vi.mock("./calls.ts");
 
-const lost = (part: Partial<Offered> = {}): Offered => ({
+const lost = (part: Partial<RestorableSessionResponse> = {}): RestorableSessionResponse => ({
   id: "s1",
   name: "one",
   workingDir: "/home/demo/one",
@@ -19,7 +19,11 @@ const lost = (part: Partial<Offered> = {}): Offered => ({
   ...part,
 });
 
-const offered = (...sessions: Offered[]): Offer => ({ sessions, expiresAt: 5, restoring: false });
+const offered = (...sessions: RestorableSessionResponse[]): RestoreOfferResponse => ({
+  sessions,
+  expiresAt: 5,
+  restoring: false,
+});
 
 describe("words", () => {
   test("what can come back, and where a restore stands", () => {

@@ -1,10 +1,10 @@
 /** The offer as people read it. */
-import type { Offer, Offered, Told } from "../api/types.ts";
+import type { RestoreOfferResponse, RestorableSessionResponse, Told } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 /** @returns undefined while there is nothing to say. */
 export function headline(
-  offer: Offer | undefined,
+  offer: RestoreOfferResponse | undefined,
   progress: Told["restore:progress"] | undefined,
 ): string | undefined {
   if (progress) return `Bringing sessions back: ${progress.done + 1} of ${progress.total}…`;
@@ -14,7 +14,7 @@ export function headline(
 }
 
 /** What will be there of one session. */
-export function promise(lost: Offered, isShell: boolean): string {
+export function promise(lost: RestorableSessionResponse, isShell: boolean): string {
   const what = isShell
     ? "a new shell in its folder"
     : lost.resumes

@@ -4,7 +4,7 @@ import type { IDisposable } from "@xterm/xterm";
 import { take } from "../attach/tray.ts";
 import { readScreen } from "../api/calls.ts";
 import { inputErrorText } from "../api/errors.ts";
-import type { Terminal } from "../api/types.ts";
+import type { TerminalResponse } from "../api/types.ts";
 import { asLines, withoutBlankEnd } from "../history/capture.ts";
 import { isAway } from "../hosts/state.ts";
 import { hold, tellAway } from "../hosts/tell.ts";
@@ -311,7 +311,7 @@ export class TerminalView implements LinkListener {
     });
   }
 
-  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: Terminal): void {
+  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: TerminalResponse): void {
     const caret = `\x1b[${cursor.y + 1};${cursor.x + 1}H`;
     this.terminal.write(RESET, () => this.fitter.applied({ cols: captureCols, rows: captureRows }));
     this.terminal.write(asLines(withoutBlankEnd(terminalBuffer)) + caret, () => {

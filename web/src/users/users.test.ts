@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
 import { asked } from "../ui/ask.ts";
 import { toasts } from "../ui/toasts.ts";
-import type { User } from "./calls.ts";
+import type { UserResponse } from "./calls.ts";
 
 const calls = vi.hoisted(() => ({
   listUsers: vi.fn(),
@@ -20,7 +20,7 @@ const { userItems } = await import("./menu.ts");
 const state = await import("./state.ts");
 const { knowsOsUsers, marksOf, nameProblem, questionFor, sharedText } = await import("./words.ts");
 
-const ANNA: User = {
+const ANNA: UserResponse = {
   username: "anna",
   role: "user",
   enabled: true,
@@ -28,7 +28,7 @@ const ANNA: User = {
   mustChangePassword: false,
   createdAt: 1,
 };
-const ROOT: User = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
+const ROOT: UserResponse = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
 
 beforeEach(() => {
   for (const call of Object.values(calls)) call.mockReset();
@@ -39,7 +39,7 @@ beforeEach(() => {
   me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: true };
 });
 
-const labels = (user: User, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
+const labels = (user: UserResponse, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
 
 describe("what accounts without an OS user are", () => {
   const plain = { username: "ann", role: "user", enabled: true } as User;

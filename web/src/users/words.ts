@@ -1,6 +1,6 @@
 /** What the page says of accounts, and asks before it changes one. */
 import type { Question } from "../ui/ask.ts";
-import type { User } from "./calls.ts";
+import type { UserResponse } from "./calls.ts";
 
 export type Deed =
   | "promote"
@@ -77,13 +77,13 @@ const QUESTIONS: Record<Deed, (name: string) => Words> = {
 };
 
 /** @param self whether it is the asking person's own account. */
-export function questionFor(deed: Deed, user: User, self: boolean): Question {
+export function questionFor(deed: Deed, user: UserResponse, self: boolean): Question {
   const words = QUESTIONS[deed](user.username);
   return self ? { ...words, text: `${words.text} This is your own account.` } : words;
 }
 
 /** Short marks beside the name, the most telling first. */
-export function marksOf(user: User): string[] {
+export function marksOf(user: UserResponse): string[] {
   const marks: string[] = [];
   if (!user.enabled) marks.push("disabled");
   if (user.mustChangePassword) marks.push("one-time password");
@@ -111,4 +111,5 @@ export function sharedText(users: readonly User[], creating: boolean): string | 
 }
 
 /** The service tells of OS users only where panes can run as them. */
-export const knowsOsUsers = (users: readonly User[]): boolean => users.some((user) => "osUser" in user);
+export const knowsOsUsers = (users: readonly UserResponse[]): boolean =>
+  users.some((user) => "osUser" in user);

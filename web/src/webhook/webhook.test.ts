@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import type { Webhook } from "./types.ts";
+import type { WebhookResponse } from "./types.ts";
 import { changeOf, isEmpty, problemOf, resultText } from "./words.ts";
 
-const SAVED: Webhook = {
+const SAVED: WebhookResponse = {
   enabled: false,
   kind: "topic",
   scope: "attention",

@@ -1,5 +1,13 @@
 /** What a notification shows of a dialog, and how a press on one of its buttons becomes the answer. */
-import { type Answer, formOf, isKnown, type Item, leaningOf, missingOf, riskOf } from "../approvals/item.ts";
+import {
+  type Answer,
+  formOf,
+  isKnown,
+  type ApprovalItemResponse,
+  leaningOf,
+  missingOf,
+  riskOf,
+} from "../approvals/item.ts";
 import { wantOf } from "../approvals/words.ts";
 
 export interface Action {
@@ -38,13 +46,13 @@ function cut(text: string): string {
 const OPTION = /^option-([1-9])$/;
 
 /** Whether all that agreeing allows can be read in the notification itself. */
-function isInView(item: Item): boolean {
+function isInView(item: ApprovalItemResponse): boolean {
   const text = wantOf(item);
   return item.complete === true && text.length <= VIEW_MOST && text.split("\n").length <= LINES_MOST;
 }
 
 /** Browsers show two buttons. What is grave or not wholly in view can be declined or opened there. */
-export function actionsOf(item: Item): Action[] {
+export function actionsOf(item: ApprovalItemResponse): Action[] {
   if (item.kind !== "permission") return [];
   const deny = { action: "deny", title: "Deny" };
   const careful = [deny, { action: "open", title: "Open" }];
@@ -56,7 +64,7 @@ export function actionsOf(item: Item): Action[] {
   return [{ action: `option-${agrees.n}`, title: agrees.label }, deny];
 }
 
-export function noticeOf(item: Item): Notice {
+export function noticeOf(item: ApprovalItemResponse): Notice {
   const risk = riskOf(item);
   const hint = risk === undefined ? "" : `Hint: ${risk}. `;
   const missing = missingOf(item);

@@ -22,14 +22,14 @@ from tservice.agents.activity.poll_schedule import CALM, SETTLE, SILENCE
 from tservice.mux.interface import MuxTimeout
 
 EVIDENCE = (
-    "settled",
-    "prompted",
-    "stopped",
-    "asked",
-    "answered",
+    "startup_passed",
+    "turn_started",
+    "turn_stopped",
+    "dialog_shown",
+    "dialog_answered",
     "seen_working",
     "seen_idle",
-    "ended",
+    "process_ended",
 )
 
 
@@ -51,7 +51,7 @@ class RecordingSink:
 
 def tell(course: ActivityMachine, evidence: str) -> None:
     move = getattr(course.evidence, evidence)
-    move() if evidence == "ended" else move("why")
+    move() if evidence == "process_ended" else move("why")
 
 
 class CourseTests(SynchronousTestCase):
@@ -81,15 +81,22 @@ class CourseTests(SynchronousTestCase):
     def test_open_dialog_keeps_the_turn_open(self) -> None:
         sink = RecordingSink()
         course = ActivityMachine(sink, AgentState.IDLE)
-        for word in ("prompted", "asked", "asked", "answered", "asked", "seen_idle"):
+        for word in (
+            "turn_started",
+            "dialog_shown",
+            "dialog_shown",
+            "dialog_answered",
+            "dialog_shown",
+            "seen_idle",
+        ):
             tell(course, word)
         self.assertEqual(["working", "idle"], sink.told)
 
     def test_screen_does_not_answer_the_dialog_of_a_hook(self) -> None:
-        """A late C{answered} while nothing is asked begins no turn."""
+        """A late C{dialog_answered} while nothing is asked begins no turn."""
         sink = RecordingSink()
         course = ActivityMachine(sink, AgentState.IDLE)
-        tell(course, "answered")
+        tell(course, "dialog_answered")
         self.assertEqual((AgentState.IDLE, []), (course.state, sink.told))
 
 

@@ -56,7 +56,7 @@ class FakeSessionRecords:
             raise not_found("it")
         return self.kept[session_id]
 
-    def update(self, session_id: str, *, durable: bool = True, **fields: Any) -> None:
+    def update_record(self, session_id: str, *, durable: bool = True, **fields: Any) -> None:
         self.kept[session_id] = evolve(self.kept[session_id], **fields)
         told = SessionPayload(id=session_id)
         self.hub.publish(Event(name=EventName.SESSION_UPDATED, payload=told, session_id=session_id))
@@ -68,7 +68,7 @@ class FakeSessionRecords:
 
     def found(self, session_id: str, status: SessionStatus, reason: str) -> None:
         """What its terminal shows is told as its own watcher does."""
-        self.update(session_id, durable=False, status=status, status_reason=reason)
+        self.update_record(session_id, durable=False, status=status, status_reason=reason)
         busy = status is SessionStatus.BUSY
         self.tell(session_id, EventName.SESSION_WORKING if busy else EventName.SESSION_IDLE)
 
@@ -76,13 +76,13 @@ class FakeSessionRecords:
 class FakeContainerStore:
     """Knows two containers of one host."""
 
-    def container(self, name: str) -> ContainerCase | None:
+    def find_by_container(self, name: str) -> ContainerCase | None:
         return {BOX: CASE, "other": OTHER}.get(name)
 
-    def cases(self) -> list[ContainerCase]:
+    def list_cases(self) -> list[ContainerCase]:
         return [CASE, OTHER]
 
-    def hosts(self) -> list[ContainerHost]:
+    def list_hosts(self) -> list[ContainerHost]:
         return [HOST]
 
     def service_id(self) -> str:
@@ -95,7 +95,7 @@ class FakeContainerHosts:
     def get(self, host_id: str) -> ContainerHost:
         return HOST
 
-    def engine(self, host: ContainerHost) -> EngineClient:
+    def get_engine(self, host: ContainerHost) -> EngineClient:
         return EngineClient(EngineDialect(host.engine, "/usr/bin/docker"), cast(Any, None))
 
 
@@ -113,10 +113,10 @@ class FakeContainerRegistry:
         }
         self.held: Deferred[None] | None = None
 
-    def first(self, container: str) -> int:
+    def get_main_pid(self, container: str) -> int:
         return 7
 
-    async def look_at(self, cases: list[ContainerCase]) -> dict[str, ContainerSnapshot]:
+    async def inspect_containers(self, cases: list[ContainerCase]) -> dict[str, ContainerSnapshot]:
         if self.seen is None:
             raise operation_failed("cannot connect to the docker daemon")
         seen = dict(self.seen)
@@ -124,8 +124,8 @@ class FakeContainerRegistry:
             await self.held
         return {case.container: seen[case.container] for case in cases if case.container in seen}
 
-    async def look(self, case: ContainerCase) -> ContainerSnapshot | None:
-        return (await self.look_at([case])).get(case.container)
+    async def inspect_container(self, case: ContainerCase) -> ContainerSnapshot | None:
+        return (await self.inspect_containers([case])).get(case.container)
 
 
 class PlayedEventStream:
@@ -209,7 +209,7 @@ class WatchCase(SynchronousTestCase):
 
     def ends(self, name: str, ending: ProcessExit | None = None) -> None:
         """Its terminal says that it is over."""
-        self.sessions.update(name, pid=None, status=SessionStatus.IDLE, pane_exit=ending)
+        self.sessions.update_record(name, pid=None, status=SessionStatus.IDLE, pane_exit=ending)
         self.hub.publish(
             Event(name=EventName.SESSION_EXIT, payload=SessionExited(id=name), session_id=name)
         )

@@ -30,7 +30,7 @@ class ContainerPauseTests(WatchCase):
             self.sessions.found("a", status, "it came up")
             self.clock.advance(0)
             self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
-            self.sessions.update("a", status_reason="noted by the way")
+            self.sessions.update_record("a", status_reason="noted by the way")
             self.clock.advance(0)
             self.assertEqual((SessionStatus.IDLE, PAUSED), self.told("a"))
             self.streams[0].tells("unpause")

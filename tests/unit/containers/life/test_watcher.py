@@ -216,7 +216,7 @@ class DeathTests(WatchCase):
 
     def test_session_stopped_by_its_user_is_not_explained(self) -> None:
         self.ends("a")
-        self.sessions.update("a", status=SessionStatus.STOPPED)
+        self.sessions.update_record("a", status=SessionStatus.STOPPED)
         self.boxes.seen = {BOX: STOOD}
         self.streams[0].tells("die")
         self.assertIsNone(self.reason("a"))

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.core.locations.workspace_bounds}: where an account's sessions may work now."""
+"""Tests for L{tservice.core.locations.workspace_bounds}: where an account may work now."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class OpenApiDocumentTests(SynchronousTestCase):
     def test_schema_references_exist(self) -> None:
         text = self.api.get("/api/openapi.json").content.decode()
         names = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
-        self.assertIn("Size", names)
+        self.assertIn("SizeBody", names)
         self.assertEqual(set(), names - set(self.found["components"]["schemas"]))
 
     def test_operation_names_are_unique_and_parameters_declared(self) -> None:
@@ -232,7 +232,7 @@ class HttpMetricsTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.metrics = MetricsRegistry()
         table = [*self.metrics.list_operations(), *SampleHandlers().table()]
-        self.api = ApiHarness(table, answered=self.metrics.count_response)
+        self.api = ApiHarness(table, on_response=self.metrics.count_response)
 
     def lines(self) -> list[str]:
         answer = self.api.get("/metrics")

@@ -76,7 +76,7 @@ class SocketCase(SynchronousTestCase):
             gate=self.gate,
             sockets=self.sockets,
             clock=self.clock,
-            answered=lambda *args: self.told.append(args),
+            on_response=lambda *args: self.told.append(args),
         )
         self.addCleanup(self.api.close)
 

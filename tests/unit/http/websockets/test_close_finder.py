@@ -189,7 +189,7 @@ class FarewellRuleTests(FarewellCase):
         self.assertPatient(connection, 4003)
         self.assertEnds(connection)
         connection = self.open()
-        self.socket.hold()
+        self.socket.pause_reading()
         stopped = self.sockets.stopService()
         self.assertPatient(connection, 1001)
         self.assertEnds(connection)

@@ -36,23 +36,23 @@ class SocketHoldTests(SocketCase):
     def test_held_socket_is_neither_read_nor_cut(self) -> None:
         connection = self.open()
         transport = connection.transport
-        self.socket.hold()
-        self.socket.hold()
+        self.socket.pause_reading()
+        self.socket.pause_reading()
         self.assertEqual("paused", transport.producerState)
         connection.send(masked_frame(TEXT, b"read before"))
         self.assertEqual(("text", "read before"), self.handler.heard[-1])
         for _ in range(4):
             self.clock.advance(PING_SECONDS + PONG_SECONDS)
         self.assertFalse(transport.aborted)
-        self.socket.release()
+        self.socket.resume_reading()
         self.assertEqual("producing", transport.producerState)
 
     def test_closing_releases_a_held_socket(self) -> None:
         connection = self.open()
-        self.socket.hold()
+        self.socket.pause_reading()
         self.socket.close(4000)
         self.assertEqual("producing", connection.transport.producerState)
-        self.socket.hold()
+        self.socket.pause_reading()
         self.assertEqual("producing", connection.transport.producerState)
 
 
@@ -95,19 +95,19 @@ class SocketTurnTests(SocketCase):
         connection = self.open()
         connection.send(masked_frame(TEXT, b"x") * 3 * ITERATION_BUDGET)
         self.assertTrue(len(self.heard()) < 3 * ITERATION_BUDGET)
-        self.socket.hold()
+        self.socket.pause_reading()
         for _ in range(10):
             self.clock.advance(0)
         self.assertEqual(3 * ITERATION_BUDGET, len(self.heard()))
         self.assertEqual("paused", connection.transport.producerState)
-        self.socket.release()
+        self.socket.resume_reading()
         self.assertEqual("producing", connection.transport.producerState)
 
     def test_released_socket_waits_for_its_remaining_frames(self) -> None:
         connection = self.open()
-        self.socket.hold()
+        self.socket.pause_reading()
         connection.send(masked_frame(TEXT, b"x") * 3 * ITERATION_BUDGET)
-        self.socket.release()
+        self.socket.resume_reading()
         self.assertEqual("paused", connection.transport.producerState)
 
     def test_socket_closed_between_turns_handles_no_more(self) -> None:

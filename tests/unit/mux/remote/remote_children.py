@@ -18,7 +18,7 @@ class RemoteChild:
         self.over = False
         protocol.makeConnection(self)
 
-    def write_bytes(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         self.written += data
 
     def closeStdin(self) -> None:

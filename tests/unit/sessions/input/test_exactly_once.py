@@ -159,7 +159,7 @@ class InputJournalMachine(RuleBasedStateMachine):
     def stall(self) -> None:
         self.pane.stop_answering()
 
-    @precondition(lambda self: self.pane.held)
+    @precondition(lambda self: self.pane.is_stopped)
     @rule()
     def go_on(self) -> None:
         self.pane.resume_answering()

@@ -98,7 +98,7 @@ class AttachingTests(SessionCase):
 
     def test_attached_session_is_never_started(self) -> None:
         session = self.run_now(self.make())
-        self.assertEqual(("shell", None, False), (session.mode, session.pid, session.owned))
+        self.assertEqual(("shell", None, False), (session.mode, session.pid, session.is_owned))
         self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
         )

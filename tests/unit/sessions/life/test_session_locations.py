@@ -177,7 +177,7 @@ class FarTests(RemoteLocationCase):
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED, self.sessions.start(ID, granted=True)
         )
-        self.assertIn("no place of kind remote", text)
+        self.assertIn("does not support locations of kind remote", text)
 
     def test_remote_processes_are_not_reniced_locally(self) -> None:
         """Their numbers mean other processes here."""

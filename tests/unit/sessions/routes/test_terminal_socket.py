@@ -233,7 +233,7 @@ class SocketTests(SynchronousTestCase):
         self.assertEqual([(50, 20), (70, 20)], self.sessions.sizes)
 
     def test_pending_size_is_dropped_with_the_socket(self) -> None:
-        for end in (lambda s: s.closed(1006), lambda s: s.binary(b"x")):
+        for end in (lambda s: s.socket_closed(1006), lambda s: s.binary_received(b"x")):
             self.sessions.sizes.clear()
             socket, _ = self.open()
             for cols in (50, 60):
@@ -244,7 +244,7 @@ class SocketTests(SynchronousTestCase):
             self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_malformed_frames_close_with_1003(self) -> None:
-        for send in (lambda s: s.text("[]"), lambda s: s.binary(b"x")):
+        for send in (lambda s: s.text_received("[]"), lambda s: s.binary_received(b"x")):
             socket, channel = self.open()
             send(socket)
             self.assertEqual([1003], [code for code, _ in channel.closed])

@@ -6,7 +6,7 @@ import { onServerEvent } from "../../stream/events.ts";
 import { failed } from "../../ui/toasts.ts";
 import { apply, type Book, EMPTY, putRuns, withJobs } from "./book.ts";
 import { listJobs, listRuns, runsOfJob } from "./calls.ts";
-import type { Job, Run } from "./job.ts";
+import type { JobResponse, RunResponse } from "./job.ts";
 
 export const book = signal<Book>(EMPTY);
 
@@ -22,7 +22,7 @@ export function setBook(change: (before: Book) => Book): void {
 
 const jobs = new Reread(async (outdated) => {
   try {
-    const found: Job[] = await listJobs();
+    const found: JobResponse[] = await listJobs();
     if (outdated()) return;
     setBook((before) => withJobs(before, found));
     known.value = true;
@@ -32,7 +32,7 @@ const jobs = new Reread(async (outdated) => {
   }
 });
 
-async function readRuns(list: () => Promise<Run[]>): Promise<void> {
+async function readRuns(list: () => Promise<RunResponse[]>): Promise<void> {
   try {
     const runs = await list();
     setBook((before) => putRuns(before, runs));

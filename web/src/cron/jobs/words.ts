@@ -4,7 +4,7 @@ import { plural } from "../../lib/format.ts";
 import { browserZone, offsetAt, offsetText } from "../../lib/zone.ts";
 import { dayList } from "./days.ts";
 import { expressionText } from "./expression.ts";
-import type { Job, Run, RunStatus, Schedule } from "./job.ts";
+import type { JobResponse, RunResponse, RunStatus, Schedule } from "./job.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -64,7 +64,7 @@ export interface Next {
   when?: string;
 }
 
-export function nextText(job: Job, now: number, zone: string): Next {
+export function nextText(job: JobResponse, now: number, zone: string): Next {
   if (job.completedOnce) return { text: "Has run; it does not fire again" };
   if (!job.enabled) return { text: "Switched off" };
   if (job.nextRunAt === null) return { text: "Nothing planned" };
@@ -104,7 +104,7 @@ const RESULTS: Record<RunStatus, [Tone, string]> = {
 };
 
 /** A run whose session or service ended before delivery stays as it is: it is not under way. */
-export function resultOf(run: Run, now: number): Result {
+export function resultOf(run: RunResponse, now: number): Result {
   const [tone, word] = RESULTS[run.status] ?? ["plain", run.status];
   const reason = run.errorMessage ? { reason: run.errorMessage } : {};
   const waits = tone === "busy" && run.finishedAt === null;
