@@ -3,12 +3,19 @@ import type { ComponentType } from "preact";
 import { Empty } from "../src/app/Empty.tsx";
 import { StatusBar } from "../src/app/StatusBar.tsx";
 import { TopBar } from "../src/app/TopBar.tsx";
-import { Card } from "../src/approvals/Card.tsx";
+import { ApprovalCard } from "../src/approvals/ApprovalCard.tsx";
 import { PasswordField } from "../src/auth/PasswordField.tsx";
-import { Field, marked, NumberField, Segments, Switch, TextField } from "../src/settings/fields.tsx";
+import {
+  Field,
+  getErrorAttributes,
+  NumberField,
+  Segments,
+  Switch,
+  TextField,
+} from "../src/settings/fields.tsx";
 import { Sidebar } from "../src/sidebar/Sidebar.tsx";
 import { KeyBar } from "../src/touch/KeyBar.tsx";
-import { ask } from "../src/ui/ask.ts";
+import { askQuestion } from "../src/ui/ask.ts";
 import { Brand } from "../src/ui/Brand.tsx";
 import { Command } from "../src/ui/Command.tsx";
 import { Icon, ICONS } from "../src/ui/Icon.tsx";
@@ -16,7 +23,7 @@ import { IconButton } from "../src/ui/IconButton.tsx";
 import { menuUnder } from "../src/ui/menu.ts";
 import { Problem } from "../src/ui/Problem.tsx";
 import { Secret } from "../src/ui/Secret.tsx";
-import { say } from "../src/ui/toasts.ts";
+import { showToast } from "../src/ui/toasts.ts";
 import { ITEMS, NOW } from "./state.ts";
 
 const nothing = (): void => undefined;
@@ -107,11 +114,11 @@ function Marks() {
     <ul class="gallery-row">
       {LOOKS.map((look) => (
         <li key={look}>
-          <span class="dot" data-look={look} /> {look}
+          <span class="dot" data-state={look} /> {look}
         </li>
       ))}
       <li>
-        <span class="dot" data-look="busy" data-stale="true" /> last known
+        <span class="dot" data-state="busy" data-stale="true" /> last known
       </li>
     </ul>
   );
@@ -168,7 +175,7 @@ function Fields() {
         onChange={nothing}
       />
       <Field label="One of many" name="defaultMode">
-        <select class="field" {...marked("defaultMode")}>
+        <select class="field" {...getErrorAttributes("defaultMode")}>
           <option>An agent</option>
           <option>Shell</option>
         </select>
@@ -192,7 +199,7 @@ function Overlays() {
       event.currentTarget as Element,
     );
   const question = () =>
-    void ask({
+    void askQuestion({
       title: "Close hexadecimal floats?",
       text: "Its program is ended and its screen is gone.",
       action: "End and close",
@@ -200,8 +207,8 @@ function Overlays() {
       danger: true,
     });
   const toasts = () => {
-    say("good", "Saved", "Name of this service", { label: "Undo", act: nothing });
-    say("bad", "Not renamed", "The service cannot be reached.", { label: "Try again", act: nothing });
+    showToast("good", "Saved", "Name of this service", { label: "Undo", act: nothing });
+    showToast("bad", "Not renamed", "The service cannot be reached.", { label: "Try again", act: nothing });
   };
   return (
     <div class="gallery-row">
@@ -228,7 +235,7 @@ const Words = () => (
 const Approvals = () => (
   <div class="approvals">
     {ITEMS.map((item) => (
-      <Card key={item.id} item={item} now={NOW} />
+      <ApprovalCard key={item.id} item={item} now={NOW} />
     ))}
   </div>
 );

@@ -1,11 +1,11 @@
 /** What the components show: sessions of every look and one dialog of every kind. */
 import { SESSION } from "../src/api/sample.ts";
 import type { CliItem, Session } from "../src/api/types.ts";
-import type { ApprovalItemResponse } from "../src/approvals/item.ts";
+import type { Item } from "../src/approvals/item.ts";
 import { setInbox } from "../src/approvals/state.ts";
 import { marks } from "../src/settings/saving.ts";
-import { activeId, clis, keep, settings } from "../src/store/state.ts";
-import { seeded, streamState } from "../src/stream/connection.ts";
+import { activeId, clis, putSession, settings } from "../src/store/state.ts";
+import { hasReceivedInit, streamState } from "../src/stream/connection.ts";
 import { currentView } from "../src/terminal/current.ts";
 import type { TerminalView } from "../src/terminal/view.ts";
 import { coarse } from "../src/touch/state.ts";
@@ -35,7 +35,7 @@ const SESSIONS: readonly Session[] = [
   session("away", "far away", { detached: true }),
 ];
 
-const item = (id: string, part: Partial<ApprovalItemResponse>): ApprovalItemResponse => ({
+const item = (id: string, part: Partial<Item>): Item => ({
   id,
   sessionId: id,
   sessionName: SESSIONS.find((each) => each.id === id)?.name ?? id,
@@ -51,7 +51,7 @@ const YES_NO = [
   { n: 3, label: "No, and tell the agent what to do differently", selected: false },
 ];
 
-export const ITEMS: readonly ApprovalItemResponse[] = [
+export const ITEMS: readonly Item[] = [
   item("asks", {
     toolName: "Bash",
     toolSummary: 'cd parser && make test CFLAGS="-O2" | tee "$LOG" # once more',
@@ -86,10 +86,10 @@ const cli = (id: string, label: string, shortBadge: string, kind: string): CliIt
 export function fillState(): void {
   clis.value = [cli("agent", "An agent", "AG", "agent"), cli("shell", "Shell", "SH", "shell")];
   settings.value = { displayName: "demo", historyLimit: 100_000 };
-  SESSIONS.forEach(keep);
+  SESSIONS.forEach(putSession);
   setInbox(() => ITEMS);
   activeId.value = "asks";
-  seeded.value = true;
+  hasReceivedInit.value = true;
   streamState.value = "open";
   marks.value = new Map([
     ["displayName", { state: "saved", before: "" }],

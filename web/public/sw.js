@@ -83,11 +83,11 @@ async function activated() {
 const TEXTS = {
   permission_prompt: "asks for permission",
   elicitation_dialog: "asks a question",
-  idle_prompt: "is ready for you",
-  stop: "has finished its turn",
-  exit: "has ended",
-  error: "keeps failing",
-  lockout: "Too many wrong passwords: sign-ins are held up",
+  idle_prompt: "is done",
+  stop: "finished its turn",
+  exit: "exited",
+  error: "keeps crashing",
+  lockout: "Too many wrong passwords. Sign-in is blocked for a while.",
 };
 
 /** A push that this version does not understand still has to show something. */
@@ -119,7 +119,7 @@ async function pushed(event) {
 
 /* An answer that was not taken says so; a press on that leads to the session. */
 async function refused({ title, tag, icon, data }) {
-  const body = "Not answered: look at it again";
+  const body = "Couldn't send the answer. Open the session to try again.";
   await self.registration.showNotification(title, { body, tag, icon, data: { sessionId: data.sessionId } });
 }
 

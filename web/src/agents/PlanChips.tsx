@@ -1,13 +1,13 @@
 /** How much of the plan's limits is used, where the person wants to see it. */
 import { useNow } from "../ui/useNow.ts";
-import { chipsOf, type PlanChip } from "./plan.ts";
+import { listPlanChips, type PlanChip } from "./plan.ts";
 import { planUsage, showPlan } from "./state.ts";
-import { clockText, untilText } from "./times.ts";
+import { formatClockTime, formatTimeUntil } from "./times.ts";
 
 function hintOf(chip: PlanChip, now: number): string {
-  const used = `${chip.percent}% of the ${chip.name} used`;
+  const used = `${chip.percent}% of your ${chip.name} used`;
   if (chip.resetAt === undefined) return used;
-  return `${used}. It resets at ${clockText(chip.resetAt, now)}, in ${untilText(chip.resetAt, now)}.`;
+  return `${used}. Resets at ${formatClockTime(chip.resetAt, now)}, in ${formatTimeUntil(chip.resetAt, now)}.`;
 }
 
 function Chip({ chip, now }: { chip: PlanChip; now: number }) {
@@ -33,7 +33,7 @@ function Chip({ chip, now }: { chip: PlanChip; now: number }) {
 
 export function PlanChips() {
   const now = useNow();
-  const chips = showPlan.value ? chipsOf(planUsage.value, now) : [];
+  const chips = showPlan.value ? listPlanChips(planUsage.value, now) : [];
   if (chips.length === 0) return null;
   return (
     <span class="plan-chips" role="group" aria-label="Plan usage">

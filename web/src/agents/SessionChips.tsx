@@ -2,7 +2,7 @@
 import type { Session } from "../api/types.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { levelOf } from "./plan.ts";
-import { todosText } from "./todos.ts";
+import { summarizeTodos } from "./todos.ts";
 
 function costText(session: Session): string {
   return session.totalCost ? ` · $${session.totalCost.toFixed(2)} so far` : "";
@@ -30,7 +30,7 @@ function Context({ used }: { used: number }) {
 
 function Todos({ todos }: { todos: NonNullable<Session["todos"]> }) {
   const done = todos.filter(({ status }) => status === "completed").length;
-  const text = todosText(todos);
+  const text = summarizeTodos(todos);
   return (
     <span class="todos-chip" data-tip={text} role="img" aria-label={text} data-testid="todos">
       <Icon name="check" size={13} /> {done}/{todos.length}

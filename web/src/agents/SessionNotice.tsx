@@ -2,25 +2,25 @@
 import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
 import { besidePage } from "../app/panel.ts";
-import type { ApprovalItemResponse } from "../approvals/item.ts";
+import type { Item } from "../approvals/item.ts";
 import { APPROVALS_PAGE, openInbox } from "../approvals/page.ts";
 import { approvalOf, approvals } from "../approvals/state.ts";
-import { wantOf } from "../approvals/words.ts";
+import { describeRequest } from "../approvals/texts.ts";
 import { gridOn } from "../grid/state.ts";
-import { AwaySlot } from "../hosts/slots.tsx";
+import { UnreachableNoticeSlot } from "../hosts/slots.tsx";
 import { RestoreBanner } from "../restore/RestoreBanner.tsx";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { useNow } from "../ui/useNow.ts";
-import { limitNotice } from "./limits.ts";
+import { describeLimit } from "./limits.ts";
 import { setAutoResume } from "./state.ts";
 
 function Limit({ session }: { session: Session }) {
   const now = useNow();
-  const notice = limitNotice(session, now);
+  const notice = describeLimit(session, now);
   if (!notice) return null;
-  const arm = notice.button === "Continue when it ends";
+  const arm = notice.button === "Continue after reset";
   return (
     <div class="banner session-notice" data-testid="limit-notice">
       <Icon name="clock" size={16} />
@@ -35,23 +35,23 @@ function Limit({ session }: { session: Session }) {
 /** Items whose notice the person put away; the bell and the inbox keep them. */
 const putAway = signal<ReadonlySet<string>>(new Set());
 
-function hide(item: ApprovalItemResponse): void {
+function hide(item: Item): void {
   const waiting = new Set(approvals.value.map(({ id }) => id));
   putAway.value = new Set([...putAway.value, item.id].filter((id) => waiting.has(id)));
 }
 
-function Asks({ item }: { item: ApprovalItemResponse }) {
+function Asks({ item }: { item: Item }) {
   if (putAway.value.has(item.id)) return null;
   return (
     <div class="banner session-notice" data-testid="ask-notice">
-      <span class="dot" data-look="attention" />
-      <span class="session-notice-text">{wantOf(item)}</span>
+      <span class="dot" data-state="attention" />
+      <span class="session-notice-text">{describeRequest(item)}</span>
       <button type="button" class="button small" onClick={openInbox}>
         Answer
       </button>
       <IconButton
         icon="close"
-        label="Put this notice away"
+        label="Dismiss this notice"
         testid="ask-notice-close"
         onClick={() => hide(item)}
       />
@@ -69,7 +69,7 @@ export function SessionNotice() {
     <div class="banner-place session-notices" role="status">
       <div class="notice-stack">
         <RestoreBanner />
-        {session && <AwaySlot session={session} />}
+        {session && <UnreachableNoticeSlot session={session} />}
         {item && item.kind !== "idle" && !saidElsewhere() && <Asks item={item} />}
         {session?.limitPaused && <Limit session={session} />}
       </div>

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { SESSION } from "../api/sample.ts";
 import type { Session } from "../api/types.ts";
-import { limitNotice } from "./limits.ts";
-import { chipsOf, levelOf, merge, readPlan } from "./plan.ts";
-import { asksAtStart, hintOf, standingOf } from "./reason.ts";
-import { todosText } from "./todos.ts";
+import { describeLimit } from "./limits.ts";
+import { listPlanChips, levelOf, merge, readPlan } from "./plan.ts";
+import { asksAtStart, formatTooltip, describeStatus } from "./statusdescription.ts";
+import { summarizeTodos } from "./todos.ts";
 import { telemetryChange } from "./state.ts";
-import { clockText, untilText } from "./times.ts";
+import { formatClockTime, formatTimeUntil } from "./times.ts";
 
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 0, 5, 12, 0);
@@ -28,7 +28,7 @@ describe("plan usage", () => {
   ])("%d%% is %s (protocol-telemetry)", (used, level) => expect(levelOf(used)).toBe(level));
 
   test("a figure is never rounded up into a level that it has not reached", () => {
-    const [chip] = chipsOf({ fiveHour: { usedPercentage: 79.9 } }, NOON);
+    const [chip] = listPlanChips({ fiveHour: { usedPercentage: 79.9 } }, NOON);
     expect(chip).toMatchObject({ id: "5h", percent: 79, level: "calm" });
   });
 
@@ -37,14 +37,14 @@ describe("plan usage", () => {
       sevenDay: { usedPercentage: 96, resetAt: NOON + 1 },
       fiveHour: { usedPercentage: 1 },
     });
-    expect(chipsOf(plan, NOON).map((chip) => [chip.id, chip.level])).toEqual([
+    expect(listPlanChips(plan, NOON).map((chip) => [chip.id, chip.level])).toEqual([
       ["5h", "calm"],
       ["7d", "red"],
     ]);
   });
 
   test("a window whose reset has passed says nothing", () => {
-    expect(chipsOf({ fiveHour: { usedPercentage: 99, resetAt: NOON } }, NOON)).toEqual([]);
+    expect(listPlanChips({ fiveHour: { usedPercentage: 99, resetAt: NOON } }, NOON)).toEqual([]);
   });
 
   test("a report leaves alone what it does not name", () => {
@@ -91,41 +91,41 @@ describe("times", () => {
     [105 * MINUTE, "1 h 45 min"],
     [24 * 60 * MINUTE, "1 d"],
     [(4 * 24 + 3) * 60 * MINUTE, "4 d 3 h"],
-  ])("in %d ms", (ahead, text) => expect(untilText(NOON + ahead, NOON)).toBe(text));
+  ])("in %d ms", (ahead, text) => expect(formatTimeUntil(NOON + ahead, NOON)).toBe(text));
 
   test("the day is named where it is another one", () => {
-    expect(clockText(NOON + 60 * MINUTE, NOON, "en-GB", "UTC")).toBe("13:00");
-    expect(clockText(NOON + 24 * 60 * MINUTE, NOON, "en-GB", "UTC")).toBe("Tue 12:00");
+    expect(formatClockTime(NOON + 60 * MINUTE, NOON, "en-GB", "UTC")).toBe("13:00");
+    expect(formatClockTime(NOON + 24 * 60 * MINUTE, NOON, "en-GB", "UTC")).toBe("Tue 12:00");
   });
 });
 
 describe("limit", () => {
-  test("no pause, no word", () => expect(limitNotice(session(), NOON)).toBeUndefined());
+  test("no pause, no word", () => expect(describeLimit(session(), NOON)).toBeUndefined());
 
   test("with a time to go on", () => {
     const paused = session({
       limitPaused: true,
       autoResume: { enabled: true, resumeAt: NOON + 42 * MINUTE },
     });
-    const notice = limitNotice(paused, NOON);
+    const notice = describeLimit(paused, NOON);
     expect(notice?.text).toContain("in 42 min");
-    expect(notice?.button).toBe("Do not continue");
+    expect(notice?.button).toBe("Cancel auto-continue");
   });
 
   test("due now, and with no time known", () => {
     const due = session({ limitPaused: true, autoResume: { enabled: true, resumeAt: NOON } });
-    expect(limitNotice(due, NOON)?.text).toContain("in a moment");
+    expect(describeLimit(due, NOON)?.text).toContain("in a moment");
     const open = session({ limitPaused: true, autoResume: { enabled: true } });
-    expect(limitNotice(open, NOON)?.text).toContain("when the limit ends");
+    expect(describeLimit(open, NOON)?.text).toContain("when the limit resets");
   });
 
   test.each([undefined, { enabled: false }, { enabled: false, resumeAt: NOON + 1 }])(
     "waits for the person with %o",
     (autoResume) => {
-      const notice = limitNotice(session({ limitPaused: true, ...(autoResume && { autoResume }) }), NOON);
+      const notice = describeLimit(session({ limitPaused: true, ...(autoResume && { autoResume }) }), NOON);
       expect(notice).toEqual({
-        text: "A usage limit is reached. It waits for you.",
-        button: "Continue when it ends",
+        text: "Usage limit reached. The agent has stopped.",
+        button: "Continue after reset",
       });
     },
   );
@@ -143,8 +143,16 @@ describe("standing", () => {
   } as const;
 
   test("what it waits for comes before what set the status", () => {
-    const now = standingOf(session({ statusReason: "prompt on the screen" }), true, item);
-    expect(hintOf(now)).toBe("waits for you: wants to use Bash");
+    const now = describeStatus(session({ statusReason: "prompt on the screen" }), true, item);
+    expect(formatTooltip(now)).toBe("needs you: wants to run a command");
+  });
+
+  test.each([
+    ["primary", undefined, "ready"],
+    ["primary", { ...item, kind: "idle" } as const, "done"],
+    ["shell", undefined, "running"],
+  ])("a session of mode %s that rests says one word", (mode, waiting, word) => {
+    expect(formatTooltip(describeStatus(session({ mode }), waiting !== undefined, waiting))).toBe(word);
   });
 
   test.each([
@@ -156,8 +164,10 @@ describe("standing", () => {
     [undefined, undefined],
   ])("of the evidence %s only the program's words are for people", (statusReason, said) => {
     const busy = session({ status: "busy", ...(statusReason && { statusReason }) });
-    expect(standingOf(busy, false).reason).toBe(said);
-    expect(hintOf(standingOf(session({ ...(statusReason && { statusReason }) }), false))).toBe("idle");
+    expect(describeStatus(busy, false).reason).toBe(said);
+    expect(formatTooltip(describeStatus(session({ ...(statusReason && { statusReason }) }), false))).toBe(
+      "ready",
+    );
   });
 
   test.each([
@@ -175,8 +185,8 @@ describe("standing", () => {
 
   test("a task of its list says more than its spinner, while it works", () => {
     const task = { currentTask: "Mending the tests", statusReason: "title: ⠐ Thinking" };
-    expect(standingOf(session({ status: "busy", ...task }), false).reason).toBe("Mending the tests");
-    expect(standingOf(session(task), false).reason).toBeUndefined();
+    expect(describeStatus(session({ status: "busy", ...task }), false).reason).toBe("Mending the tests");
+    expect(describeStatus(session(task), false).reason).toBeUndefined();
   });
 
   test("how far a list is", () => {
@@ -186,21 +196,21 @@ describe("standing", () => {
       ...(doing && { doing }),
     });
     const list = [todo("read", "completed"), todo("mend", "in_progress", "mending"), todo("test", "pending")];
-    expect(todosText(list)).toBe("1 of 3 to-dos done. Now: mending. Next: test.");
-    expect(todosText(list.slice(0, 1))).toBe("1 of 1 to-dos done.");
+    expect(summarizeTodos(list)).toBe("1 of 3 to-dos done. Now: mending. Next: test.");
+    expect(summarizeTodos(list.slice(0, 1))).toBe("1 of 1 to-dos done.");
   });
 
   test("what a program asks at its start is said in its own words", () => {
-    const now = standingOf(
+    const now = describeStatus(
       session({ mode: "codex", statusReason: "trust dialog: Trust this folder?" }),
       true,
     );
-    expect(hintOf(now)).toBe("waits for you: Trust this folder?");
+    expect(formatTooltip(now)).toBe("needs you: Trust this folder?");
   });
 
   test("a session without a process is not said to wait", () => {
-    expect(standingOf(session({ pid: null, statusReason: "killed" }), true, item)).toMatchObject({
-      look: "ended",
+    expect(describeStatus(session({ pid: null, statusReason: "killed" }), true, item)).toMatchObject({
+      state: "ended",
       reason: undefined,
     });
   });

@@ -1,24 +1,24 @@
 /** What a session that stands still for a usage limit says (protocol-automatic). */
 import type { Session } from "../api/types.ts";
-import { clockText, untilText } from "./times.ts";
+import { formatClockTime, formatTimeUntil } from "./times.ts";
 
 export interface LimitNotice {
   text: string;
   /** What the button does: it arms or cancels the automatic continuation. */
-  button: "Continue when it ends" | "Do not continue";
+  button: "Continue after reset" | "Cancel auto-continue";
 }
 
-export function limitNotice(session: Session, now: number): LimitNotice | undefined {
+export function describeLimit(session: Session, now: number): LimitNotice | undefined {
   if (!session.limitPaused) return undefined;
   const enabled = session.autoResume?.enabled === true;
   const at = session.autoResume?.resumeAt;
   if (!enabled)
-    return { text: "A usage limit is reached. It waits for you.", button: "Continue when it ends" };
+    return { text: "Usage limit reached. The agent has stopped.", button: "Continue after reset" };
   const when =
     at === undefined
-      ? "It goes on when the limit ends."
+      ? "The agent continues when the limit resets."
       : at <= now
-        ? "It goes on in a moment."
-        : `It goes on at ${clockText(at, now)}, in ${untilText(at, now)}.`;
-  return { text: `A usage limit is reached. ${when}`, button: "Do not continue" };
+        ? "The agent continues in a moment."
+        : `The agent continues at ${formatClockTime(at, now)}, in ${formatTimeUntil(at, now)}.`;
+  return { text: `Usage limit reached. ${when}`, button: "Cancel auto-continue" };
 }

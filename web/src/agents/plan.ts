@@ -1,7 +1,7 @@
 /** How much of the subscription's limits is used (protocol-telemetry). */
-import type { PlanUsagePayload, RateLimitWindow as PlanWindow } from "../api/types.ts";
+import type { PlanUsageTold, WindowTold as PlanWindow } from "../api/types.ts";
 
-export type PlanUsage = Omit<PlanUsagePayload, "at">;
+export type PlanUsage = Omit<PlanUsageTold, "at">;
 
 export type Level = "calm" | "amber" | "red";
 
@@ -46,7 +46,7 @@ function chip(id: PlanChip["id"], name: string, window: PlanWindow | undefined, 
   return [{ id, name, percent, level: levelOf(window.usedPercentage), resetAt: window.resetAt }];
 }
 
-export function chipsOf(plan: PlanUsage, now: number): PlanChip[] {
+export function listPlanChips(plan: PlanUsage, now: number): PlanChip[] {
   return [
     ...chip("5h", "five-hour limit", plan.fiveHour, now),
     ...chip("7d", "weekly limit", plan.sevenDay, now),

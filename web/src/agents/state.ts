@@ -3,10 +3,10 @@ import { computed, signal } from "@preact/signals";
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
 import type { Session } from "../api/types.ts";
-import { patch } from "../store/sessions.ts";
-import { keep, sessionList, settings } from "../store/state.ts";
+import { patchSession } from "../store/sessions.ts";
+import { putSession, sessionList, settings } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { merge, type PlanUsage, readPlan } from "./plan.ts";
 
 export const planUsage = signal<PlanUsage>({});
@@ -28,7 +28,7 @@ export function telemetryChange(data: unknown): Partial<Session> {
 function telemetry(data: unknown): void {
   planUsage.value = merge(planUsage.value, data);
   const id = (data as { sessionId?: unknown } | null)?.sessionId;
-  if (typeof id === "string") sessionList.value = patch(sessionList.value, id, telemetryChange(data));
+  if (typeof id === "string") sessionList.value = patchSession(sessionList.value, id, telemetryChange(data));
 }
 
 /** Continue by itself when the limit ends, or not. */
@@ -40,9 +40,9 @@ export async function setAutoResume(session: Session, enabled: boolean): Promise
       { body: { enabled } },
     );
     const now = sessionList.peek().byId.get(session.id);
-    if (now) keep({ ...now, autoResume });
+    if (now) putSession({ ...now, autoResume });
   } catch (error) {
-    failed(enabled ? "It will not continue by itself" : "It was not cancelled", error);
+    showError(enabled ? "Couldn't turn on auto-continue" : "Couldn't cancel auto-continue", error);
   }
 }
 

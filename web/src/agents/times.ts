@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 
 /** How long until `at`, in at most two units; at least a minute. */
-export function untilText(at: number, now: number): string {
+export function formatTimeUntil(at: number, now: number): string {
   const minutes = Math.max(1, Math.ceil((at - now) / MINUTE_MS));
   if (minutes < 60) return `${minutes} min`;
   const [days, hours, rest] = [
@@ -17,7 +17,7 @@ export function untilText(at: number, now: number): string {
 }
 
 /** The clock's time, with the day where it is another one. */
-export function clockText(at: number, now: number, locale?: string, timeZone?: string): string {
+export function formatClockTime(at: number, now: number, locale?: string, timeZone?: string): string {
   const zone = timeZone === undefined ? {} : { timeZone };
   const day = (time: number) => new Date(time).toLocaleDateString(locale, zone);
   const style: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", ...zone };

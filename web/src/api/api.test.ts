@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { unwrap } from "./envelope.ts";
-import { ApiError, bareError, inputErrorText, sentenceOf } from "./errors.ts";
+import { ApiError, createStatusError, getInputErrorText, formatError } from "./errors.ts";
 import { serviceUrl, sessionPath, socketUrl, terminalPath } from "./paths.ts";
 
 function refusal(answer: Parameters<typeof unwrap>[0]): ApiError {
@@ -18,10 +18,10 @@ test.each([
   ["colourName: unknown", "Colour name: unknown"],
   ["not a field: this", "not a field: this"],
   ["Session not found", "Session not found"],
-  ["Unable to preload CSS for /assets/GitPage-1.css", /could not be loaded/],
-  ["Failed to fetch dynamically imported module: x", /could not be loaded/],
+  ["Unable to preload CSS for /assets/GitPage-1.css", /Couldn't load/],
+  ["Failed to fetch dynamically imported module: x", /Couldn't load/],
 ])("%s is said in words", (message, words) => {
-  expect(sentenceOf(new Error(message))).toMatch(words);
+  expect(formatError(new Error(message))).toMatch(words);
 });
 
 describe("unwrap", () => {
@@ -40,8 +40,8 @@ describe("unwrap", () => {
 
   test("a success that is no success is an error", () => {
     expect(refusal({ status: 200, json: true, text: '{"success":false,"error":"x"}' }).message).toBe("x");
-    expect(refusal({ status: 200, json: true, text: "[" }).message).toContain("no JSON");
-    expect(refusal({ status: 200, json: false, text: "<html>" }).message).toContain("no JSON");
+    expect(refusal({ status: 200, json: true, text: "[" }).message).toContain("Unexpected reply");
+    expect(refusal({ status: 200, json: false, text: "<html>" }).message).toContain("Unexpected reply");
   });
 
   test("guard answers are bare text", () => {
@@ -52,22 +52,26 @@ describe("unwrap", () => {
 
 describe("bare errors", () => {
   test("a page of a proxy is not shown", () => {
-    expect(bareError(502, "<html>Bad gateway</html>").message).toBe(
-      "The service cannot be reached behind its proxy.",
+    expect(createStatusError(502, "<html>Bad gateway</html>").message).toBe(
+      "The proxy can't reach the server.",
     );
-    expect(bareError(418, "").message).toBe("The service answered 418.");
+    expect(createStatusError(418, "").message).toBe("The server replied with status 418.");
   });
 
   test("too many attempts say when to come back", () => {
-    expect(bareError(429, "Too Many", 40).message).toBe("Too many attempts. Try again in 40 seconds.");
-    expect(bareError(429, "Too Many", 890).message).toBe("Too many attempts. Try again in 15 minutes.");
-    expect(bareError(429, "Too Many").message).toBe("Too many attempts.");
+    expect(createStatusError(429, "Too Many", 40).message).toBe(
+      "Too many attempts. Try again in 40 seconds.",
+    );
+    expect(createStatusError(429, "Too Many", 890).message).toBe(
+      "Too many attempts. Try again in 15 minutes.",
+    );
+    expect(createStatusError(429, "Too Many").message).toBe("Too many attempts.");
   });
 });
 
 test("input errors have words, unknown ones keep their code", () => {
-  expect(inputErrorText("CONFLICT")).toContain("no process");
-  expect(inputErrorText("NEW_CODE")).toContain("NEW_CODE");
+  expect(getInputErrorText("CONFLICT")).toContain("No program");
+  expect(getInputErrorText("NEW_CODE")).toContain("NEW_CODE");
 });
 
 describe("addresses", () => {

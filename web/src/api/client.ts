@@ -1,6 +1,6 @@
 /** Requests to the service. */
 import { unwrap } from "./envelope.ts";
-import { ApiError, unreachable } from "./errors.ts";
+import { ApiError, createUnreachableError } from "./errors.ts";
 import { KEY_HEADER, pageKey } from "./key.ts";
 import { serviceUrl } from "./paths.ts";
 
@@ -40,7 +40,7 @@ export function whenKeyWanted(listener: Listener): () => void {
   return () => onKeyWanted.delete(listener);
 }
 
-export function lookForKey(response: Response): void {
+export function checkForKeyRequest(response: Response): void {
   if (response.headers.has(KEY_HEADER)) for (const listener of onKeyWanted) listener();
 }
 
@@ -71,7 +71,7 @@ async function attempt(path: string, init: RequestInit): Promise<Received> {
     return { response, text: await response.text() };
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw unreachable();
+    throw createUnreachableError();
   }
 }
 
@@ -115,7 +115,7 @@ function initOf(method: string, options: RequestOptions): RequestInit {
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const { response, text } = await send(path, initOf(method, options));
-  lookForKey(response);
+  checkForKeyRequest(response);
   try {
     const answer = {
       status: response.status,

@@ -1,5 +1,5 @@
 /** One answer in, its payload or an ApiError out (protocol-envelope). */
-import { ApiError, bareError } from "./errors.ts";
+import { ApiError, createStatusError } from "./errors.ts";
 
 export interface Answer {
   status: number;
@@ -29,8 +29,8 @@ export function unwrap(answer: Answer): unknown {
   const envelope = answer.json ? parse(answer.text) : undefined;
   const ok = answer.status >= 200 && answer.status < 300;
   if (envelope === undefined) {
-    if (ok) throw new ApiError(answer.status, "", "The service sent an answer that is no JSON.");
-    throw bareError(answer.status, answer.text, answer.retryAfter);
+    if (ok) throw new ApiError(answer.status, "", "Unexpected reply from the server.");
+    throw createStatusError(answer.status, answer.text, answer.retryAfter);
   }
   if (ok && envelope.success === true) return envelope.data;
   const message = typeof envelope.error === "string" ? envelope.error : "The request failed.";

@@ -19,42 +19,42 @@ export class ApiError extends Error {
 /** The server's own text stays: it names the field and the rule. Only bare statuses get words. */
 const BARE_STATUS: Record<number, string> = {
   401: "Please sign in.",
-  403: "The service refused this request.",
+  403: "The server refused this request.",
   404: "Not found.",
-  409: "This does not fit the current state.",
+  409: "That isn't possible right now.",
   413: "That is too large.",
-  422: "The service could not do that.",
+  422: "The server couldn't do that.",
   429: "Too many requests.",
-  502: "The service cannot be reached behind its proxy.",
-  503: "The service is busy or restarting.",
+  502: "The proxy can't reach the server.",
+  503: "The server is busy or restarting. Try again in a moment.",
 };
 
 /** The longest text shown from an answer that is no envelope, e.g. a proxy's page. */
 const PLAIN_TEXT_LIMIT = 300;
 
-function wait(seconds: number): string {
+function formatWait(seconds: number): string {
   if (seconds < 90) return `${seconds} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }
 
 /** @param text an answer's bare text: guard answers are no envelopes (protocol-errors). */
-export function bareError(status: number, text: string, retryAfter?: number): ApiError {
+export function createStatusError(status: number, text: string, retryAfter?: number): ApiError {
   const plain = text.trim();
   const usable = plain !== "" && plain.length <= PLAIN_TEXT_LIMIT && !plain.startsWith("<");
-  let message = usable ? plain : (BARE_STATUS[status] ?? `The service answered ${status}.`);
+  let message = usable ? plain : (BARE_STATUS[status] ?? `The server replied with status ${status}.`);
   if (status === 429) {
     message = "Too many attempts.";
-    if (retryAfter !== undefined) message += ` Try again in ${wait(retryAfter)}.`;
+    if (retryAfter !== undefined) message += ` Try again in ${formatWait(retryAfter)}.`;
   }
   const code = status === 401 ? "UNAUTHORIZED" : status === 429 ? "RATE_LIMITED" : "";
   return new ApiError(status, code, message, retryAfter);
 }
 
-export function unreachable(): ApiError {
-  return new ApiError(0, "UNREACHABLE", "The service cannot be reached.");
+export function createUnreachableError(): ApiError {
+  return new ApiError(0, "UNREACHABLE", "Can't reach the server.");
 }
 
-export function textOf(error: unknown): string {
+export function getErrorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -63,7 +63,7 @@ const FIELDS: Record<string, string> = table({
   workingDir: "Folder",
   mode: "Agent",
   sessionName: "Name",
-  caseName: "Case",
+  caseName: "Workspace",
   envOverrides: "Environment",
   waitTimeout: "Time",
 });
@@ -72,35 +72,35 @@ const FIELDS: Record<string, string> = table({
 const NOT_LOADED = /preload CSS|dynamically imported module|module script/i;
 const FIELD = /^([a-z][A-Za-z]*)([.[][^:]*)?: (.+)$/s;
 
-export const titled = (name: string): string => {
+export const toTitle = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
 /** @returns the field that an error names, what of it (`.memory`), and the rule that it breaks. */
-export function fieldOf(error: unknown): { field: string; part: string; rule: string } | undefined {
-  const [, field, part = "", rule] = FIELD.exec(textOf(error)) ?? [];
+export function parseFieldError(error: unknown): { field: string; part: string; rule: string } | undefined {
+  const [, field, part = "", rule] = FIELD.exec(getErrorText(error)) ?? [];
   return field === undefined || rule === undefined ? undefined : { field, part, rule };
 }
 
 /** What went wrong as a sentence: a field under the name that the page has for it. */
-export function sentenceOf(error: unknown): string {
-  const text = textOf(error);
+export function formatError(error: unknown): string {
+  const text = getErrorText(error);
   if (NOT_LOADED.test(text))
-    return "This part of the page could not be loaded. Check the connection, or reload the page.";
-  const found = fieldOf(error);
-  return found === undefined ? text : `${FIELDS[found.field] ?? titled(found.field)}: ${found.rule}`;
+    return "Couldn't load this part of the page. Check your connection, or reload the page.";
+  const found = parseFieldError(error);
+  return found === undefined ? text : `${FIELDS[found.field] ?? toTitle(found.field)}: ${found.rule}`;
 }
 
 /** Texts of the codes that an input acknowledgement may carry in `err` (protocol-websocket). */
 const INPUT_ERRORS: Record<string, string> = table({
-  PAYLOAD_TOO_LARGE: "The input was too large and was not typed.",
-  CONFLICT: "Nothing was typed: no process is running in this session.",
-  OPERATION_FAILED: "The input could not be typed.",
+  PAYLOAD_TOO_LARGE: "The input was too large. Nothing was typed.",
+  CONFLICT: "No program is running in this session. Nothing was typed.",
+  OPERATION_FAILED: "Couldn't type the input.",
   FORBIDDEN:
-    "You may not type that here. A key that can begin a command (!) needs the right to run anything: send it within a prompt.",
+    "You can't type that here. A key that can begin a command (!) needs the right to run anything: send it within a prompt.",
 });
 
-export function inputErrorText(code: string): string {
-  return INPUT_ERRORS[code] ?? `The input was refused (${code}).`;
+export function getInputErrorText(code: string): string {
+  return INPUT_ERRORS[code] ?? `The server refused the input (${code}).`;
 }

@@ -59,7 +59,7 @@ export function forgetKey(): void {
 }
 
 /** The key that a scanned code's redirect put into the address, which is cleared of it. */
-export function takeHanded(): string | undefined {
+export function takeKeyFromAddress(): string | undefined {
   const handed = /^#key=([0-9a-f]+)$/.exec(location.hash)?.[1];
   if (handed === undefined) return undefined;
   history.replaceState(history.state, "", location.pathname + location.search);

@@ -9,7 +9,7 @@ import { NewSession } from "../sessions/NewSession.tsx";
 import { Sidebar } from "../sidebar/Sidebar.tsx";
 import { sidebarShown } from "../sidebar/state.ts";
 import { sessionList } from "../store/state.ts";
-import { seeded } from "../stream/connection.ts";
+import { hasReceivedInit } from "../stream/connection.ts";
 import { TerminalPane } from "../terminal/TerminalPane.tsx";
 import { PromptBox } from "../prompt/PromptBox.tsx";
 import { KeyBar } from "../touch/KeyBar.tsx";
@@ -20,18 +20,18 @@ import { Menu } from "../ui/Menu.tsx";
 import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
 import { WebHost } from "../webtabs/WebHost.tsx";
-import { Banner } from "./Banner.tsx";
-import { Empty, Unreached } from "./Empty.tsx";
-import { lost } from "./lost.ts";
+import { ConnectionBanner } from "./ConnectionBanner.tsx";
+import { Empty, NoConnection } from "./Empty.tsx";
+import { connectionNotice } from "./connectionnotice.ts";
 import { PageHost, PanelHost } from "./PageHost.tsx";
 import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
-import { covered } from "./staged.ts";
+import { covered } from "./stage.ts";
 import { StatusBar } from "./StatusBar.tsx";
 import { TopBar } from "./TopBar.tsx";
 
 function Main() {
-  if (!seeded.value)
-    return lost.value === undefined ? <div class="waiting" aria-busy="true" /> : <Unreached />;
+  if (!hasReceivedInit.value)
+    return connectionNotice.value === undefined ? <div class="waiting" aria-busy="true" /> : <NoConnection />;
   return sessionList.value.byId.size === 0 ? <Empty /> : <TerminalPane />;
 }
 
@@ -44,7 +44,7 @@ function Shell() {
         {sidebarShown.value && <Sidebar />}
         <div class="under" inert={covered.value}>
           <div class="stage">
-            <Banner />
+            <ConnectionBanner />
             <SessionNotice />
             <main class="main">
               <Main />

@@ -5,24 +5,21 @@ import { Icon } from "../ui/Icon.tsx";
 import { coarse } from "../touch/state.ts";
 
 const TIPS = [
-  [
-    "It stays alive",
-    "Close this page or restart the service: the program goes on, and you find it as it is.",
-  ],
-  ["On every device", "Open the same session on the phone. It takes the size of whoever looks."],
+  ["Keeps running", "Close the page or restart the server. Your agents carry on."],
+  ["On every device", "Open the same session on your phone. It resizes to the screen you use."],
   [
     "Agents and shells",
-    "Run a coding agent or a plain shell; the dot on its tab tells when it is done or waits for you.",
+    "Run a coding agent or a plain shell. Its status dot shows when it is done or needs you.",
   ],
 ] as const;
 
 /** The page came from this device's own copy, or the service is away; the banner says which. */
-export function Unreached() {
+export function NoConnection() {
   return (
     <section class="empty" data-testid="unreached">
       <Brand large />
       <h1>No connection</h1>
-      <p>Your sessions go on at the service. They appear here as soon as it can be reached.</p>
+      <p>Your sessions keep running on the server. They appear here when you're connected again.</p>
     </section>
   );
 }
@@ -31,8 +28,8 @@ export function Empty() {
   return (
     <section class="empty" data-testid="empty">
       <Brand large />
-      <h1>No session yet</h1>
-      <p>A session is a terminal on the service's machine that outlives this page.</p>
+      <h1>No sessions yet</h1>
+      <p>A session is a terminal on the server. It keeps running when you close this page.</p>
       <button
         type="button"
         class="button primary large"

@@ -1,10 +1,10 @@
 /** Shows the open page of the registry: in the place of the terminals, or beside them. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { besidePage, closePanel } from "./panel.ts";
 import { findPage, openPage, type Page } from "./registry.ts";
-import { Staged } from "./Staged.tsx";
+import { StageFrame } from "./StageFrame.tsx";
 import { useBody } from "./useBody.ts";
 
 function close(): void {
@@ -14,9 +14,9 @@ function close(): void {
 function Loaded({ page }: { page: Page }) {
   const Body = useBody(page, close);
   return (
-    <Staged as="page" title={page.title} onClose={close} class="page" testid={`page-${page.id}`}>
+    <StageFrame as="page" title={page.title} onClose={close} class="page" testid={`page-${page.id}`}>
       {Body ? <Body /> : <p class="dim">Loading…</p>}
-    </Staged>
+    </StageFrame>
   );
 }
 
@@ -34,7 +34,7 @@ export function PanelHost() {
     import("./Panel.tsx").then(
       ({ Panel: loaded }) => setPanel(() => loaded),
       (error: unknown) => {
-        failed("The page could not be loaded", error);
+        showError("Couldn't load the page", error);
         closePanel();
       },
     );

@@ -1,8 +1,16 @@
 /** Pages beside the live terminal, one at a time. */
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { focusHome } from "../ui/focushome.ts";
+import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
 import { IconButton } from "../ui/IconButton.tsx";
-import { asked, closePanel, panel, putBeside, WIDTH_LEAST, WIDTH_MOST, within } from "./panel.ts";
+import {
+  panelOpenCount,
+  closePanel,
+  panelState,
+  updatePanel,
+  WIDTH_LEAST,
+  WIDTH_MOST,
+  clampWidth,
+} from "./panel.ts";
 import "./panel.css";
 import { availablePages, openPage, type Page } from "./registry.ts";
 import { useBody } from "./useBody.ts";
@@ -12,23 +20,23 @@ const STEP = 24;
 
 function leave(): void {
   closePanel();
-  focusHome();
+  restoreDefaultFocus();
 }
 
 /** The edge between the terminal and the panel, by pointer and by keys. */
 function Edge() {
   const drag = (event: PointerEvent & { currentTarget: HTMLElement }) => {
     const edge = event.currentTarget;
-    const start = { x: event.clientX, width: panel.peek().width };
+    const start = { x: event.clientX, width: panelState.peek().width };
     edge.setPointerCapture(event.pointerId);
-    edge.onpointermove = (move) => putBeside({ width: within(start.width + start.x - move.clientX) });
+    edge.onpointermove = (move) => updatePanel({ width: clampWidth(start.width + start.x - move.clientX) });
     edge.onlostpointercapture = () => (edge.onpointermove = null);
   };
   const step = (event: KeyboardEvent) => {
     const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    putBeside({ width: within(panel.peek().width + by) });
+    updatePanel({ width: clampWidth(panelState.peek().width + by) });
   };
   return (
     <div
@@ -36,8 +44,8 @@ function Edge() {
       role="separator"
       tabIndex={0}
       aria-orientation="vertical"
-      aria-label="Width of the panel"
-      aria-valuenow={panel.value.width}
+      aria-label="Panel width"
+      aria-valuenow={panelState.value.width}
       aria-valuemin={WIDTH_LEAST}
       aria-valuemax={WIDTH_MOST}
       onPointerDown={drag}
@@ -69,18 +77,18 @@ function Body({ page }: { page: Page }) {
 
 export function Panel({ page }: { page: Page }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const turn = asked.value;
+  const turn = panelOpenCount.value;
   useLayoutEffect(() => {
     if (turn > 0) heading.current?.focus();
   }, [turn]);
   // A field's own Escape comes first.
   const escape = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && !event.defaultPrevented) focusHome();
+    if (event.key === "Escape" && !event.defaultPrevented) restoreDefaultFocus();
   };
   return (
     <aside
       class="panel"
-      style={{ "--panel": `${panel.value.width}px` }}
+      style={{ "--panel": `${panelState.value.width}px` }}
       aria-label={page.title}
       onKeyDown={escape}
       data-testid={`page-${page.id}`}
@@ -95,7 +103,7 @@ export function Panel({ page }: { page: Page }) {
           .map((each) => (
             <Choice key={each.id} page={each} shown={each === page} />
           ))}
-        <IconButton icon="close" label="Close the panel" onClick={leave} testid="panel-close" />
+        <IconButton icon="close" label="Close panel" onClick={leave} testid="panel-close" />
       </header>
       <div class="panel-body">
         <Body key={page.id} page={page} />

@@ -1,12 +1,12 @@
 /** The page's first stop for the keyboard: a canvas of letters says nothing to a screen reader. */
 import { change, prefs } from "../settings/prefs.ts";
-import { focusHome } from "../ui/focushome.ts";
+import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
 
 export function ScreenReaderOffer() {
   const on = prefs.value.screenReader;
   const act = () => {
     change({ screenReader: !on });
-    focusHome();
+    restoreDefaultFocus();
   };
   return (
     <button

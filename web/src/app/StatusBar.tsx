@@ -1,22 +1,22 @@
 /** The line below the terminal: what this session is and does. */
-import { hintOf } from "../agents/reason.ts";
+import { formatTooltip } from "../agents/statusdescription.ts";
 import { SessionChips } from "../agents/SessionChips.tsx";
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { GitChip } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/slots.tsx";
-import { isAway } from "../hosts/state.ts";
-import { lost } from "./lost.ts";
+import { LocationMarkSlot } from "../hosts/slots.tsx";
+import { isUnreachable } from "../hosts/state.ts";
+import { connectionNotice } from "./connectionnotice.ts";
 import { activeSession, cliOf } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
 
 function State({ session }: { session: Session }) {
-  const now = standing(session);
-  const stale = lost.value !== undefined || isAway(session.id);
+  const now = getCurrentStatus(session);
+  const stale = connectionNotice.value !== undefined || isUnreachable(session.id);
   return (
-    <span class="state" data-look={now.look} data-tip={hintOf(now)} data-testid="state">
-      <span class="dot" data-look={now.look} data-stale={stale} />
+    <span class="state" data-state={now.state} data-tip={formatTooltip(now)} data-testid="state">
+      <span class="dot" data-state={now.state} data-stale={stale} />
       {stale ? `last known: ${now.word}` : now.word}
       {now.reason && <small>{now.reason}</small>}
     </span>
@@ -26,7 +26,7 @@ function State({ session }: { session: Session }) {
 function Grid({ session }: { session: Session }) {
   const foreign = currentView.value?.foreignSize.value;
   return (
-    <span class="grid" title={foreign ? "another window holds the size" : "columns × rows"}>
+    <span class="grid" title={foreign ? "another window set the size" : "columns × rows"}>
       {session.cols}×{session.rows}
     </span>
   );
@@ -38,7 +38,7 @@ export function StatusBar() {
   return (
     <footer class="statusbar">
       <State session={session} />
-      <PlaceMark session={session} />
+      <LocationMarkSlot session={session} />
       <span class="where" title={session.workingDir}>
         <Icon name="folder" size={14} />
         <bdi>{session.workingDir}</bdi>

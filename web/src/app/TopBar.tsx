@@ -5,15 +5,15 @@ import { FLEET_PAGE, toggleFleet } from "../fleet/page.ts";
 import { layoutItems } from "../grid/menu.ts";
 import { gridOn, roomy } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/slots.tsx";
+import { LocationMarkSlot } from "../hosts/slots.tsx";
 import { drawerOpen } from "../sessions/Drawer.tsx";
-import { shortPath } from "../lib/format.ts";
+import { shortenPath } from "../lib/format.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { Tabs } from "../sessions/Tabs.tsx";
 import { sidebarShown, toggleSidebar } from "../sidebar/state.ts";
 import { activeSession, sessionList } from "../store/state.ts";
-import { searchOpen } from "../terminal/panels.ts";
+import { searchOpen } from "../terminal/openpanels.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
@@ -38,7 +38,7 @@ function Current() {
     >
       {session && <StatusDot session={session} />}
       <span class="current-name">{session?.name ?? "Sessions"}</span>
-      {session && <PlaceMark session={session} />}
+      {session && <LocationMarkSlot session={session} />}
       {session && <GitMark session={session} />}
       <span class="count">{sessionList.value.byId.size}</span>
       <Icon name="down" size={16} />
@@ -53,7 +53,7 @@ function Front() {
     <span class="front" data-testid="front">
       {session && <StatusDot session={session} />}
       <span class="front-name">{session?.name}</span>
-      {session && <span class="dim">{shortPath(session.workingDir)}</span>}
+      {session && <span class="dim">{shortenPath(session.workingDir)}</span>}
     </span>
   );
 }
@@ -76,7 +76,7 @@ export function TopBar() {
       <IconButton
         icon="menu"
         class="wide-only"
-        label={sidebarShown.value ? "Sessions as tabs" : "Sessions at the side"}
+        label={sidebarShown.value ? "Show sessions as tabs" : "Show sessions in a sidebar"}
         keys="Alt+Shift+B"
         testid="toggle-sidebar"
         pressed={sidebarShown.value}
@@ -108,7 +108,7 @@ export function TopBar() {
         <IconButton
           icon="search"
           class="desk-only"
-          label="Search"
+          label="Search the terminal"
           keys="Ctrl+Shift+F"
           testid="open-search"
           onClick={() => (searchOpen.value = true)}
@@ -128,7 +128,7 @@ export function TopBar() {
         <IconButton
           icon="panel"
           class="wide-only"
-          label="Panel beside the terminal"
+          label="Toggle panel"
           keys="Alt+Shift+L"
           testid="toggle-panel"
           pressed={besidePage.value !== undefined}

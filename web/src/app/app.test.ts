@@ -4,19 +4,19 @@ import {
   countLines,
   mostRows,
   partsOf,
-  placeOf,
+  findCell,
   rowFor,
   type Rows,
   withoutBlankEnd,
 } from "../history/capture.ts";
 import { backoff } from "../lib/backoff.ts";
-import { bytes, plural, shortPath } from "../lib/format.ts";
+import { formatBytes, plural, shortenPath } from "../lib/format.ts";
 import { uuid } from "../lib/ids.ts";
 import { DEFAULTS, defaultsFor, isDark, parsePrefs } from "../settings/prefs.ts";
 import { actionFor, digitOf, SHORTCUTS } from "../shortcuts/table.ts";
 import { nextItem } from "../ui/menu.ts";
-import { admit, type Toast, TOASTS_MAX } from "../ui/toasts.ts";
-import { bannerText } from "./lost.ts";
+import { addToast, type Toast, TOASTS_MAX } from "../ui/toasts.ts";
+import { describeConnection } from "./connectionnotice.ts";
 import { availablePages, findPage, registerPage } from "./registry.ts";
 import { readRoute, titleOf, writeRoute } from "./route.ts";
 
@@ -161,7 +161,7 @@ describe("choices of this browser", () => {
 
 describe("formatters", () => {
   test("bytes, counts and paths", () => {
-    expect([bytes(999), bytes(1500), bytes(25_000), bytes(3.2e6)]).toEqual([
+    expect([formatBytes(999), formatBytes(1500), formatBytes(25_000), formatBytes(3.2e6)]).toEqual([
       "999 bytes",
       "1.5 KB",
       "25 KB",
@@ -172,7 +172,7 @@ describe("formatters", () => {
       "1,234 lines",
       "2 matches",
     ]);
-    expect([shortPath("/a/b"), shortPath("/a/b/c/d")]).toEqual(["/a/b", "…/c/d"]);
+    expect([shortenPath("/a/b"), shortenPath("/a/b/c/d")]).toEqual(["/a/b", "…/c/d"]);
   });
 
   test("retries double up to their bound, with half of each drawn", () => {
@@ -225,7 +225,7 @@ describe("history", () => {
   test("a match is found in a line that is wrapped over rows", () => {
     const rows = rowsOf(["first", "abcd日", "", "本efgh", "last"], [2, 3]);
     const at = (line: number, offset: number) => {
-      const { row, column } = placeOf(rows, line, offset);
+      const { row, column } = findCell(rows, line, offset);
       return [row, column];
     };
     expect([at(0, 0), at(1, 3), at(1, 4), at(1, 5), at(1, 6)]).toEqual([
@@ -248,9 +248,9 @@ describe("small things", () => {
 
   test("toasts are bounded and the same one does not pile up", () => {
     let list: readonly Toast[] = [];
-    for (let n = 0; n < TOASTS_MAX + 2; n++) list = admit(list, toast(n));
+    for (let n = 0; n < TOASTS_MAX + 2; n++) list = addToast(list, toast(n));
     expect(list.map((each) => each.id)).toEqual([2, 3, 4, 5]);
-    expect(admit(list, toast(9, "3")).map((each) => each.id)).toEqual([2, 4, 5, 9]);
+    expect(addToast(list, toast(9, "3")).map((each) => each.id)).toEqual([2, 4, 5, 9]);
   });
 
   test("walking a menu passes over what is disabled and goes around", () => {
@@ -271,13 +271,13 @@ describe("small things", () => {
   test.each([
     ["open", false, true, undefined],
     ["connecting", false, false, undefined],
-    ["retrying", false, true, "connection is lost"],
-    ["retrying", false, false, "cannot be reached"],
-    ["retrying", true, true, "has stopped; the sessions go on"],
+    ["retrying", false, true, "Connection lost"],
+    ["retrying", false, false, "Can't reach the server"],
+    ["retrying", true, true, "The server is restarting"],
     ["open", true, true, undefined],
     ["offline", true, true, "offline"],
   ] as const)("banner for %s, restart %s, known %s", (state, restart, known, words) => {
-    const text = bannerText(state, restart, known);
+    const text = describeConnection(state, restart, known);
     if (words === undefined) expect(text).toBeUndefined();
     else expect(text).toContain(words);
   });

@@ -13,7 +13,7 @@ import { registerFleet } from "../fleet/page.ts";
 import { registerGit } from "../git/page.ts";
 import { registerHosts } from "../hosts/page.ts";
 import { registerModels } from "../models/page.ts";
-import { registerTimedRuns } from "../legacy/page.ts";
+import { registerTimedRuns } from "../timedruns/page.ts";
 import { registerMcp } from "../mcp/page.ts";
 import { registerRestore } from "../restore/page.ts";
 import { registerShared } from "../share/page.ts";

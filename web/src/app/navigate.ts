@@ -1,12 +1,20 @@
 /** Keeps the address, the title and the state in step. */
 import { effect } from "@preact/signals";
-import { needy } from "../approvals/state.ts";
+import { sessionsNeedingPerson } from "../approvals/state.ts";
 import { signedOut } from "../auth/state.ts";
-import { beginsAtFleet } from "../fleet/home.ts";
+import { startsOnFleet } from "../fleet/startpage.ts";
 import { FLEET_PAGE } from "../fleet/page.ts";
 import { prefs } from "../settings/prefs.ts";
-import { activeId, activeSession, calm, isViewed, sessionList, sessions, settings } from "../store/state.ts";
-import { seeded } from "../stream/connection.ts";
+import {
+  activeId,
+  activeSession,
+  clearAttention,
+  isViewed,
+  sessionList,
+  sessions,
+  settings,
+} from "../store/state.ts";
+import { hasReceivedInit } from "../stream/connection.ts";
 import { openPage } from "./registry.ts";
 import { readRoute, titleOf, writeRoute } from "./route.ts";
 
@@ -25,7 +33,7 @@ function readAddress(): void {
 function writeAddress(): void {
   const session = activeId.value;
   const page = openPage.value;
-  if (signedOut.value || !seeded.value) return;
+  if (signedOut.value || !hasReceivedInit.value) return;
   const now = readRoute(new URL(location.href));
   if (now.session === session && now.page === page && !now.login) return;
   const address = writeRoute({ login: false, ...(session && { session }), ...(page && { page }) });
@@ -36,21 +44,21 @@ function writeAddress(): void {
 
 /** Once it is known how many sessions there are. */
 function beginAtHome(): void {
-  if (!bare || !seeded.value) return;
+  if (!bare || !hasReceivedInit.value) return;
   bare = false;
-  if (beginsAtFleet(prefs.peek().home, sessions.peek().length)) openPage.value = FLEET_PAGE;
+  if (startsOnFleet(prefs.peek().home, sessions.peek().length)) openPage.value = FLEET_PAGE;
 }
 
 /** An address of a session that is gone leads to the first one. */
 function chooseFirst(): void {
-  if (!seeded.value) return;
+  if (!hasReceivedInit.value) return;
   const id = activeId.value;
   if (id === undefined || !sessionList.value.byId.has(id)) activeId.value = sessions.value[0]?.id;
 }
 
 function watchAttention(): void {
   const id = activeId.value;
-  if (id !== undefined && sessionList.value.attention.has(id) && isViewed(id)) calm(id);
+  if (id !== undefined && sessionList.value.attention.has(id) && isViewed(id)) clearAttention(id);
 }
 
 export function startNavigation(): void {
@@ -64,6 +72,6 @@ export function startNavigation(): void {
   document.addEventListener("visibilitychange", watchAttention);
   effect(() => {
     const name = String(settings.value.displayName ?? "");
-    document.title = titleOf(activeSession.value, needy.value.size, name);
+    document.title = titleOf(activeSession.value, sessionsNeedingPerson.value.size, name);
   });
 }

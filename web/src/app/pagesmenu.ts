@@ -1,6 +1,6 @@
 /** The menu of all pages, and the way out. */
 import { me } from "../auth/me.ts";
-import { canSignOut, leave } from "../auth/state.ts";
+import { canSignOut, signOutHere } from "../auth/state.ts";
 import { type MenuItem, menuUnder } from "../ui/menu.ts";
 import { availablePages, openPage } from "./registry.ts";
 
@@ -8,7 +8,12 @@ function leaveItem(): MenuItem[] {
   if (!canSignOut.value) return [];
   const name = me.value?.username;
   return [
-    { label: name ? `Sign out · ${name}` : "Sign out", icon: "leave", group: true, act: () => void leave() },
+    {
+      label: name ? `Sign out · ${name}` : "Sign out",
+      icon: "leave",
+      group: true,
+      act: () => void signOutHere(),
+    },
   ];
 }
 

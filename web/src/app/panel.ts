@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { wide } from "../sidebar/state.ts";
 import { findPage, openPage } from "./registry.ts";
-import { staged } from "./staged.ts";
+import { staged } from "./stage.ts";
 
 /** CSS pixels. */
 export const WIDTH_LEAST = 340;
@@ -21,7 +21,7 @@ export interface Panel {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export const within = (width: number): number =>
+export const clampWidth = (width: number): number =>
   Math.max(WIDTH_LEAST, Math.min(WIDTH_MOST, Math.round(width)));
 
 /** What is stored may be of an older page or edited. */
@@ -32,43 +32,43 @@ export function parsePanel(stored: string | null): Panel {
   } catch {
     value = {};
   }
-  const width = Number.isFinite(value.width) ? within(Number(value.width)) : WIDTH_USUAL;
+  const width = Number.isFinite(value.width) ? clampWidth(Number(value.width)) : WIDTH_USUAL;
   return { page: text(value.page), last: text(value.last), width };
 }
 
-export const panel = signal<Panel>(parsePanel(null));
+export const panelState = signal<Panel>(parsePanel(null));
 
 /** The page that is shown beside the terminal. */
 export const besidePage = computed(() => {
-  const page = wide.value ? findPage(panel.value.page) : undefined;
+  const page = wide.value ? findPage(panelState.value.page) : undefined;
   return page?.beside ? page : undefined;
 });
 
 /** Counts what people open there: its heading then takes the focus, and not after a reload. */
-export const asked = signal(0);
+export const panelOpenCount = signal(0);
 
-export function putBeside(part: Partial<Panel>): void {
-  panel.value = { ...panel.peek(), ...part };
+export function updatePanel(part: Partial<Panel>): void {
+  panelState.value = { ...panelState.peek(), ...part };
 }
 
-export const closePanel = () => putBeside({ page: "" });
+export const closePanel = () => updatePanel({ page: "" });
 
 export function togglePanel(usual: string): void {
   if (besidePage.value && !staged.value) return closePanel();
-  openPage.value = panel.value.last || usual;
+  openPage.value = panelState.value.last || usual;
 }
 
 /** Whoever opens a page need not know where it is shown. */
 function takeOver(): void {
   const page = findPage(openPage.value);
   if (!wide.value || !page?.beside) return;
-  if (besidePage.peek() !== page) asked.value = asked.peek() + 1;
-  putBeside({ page: page.id, last: page.id });
+  if (besidePage.peek() !== page) panelOpenCount.value = panelOpenCount.peek() + 1;
+  updatePanel({ page: page.id, last: page.id });
   openPage.value = undefined;
 }
 
 export function startPanel(): void {
-  panel.value = parsePanel(readStored(KEY));
+  panelState.value = parsePanel(readStored(KEY));
   effect(takeOver);
-  effect(() => writeStored(KEY, JSON.stringify(panel.value)));
+  effect(() => writeStored(KEY, JSON.stringify(panelState.value)));
 }

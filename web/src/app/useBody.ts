@@ -1,7 +1,7 @@
 /** The component of a page, once its code is there. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import type { Page } from "./registry.ts";
 
 /** @param close is called where it cannot be loaded, which a person is told. */
@@ -13,7 +13,7 @@ export function useBody(page: Page, close: () => void): ComponentType | undefine
       (body) => alive && setBody(() => body),
       (error: unknown) => {
         if (!alive) return;
-        failed("The page could not be loaded", error);
+        showError("Couldn't load the page", error);
         close();
       },
     );

@@ -1,7 +1,7 @@
 /** The page's service worker: it keeps the shell for when there is no network, and shows what is pushed. */
 import { effect } from "@preact/signals";
 import { serviceUrl } from "../api/paths.ts";
-import { seeded } from "../stream/connection.ts";
+import { hasReceivedInit } from "../stream/connection.ts";
 
 /** Its folder is its scope: it works under any base path. */
 export const registerWorker = (): Promise<ServiceWorkerRegistration> =>
@@ -24,7 +24,7 @@ export function startWorker(): void {
     "requestIdleCallback" in window ? requestIdleCallback(register) : setTimeout(register, LATER_MS);
   let begun = false;
   effect(() => {
-    if (!seeded.value || begun) return;
+    if (!hasReceivedInit.value || begun) return;
     begun = true;
     later();
   });

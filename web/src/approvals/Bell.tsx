@@ -9,7 +9,10 @@ export function Bell() {
   if (!inboxEnabled.value) return null;
   const count = approvals.value.length;
   const urgent = approvals.value.some(isUrgent);
-  const label = count === 0 ? "Nothing waits for you" : `${plural(count, "session")} waiting for you`;
+  const label =
+    count === 0
+      ? "Inbox: nothing to answer"
+      : `Inbox: ${plural(count, "session")} ${count === 1 ? "needs" : "need"} you`;
   return (
     <button
       type="button"

@@ -2,18 +2,18 @@
 import { useState } from "preact/hooks";
 import {
   type Answer,
-  boxesOf,
-  type ApprovalItemResponse,
+  readCheckboxes,
+  type Item,
   isFreeText,
-  isGrave,
+  isRisky,
   type ItemOption,
-  leaningOf,
-  lookOf,
-  opensField,
+  getLeaning,
+  getButtonLeaning,
+  opensTextField,
 } from "./item.ts";
 
 interface Props {
-  item: ApprovalItemResponse;
+  item: Item;
   busy: boolean;
   onAnswer: (answer: Answer) => void;
 }
@@ -32,14 +32,14 @@ function Deny({ busy, onAnswer, label }: Omit<Props, "item"> & { label: string }
   );
 }
 
-export function Blind({ item, busy, onAnswer }: Props) {
+export function ApproveOrDeny({ item, busy, onAnswer }: Props) {
   return (
     <div class="choice-buttons">
       <button
         type="button"
         class="choice-button"
-        data-leaning={lookOf(item, "yes")}
-        data-grave={isGrave(item)}
+        data-leaning={getButtonLeaning(item, "yes")}
+        data-grave={isRisky(item)}
         disabled={busy}
         onClick={() => onAnswer({ action: "approve" })}
         data-testid="approval-approve"
@@ -52,7 +52,7 @@ export function Blind({ item, busy, onAnswer }: Props) {
 }
 
 /** An option's words: its label, and below it what the dialog says of it. */
-function Words({ option }: { option: ItemOption }) {
+function OptionText({ option }: { option: ItemOption }) {
   return (
     <span>
       {option.label}
@@ -68,37 +68,33 @@ function goToField(event: MouseEvent): void {
 }
 
 function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOption }) {
-  const typed = opensField(item, option);
+  const typed = opensTextField(item, option);
   return (
     <button
       type="button"
       class="choice-button"
-      data-leaning={lookOf(item, leaningOf(item, option))}
-      data-grave={isGrave(item)}
+      data-leaning={getButtonLeaning(item, getLeaning(item, option))}
+      data-grave={isRisky(item)}
       disabled={busy}
       onClick={typed ? goToField : () => onAnswer({ action: "option", option: option.n })}
       data-testid={`approval-option-${option.n}`}
     >
       <kbd>{option.n}</kbd>
-      <Words option={option} />
+      <OptionText option={option} />
     </button>
   );
 }
 
-export function Single({ item, busy, onAnswer }: Props) {
+export function SingleChoice({ item, busy, onAnswer }: Props) {
   const offered = item.options ?? [];
-  const declines = offered.some((option) => leaningOf(item, option) === "no");
+  const declines = offered.some((option) => getLeaning(item, option) === "no");
   return (
     <div class="choice-buttons">
       {offered.map((option) => (
         <OptionButton key={option.n} item={item} option={option} busy={busy} onAnswer={onAnswer} />
       ))}
       {!declines && (
-        <Deny
-          busy={busy}
-          onAnswer={onAnswer}
-          label={item.kind === "question" ? "Leave the question" : "Deny"}
-        />
+        <Deny busy={busy} onAnswer={onAnswer} label={item.kind === "question" ? "Skip" : "Deny"} />
       )}
     </div>
   );
@@ -110,8 +106,8 @@ const toggled = (set: ReadonlySet<number>, n: number): ReadonlySet<number> => {
   return next;
 };
 
-export function Multiple({ item, busy, onAnswer }: Props) {
-  const boxes = boxesOf(item);
+export function MultipleChoice({ item, busy, onAnswer }: Props) {
+  const boxes = readCheckboxes(item);
   const [chosen, setChosen] = useState<ReadonlySet<number>>(
     () => new Set([...boxes].filter(([, ticked]) => ticked).map(([n]) => n)),
   );
@@ -119,7 +115,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
   const send = () => onAnswer({ action: "options", options: [...chosen].toSorted((a, b) => a - b) });
   return (
     <fieldset class="choice-checks" disabled={busy}>
-      <legend class="sr-only">Choose any number</legend>
+      <legend class="sr-only">Pick any number of options</legend>
       {offered.map((option) => (
         <label class="choice-check" key={option.n}>
           <input
@@ -130,7 +126,7 @@ export function Multiple({ item, busy, onAnswer }: Props) {
             data-testid={`approval-check-${option.n}`}
           />
           <kbd>{option.n}</kbd>
-          <Words option={option} />
+          <OptionText option={option} />
         </label>
       ))}
       <div class="choice-buttons pair">
@@ -142,9 +138,18 @@ export function Multiple({ item, busy, onAnswer }: Props) {
           onClick={send}
           data-testid="approval-send-options"
         >
-          <span>{chosen.size === 0 ? "Choose at least one" : `Send ${chosen.size}`}</span>
+          <span>
+            {chosen.size === 0 ? (
+              <>
+                {" "}
+                Submit <small>Pick at least one</small>{" "}
+              </>
+            ) : (
+              `Submit ${chosen.size}`
+            )}
+          </span>
         </button>
-        <Deny busy={busy} onAnswer={onAnswer} label="Leave" />
+        <Deny busy={busy} onAnswer={onAnswer} label="Skip" />
       </div>
     </fieldset>
   );

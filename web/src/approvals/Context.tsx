@@ -11,7 +11,7 @@ export function Context({ text }: { text: string }) {
       ref={ref}
       class="approval-context"
       tabIndex={0}
-      aria-label="What the terminal shows"
+      aria-label="Terminal screen"
       data-testid="approval-context"
     >
       {text}

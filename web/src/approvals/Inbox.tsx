@@ -4,7 +4,7 @@ import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { activeId } from "../store/state.ts";
-import { Card } from "./Card.tsx";
+import { ApprovalCard } from "./ApprovalCard.tsx";
 import { inboxAsked } from "./page.ts";
 import { approvals, refresh } from "./state.ts";
 
@@ -12,8 +12,8 @@ function Nothing() {
   return (
     <div class="approvals-none" data-testid="approvals-none">
       <Icon name="check" size={28} />
-      <p>Nothing waits for you.</p>
-      <small>Agents that ask for permission, ask a question or are done show up here.</small>
+      <p>Nothing to answer.</p>
+      <small>Agents appear here when they ask for permission, ask a question or are done.</small>
     </div>
   );
 }
@@ -54,9 +54,13 @@ export function Inbox() {
   return (
     <div class="approvals" ref={list} data-testid="approvals">
       <p class="sr-only" role="status">
-        {items.length === 0 ? "Nothing waits for you." : `${plural(items.length, "session")} waiting`}
+        {items.length === 0 ? "Nothing to answer." : `${plural(items.length, "session")} waiting`}
       </p>
-      {items.length === 0 ? <Nothing /> : items.map((item) => <Card key={item.id} item={item} now={now} />)}
+      {items.length === 0 ? (
+        <Nothing />
+      ) : (
+        items.map((item) => <ApprovalCard key={item.id} item={item} now={now} />)
+      )}
     </div>
   );
 }

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../ui/Icon.tsx";
-import { type ApprovalItemResponse, TEXT_MAX } from "./item.ts";
+import { type Item, TEXT_MAX } from "./item.ts";
 
 interface Props {
-  item: ApprovalItemResponse;
+  item: Item;
   busy: boolean;
   /** @returns whether the text was taken; one that was not stays in its field. */
   onSend: (text: string) => Promise<boolean>;
@@ -35,7 +35,7 @@ export function TextAnswer({ item, busy, onSend }: Props) {
         maxLength={TEXT_MAX}
         value={text}
         placeholder={idle ? "What should it do next?" : "Or answer in your own words"}
-        aria-label={idle ? `Prompt for ${item.sessionName}` : `Own words for ${item.sessionName}`}
+        aria-label={idle ? `Next prompt for ${item.sessionName}` : `Your answer to ${item.sessionName}`}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={key}
         data-testid="approval-text"

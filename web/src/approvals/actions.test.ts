@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
 import { toasts } from "../ui/toasts.ts";
-import type { ApprovalItemResponse } from "./item.ts";
+import type { Item } from "./item.ts";
 
 const calls = vi.hoisted(() => ({
   listApprovals: vi.fn(),
@@ -11,10 +11,10 @@ const calls = vi.hoisted(() => ({
 }));
 vi.mock("./calls.ts", () => calls);
 
-const { answer, answering, dismiss, troubles } = await import("./actions.ts");
+const { answer, answering, dismiss, answerProblems: troubles } = await import("./actions.ts");
 const { approvals, refresh, setInbox } = await import("./state.ts");
 
-const ITEM: ApprovalItemResponse = {
+const ITEM: Item = {
   id: "s:1",
   sessionId: "s",
   sessionName: "one",
@@ -80,17 +80,17 @@ test("422: the item stays and may be answered again", async () => {
   calls.answerApproval.mockResolvedValueOnce({});
   expect(await answer(ITEM, { action: "approve" })).toBe(false);
   expect(approvals.value).toEqual([ITEM]);
-  expect(troubles.value.get("s:1")).toContain("still waits");
+  expect(troubles.value.get("s:1")).toContain("Couldn't send the answer");
   expect(calls.listApprovals).not.toHaveBeenCalled();
   expect(await answer(ITEM, { action: "approve" })).toBe(true);
   expect(troubles.value.has("s:1")).toBe(false);
 });
 
 test("an answer to a read that an event has overtaken brings nothing back", async () => {
-  let arrive = (_: { approvals: ApprovalItemResponse[] }) => {};
+  let arrive = (_: { approvals: Item[] }) => {};
   calls.listApprovals.mockReturnValueOnce(new Promise((done) => (arrive = done)));
   calls.listApprovals.mockResolvedValueOnce({ approvals: [] });
-  const seen: ApprovalItemResponse[][] = [];
+  const seen: Item[][] = [];
   const stop = approvals.subscribe((items) => void seen.push([...items]));
   const read = refresh();
   setInbox(() => []);

@@ -1,26 +1,26 @@
 /** What a person does with an item; what comes of it is kept beside the item. */
 import { signal } from "@preact/signals";
-import { failed, say } from "../ui/toasts.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { answerApproval, dismissApproval } from "./calls.ts";
-import { drop } from "./inbox.ts";
-import type { Answer, ApprovalItemResponse } from "./item.ts";
+import { dropItem } from "./inbox.ts";
+import type { Answer, Item } from "./item.ts";
 import { approvals, refresh, setInbox } from "./state.ts";
-import { troubleOf } from "./words.ts";
+import { describeAnswerProblem } from "./texts.ts";
 
 /** Items whose answer is under way. */
 export const answering = signal<ReadonlySet<string>>(new Set());
 
 /** Why the last answer to an item was not taken, by item; replaced by the next answer. */
-export const troubles = signal<ReadonlyMap<string, string>>(new Map());
+export const answerProblems = signal<ReadonlyMap<string, string>>(new Map());
 
 /** More than this many texts are never shown at once: one for each live session (protocol-sessions). */
 const TROUBLES_MAX = 50;
 
 function note(id: string, text: string | undefined): void {
-  const next = new Map(troubles.peek());
+  const next = new Map(answerProblems.peek());
   next.delete(id);
   if (text !== undefined) next.set(id, text);
-  troubles.value = new Map([...next].slice(-TROUBLES_MAX));
+  answerProblems.value = new Map([...next].slice(-TROUBLES_MAX));
 }
 
 function mark(id: string, busy: boolean): void {
@@ -30,27 +30,27 @@ function mark(id: string, busy: boolean): void {
   answering.value = next;
 }
 
-const forget = (id: string): void => setInbox((before) => drop(before, id));
+const forget = (id: string): void => setInbox((before) => dropItem(before, id));
 
-async function refused(item: ApprovalItemResponse, error: unknown): Promise<void> {
-  const trouble = troubleOf(error);
+async function refused(item: Item, error: unknown): Promise<void> {
+  const trouble = describeAnswerProblem(error);
   if (trouble.kind === "gone") {
     forget(item.id);
-    say("info", item.sessionName, trouble.text);
+    showToast("info", item.sessionName, trouble.text);
     return;
   }
   note(item.id, trouble.text);
   if (trouble.kind !== "changed") return;
   await refresh();
   const still = approvals.peek().some((other) => other.id === item.id);
-  if (!still) say("info", item.sessionName, trouble.text);
+  if (!still) showToast("info", item.sessionName, trouble.text);
 }
 
 /**
  * @returns whether the answer was taken. The item goes when the service says that its dialog
  * left the screen: an option may lead to another page (protocol-approvals).
  */
-export async function answer(item: ApprovalItemResponse, chosen: Answer): Promise<boolean> {
+export async function answer(item: Item, chosen: Answer): Promise<boolean> {
   if (answering.peek().has(item.id)) return false;
   mark(item.id, true);
   note(item.id, undefined);
@@ -65,12 +65,12 @@ export async function answer(item: ApprovalItemResponse, chosen: Answer): Promis
   }
 }
 
-export async function dismiss(item: ApprovalItemResponse): Promise<void> {
+export async function dismiss(item: Item): Promise<void> {
   try {
     await dismissApproval(item.id);
     forget(item.id);
   } catch (error) {
-    if (troubleOf(error).kind === "gone") forget(item.id);
-    else failed("Not dismissed", error);
+    if (describeAnswerProblem(error).kind === "gone") forget(item.id);
+    else showError("Couldn't dismiss the item", error);
   }
 }

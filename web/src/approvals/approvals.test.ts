@@ -1,22 +1,36 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, unreachable } from "../api/errors.ts";
-import { apply, drop, dropSession, isUrgent, named, put, seed } from "./inbox.ts";
+import { ApiError, createUnreachableError } from "../api/errors.ts";
 import {
-  boxesOf,
-  formOf,
+  applyInboxEvent,
+  dropItem,
+  dropSession,
+  isUrgent,
+  withCurrentName,
+  putItem,
+  parseInbox,
+} from "./inbox.ts";
+import {
+  readCheckboxes,
+  getForm,
   isFreeText,
-  isGrave,
+  isRisky,
   isKnown,
-  type ApprovalItemResponse,
-  leaningOf,
-  lookOf,
-  missingOf,
-  opensField,
-  takesText,
+  type Item,
+  getLeaning,
+  getButtonLeaning,
+  describeMissing,
+  opensTextField,
+  acceptsText,
 } from "./item.ts";
-import { ageText, announcementOf, messageOf, troubleOf, wantOf } from "./words.ts";
+import {
+  formatAge,
+  formatAnnouncement,
+  getOwnMessage,
+  describeAnswerProblem,
+  describeRequest,
+} from "./texts.ts";
 
-const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse => ({
+const item = (part: Partial<Item> = {}): Item => ({
   id: "s1:1",
   sessionId: "s1",
   sessionName: "one",
@@ -29,46 +43,46 @@ const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse =>
 const options = (...labels: string[]) =>
   labels.map((label, index) => ({ n: index + 1, label, selected: index === 0 }));
 
-const ids = (items: readonly ApprovalItemResponse[]) => items.map((each) => each.id);
+const ids = (items: readonly Item[]) => items.map((each) => each.id);
 
 describe("inbox", () => {
   const second = item({ id: "s2:1", sessionId: "s2", createdAt: 500 });
 
   test("oldest first, whatever order they came in", () => {
-    expect(ids(seed([item(), second]))).toEqual(["s2:1", "s1:1"]);
-    expect(ids(put([item()], second))).toEqual(["s2:1", "s1:1"]);
+    expect(ids(parseInbox([item(), second]))).toEqual(["s2:1", "s1:1"]);
+    expect(ids(putItem([item()], second))).toEqual(["s2:1", "s1:1"]);
   });
 
   test("the newest of a session takes the place of the one before", () => {
-    expect(ids(put([item(), second], item({ id: "s1:2", createdAt: 2000 })))).toEqual(["s2:1", "s1:2"]);
+    expect(ids(putItem([item(), second], item({ id: "s1:2", createdAt: 2000 })))).toEqual(["s2:1", "s1:2"]);
   });
 
   test("an update keeps the item's place and shows its new frame", () => {
-    const after = apply([second, item()], "approval:updated", item({ frame: "g" }));
+    const after = applyInboxEvent([second, item()], "approval:updated", item({ frame: "g" }));
     expect(after.map((each) => each.frame)).toEqual(["f", "g"]);
   });
 
   test("the end of an older item leaves the newer one of its session", () => {
     const now = [item({ id: "s1:2" })];
     expect(
-      apply(now, "approval:resolved", { id: "s1:1", sessionId: "s1", resolution: "superseded" }),
+      applyInboxEvent(now, "approval:resolved", { id: "s1:1", sessionId: "s1", resolution: "superseded" }),
     ).toEqual(now);
-    expect(apply(now, "approval:resolved", { id: "s1:2", sessionId: "s1", resolution: "answered" })).toEqual(
-      [],
-    );
+    expect(
+      applyInboxEvent(now, "approval:resolved", { id: "s1:2", sessionId: "s1", resolution: "answered" }),
+    ).toEqual([]);
   });
 
   test.each([undefined, null, 7, "x", {}, { id: "s1:1" }])("%o is no item", (data) => {
-    expect(apply([second], "approval:pending", data)).toEqual([second]);
-    expect(seed([data, second])).toEqual([second]);
+    expect(applyInboxEvent([second], "approval:pending", data)).toEqual([second]);
+    expect(parseInbox([data, second])).toEqual([second]);
   });
 
   test.each([undefined, null, {}, "x"])("an init with %o as its list is empty", (list) => {
-    expect(seed(list)).toEqual([]);
+    expect(parseInbox(list)).toEqual([]);
   });
 
   test("dropping by item and by session", () => {
-    expect(ids(drop([item(), second], "s1:1"))).toEqual(["s2:1"]);
+    expect(ids(dropItem([item(), second], "s1:1"))).toEqual(["s2:1"]);
     expect(ids(dropSession([item(), second], "s2"))).toEqual(["s1:1"]);
   });
 
@@ -79,8 +93,8 @@ describe("inbox", () => {
   });
 
   test("an item goes under its session's present name", () => {
-    expect(named(item(), "renamed").sessionName).toBe("renamed");
-    expect(named(item(), undefined).sessionName).toBe("one");
+    expect(withCurrentName(item(), "renamed").sessionName).toBe("renamed");
+    expect(withCurrentName(item(), undefined).sessionName).toBe("one");
   });
 });
 
@@ -93,7 +107,7 @@ describe("forms", () => {
   });
 
   test("boxes are read from the captured lines, for options that exist", () => {
-    expect([...boxesOf(multiple)]).toEqual([
+    expect([...readCheckboxes(multiple)]).toEqual([
       [1, true],
       [2, false],
       [3, false],
@@ -108,24 +122,24 @@ describe("forms", () => {
     ["[x] a", true],
     ["[ ] a", false],
   ])("%s", (label, ticked) => {
-    const found = boxesOf(item({ options: options("a"), context: `  1) ${label}` }));
+    const found = readCheckboxes(item({ options: options("a"), context: `  1) ${label}` }));
     expect(found.get(1)).toBe(ticked);
   });
 
   test("what the service says of a box comes before what the lines show", () => {
     const told = { ...multiple, options: [{ n: 1, label: "Type check", selected: true, checked: false }] };
-    expect(boxesOf(told).get(1)).toBe(false);
+    expect(readCheckboxes(told).get(1)).toBe(false);
   });
 
   test("a numbered line without a box is a single choice", () => {
-    expect(formOf(item({ options: options("Yes", "No"), context: "❯ 1. Yes\n  2. No" }))).toBe("single");
+    expect(getForm(item({ options: options("Yes", "No"), context: "❯ 1. Yes\n  2. No" }))).toBe("single");
   });
 
   test("each sort of item has its form", () => {
-    expect(formOf(multiple)).toBe("multiple");
-    expect(formOf(item({ kind: "idle" }))).toBe("idle");
-    expect(formOf(item())).toBe("blind");
-    expect(formOf(item({ options: [] }))).toBe("blind");
+    expect(getForm(multiple)).toBe("multiple");
+    expect(getForm(item({ kind: "idle" }))).toBe("idle");
+    expect(getForm(item())).toBe("blind");
+    expect(getForm(item({ options: [] }))).toBe("blind");
   });
 
   test.each(["Type something.", "Type something", "Other", "Something else"])("%s opens a field", (label) => {
@@ -138,28 +152,28 @@ describe("forms", () => {
 
   test("own words: an idle agent and a question's free-text option, no permission", () => {
     const asks = item({ kind: "question", options: options("A", "Type something.") });
-    expect(takesText(asks)).toBe(true);
-    expect((asks.options ?? []).map((option) => opensField(asks, option))).toEqual([false, true]);
-    expect(takesText(item({ kind: "question", options: options("A", "B") }))).toBe(false);
-    expect(takesText(item({ options: options("Yes", "Other") }))).toBe(false);
-    expect(takesText(multiple)).toBe(false);
-    expect(takesText(item({ kind: "idle" }))).toBe(true);
+    expect(acceptsText(asks)).toBe(true);
+    expect((asks.options ?? []).map((option) => opensTextField(asks, option))).toEqual([false, true]);
+    expect(acceptsText(item({ kind: "question", options: options("A", "B") }))).toBe(false);
+    expect(acceptsText(item({ options: options("Yes", "Other") }))).toBe(false);
+    expect(acceptsText(multiple)).toBe(false);
+    expect(acceptsText(item({ kind: "idle" }))).toBe(true);
   });
 
   test("the service says what deserves a second look, of permissions alone", () => {
-    expect([isGrave(item({ riskHint: "x" })), isGrave(item({ toolSummary: "rm -rf x" }))]).toEqual([
+    expect([isRisky(item({ riskHint: "x" })), isRisky(item({ toolSummary: "rm -rf x" }))]).toEqual([
       true,
       false,
     ]);
-    expect(isGrave(item({ riskHint: "x", kind: "question" }))).toBe(false);
+    expect(isRisky(item({ riskHint: "x", kind: "question" }))).toBe(false);
   });
 
   test("what the summary leaves out is said", () => {
-    expect(missingOf(item({ complete: true, toolSummary: "make" }))).toBeUndefined();
+    expect(describeMissing(item({ complete: true, toolSummary: "make" }))).toBeUndefined();
     const lacking = item({ complete: false, toolMissing: 1026, toolOther: ["content"] });
-    expect(missingOf(lacking)).toBe("Not in this summary: 1,026 more characters; content");
-    expect(missingOf(item({ complete: false, toolSummary: "make" }))).toMatch(/look at the terminal/);
-    expect([lookOf(lacking, "yes"), missingOf({ ...lacking, kind: "question" })]).toEqual([
+    expect(describeMissing(lacking)).toBe("Not in this summary: 1,026 more characters; content");
+    expect(describeMissing(item({ complete: false, toolSummary: "make" }))).toMatch(/Check the terminal/);
+    expect([getButtonLeaning(lacking, "yes"), describeMissing({ ...lacking, kind: "question" })]).toEqual([
       "other",
       undefined,
     ]);
@@ -167,9 +181,9 @@ describe("forms", () => {
 
   test("a permission's first option agrees, its No declines; a question's options are equal", () => {
     const [yes, also, no] = options("Yes", "Yes, always", "No, and tell it why");
-    const leanings = [yes, also, no].map((option) => option && leaningOf(item(), option));
+    const leanings = [yes, also, no].map((option) => option && getLeaning(item(), option));
     expect(leanings).toEqual(["yes", "other", "no"]);
-    expect(yes && leaningOf(item({ kind: "question" }), yes)).toBe("other");
+    expect(yes && getLeaning(item({ kind: "question" }), yes)).toBe("other");
   });
 });
 
@@ -185,13 +199,13 @@ describe("what is not known", () => {
   });
 
   test("agreeing to it looks like any other answer, unless the screen shows a risk", () => {
-    expect(lookOf(bash, "yes")).toBe("yes");
-    expect(lookOf(item(), "yes")).toBe("other");
-    expect(lookOf(item(), "no")).toBe("no");
-    expect(lookOf({ ...bash, complete: false }, "yes")).toBe("other");
-    expect(lookOf({ ...bash, complete: false, toolOther: ["content"] }, "yes")).toBe("yes");
+    expect(getButtonLeaning(bash, "yes")).toBe("yes");
+    expect(getButtonLeaning(item(), "yes")).toBe("other");
+    expect(getButtonLeaning(item(), "no")).toBe("no");
+    expect(getButtonLeaning({ ...bash, complete: false }, "yes")).toBe("other");
+    expect(getButtonLeaning({ ...bash, complete: false, toolOther: ["content"] }, "yes")).toBe("yes");
     const shown = item({ riskHint: "Deletes files for good" });
-    expect([isGrave(shown), lookOf(shown, "yes")]).toEqual([true, "yes"]);
+    expect([isRisky(shown), getButtonLeaning(shown, "yes")]).toEqual([true, "yes"]);
   });
 });
 
@@ -202,19 +216,19 @@ describe("words", () => {
     [60_000, "1 min"],
     [59 * 60_000, "59 min"],
     [125 * 60_000, "2 h 5 min"],
-  ])("%d ms", (age, text) => expect(ageText(1000, 1000 + age)).toBe(text));
+  ])("%d ms", (age, text) => expect(formatAge(1000, 1000 + age)).toBe(text));
 
   test("what it wants", () => {
-    expect(wantOf(item({ toolName: "Bash", toolSummary: "ls" }))).toBe("wants to use Bash: ls");
-    expect(wantOf(item({ toolName: "Edit" }))).toBe("wants to use Edit");
-    expect(wantOf(item())).toBe("asks for permission");
-    expect(announcementOf(item({ kind: "question", message: "Which?" }))).toBe("one asks: Which?");
-    expect(announcementOf(item({ kind: "idle" }))).toBe("one is ready for you");
+    expect(describeRequest(item({ toolName: "Bash", toolSummary: "ls" }))).toBe("wants to run ls");
+    expect(describeRequest(item({ toolName: "Edit" }))).toBe("wants to edit a file");
+    expect(describeRequest(item())).toBe("asks for permission");
+    expect(formatAnnouncement(item({ kind: "question", message: "Which?" }))).toBe("one asks: Which?");
+    expect(formatAnnouncement(item({ kind: "idle" }))).toBe("one is done");
   });
 
   test("a permission's message repeats its tool", () => {
-    expect(messageOf(item({ toolName: "Bash", message: "needs Bash" }))).toBeUndefined();
-    expect(messageOf(item({ message: "needs it" }))).toBe("needs it");
+    expect(getOwnMessage(item({ toolName: "Bash", message: "needs Bash" }))).toBeUndefined();
+    expect(getOwnMessage(item({ message: "needs it" }))).toBe("needs it");
   });
 
   test.each([
@@ -224,16 +238,16 @@ describe("words", () => {
     [400, "kept"],
     [500, "kept"],
   ])("a %d leaves the item %s", (status, kind) => {
-    expect(troubleOf(new ApiError(status, "", "why")).kind).toBe(kind);
+    expect(describeAnswerProblem(new ApiError(status, "", "why")).kind).toBe(kind);
   });
 
   test("the service's own reason is shown", () => {
-    expect(troubleOf(new ApiError(409, "CONFLICT", "the dialog is no longer on the screen")).text).toContain(
-      "the dialog is no longer on the screen",
-    );
+    expect(
+      describeAnswerProblem(new ApiError(409, "CONFLICT", "the dialog is no longer on the screen")).text,
+    ).toContain("the dialog is no longer on the screen");
   });
 
   test("an answer that may have arrived is looked at again", () => {
-    expect(troubleOf(unreachable()).kind).toBe("changed");
+    expect(describeAnswerProblem(createUnreachableError()).kind).toBe("changed");
   });
 });

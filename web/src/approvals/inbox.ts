@@ -1,10 +1,10 @@
 /** The list of what waits, as a pure value (protocol-approvals: one item for each session, newest wins). */
-import type { ApprovalItemResponse } from "./item.ts";
+import type { Item } from "./item.ts";
 
-export type Inbox = readonly ApprovalItemResponse[];
+export type Inbox = readonly Item[];
 
-const isItem = (value: unknown): value is ApprovalItemResponse => {
-  const item = value as Partial<ApprovalItemResponse> | null;
+const isItem = (value: unknown): value is Item => {
+  const item = value as Partial<Item> | null;
   return (
     typeof item === "object" &&
     item !== null &&
@@ -13,35 +13,33 @@ const isItem = (value: unknown): value is ApprovalItemResponse => {
   );
 };
 
-const oldestFirst = (items: readonly ApprovalItemResponse[]): Inbox =>
-  items.toSorted((a, b) => a.createdAt - b.createdAt);
+const oldestFirst = (items: readonly Item[]): Inbox => items.toSorted((a, b) => a.createdAt - b.createdAt);
 
-export function seed(items: unknown): Inbox {
+export function parseInbox(items: unknown): Inbox {
   return Array.isArray(items) ? oldestFirst(items.filter(isItem)) : [];
 }
 
 /** An item in the place of any other of its session. */
-export function put(inbox: Inbox, item: unknown): Inbox {
+export function putItem(inbox: Inbox, item: unknown): Inbox {
   if (!isItem(item)) return inbox;
   return oldestFirst([...inbox.filter((other) => other.sessionId !== item.sessionId), item]);
 }
 
-export const drop = (inbox: Inbox, id: string): Inbox => inbox.filter((item) => item.id !== id);
+export const dropItem = (inbox: Inbox, id: string): Inbox => inbox.filter((item) => item.id !== id);
 
 export const dropSession = (inbox: Inbox, sessionId: string): Inbox =>
   inbox.filter((item) => item.sessionId !== sessionId);
 
 /** What an `approval:*` event does to the list; the end of an older item leaves a newer one. */
-export function apply(inbox: Inbox, name: string, data: unknown): Inbox {
-  if (name === "approval:resolved") return drop(inbox, String((data as { id?: unknown } | null)?.id));
-  return put(inbox, data);
+export function applyInboxEvent(inbox: Inbox, name: string, data: unknown): Inbox {
+  if (name === "approval:resolved") return dropItem(inbox, String((data as { id?: unknown } | null)?.id));
+  return putItem(inbox, data);
 }
 
 /** A dialog stays red until it is answered; an idle agent only until somebody looked. */
-export const isUrgent = (item: ApprovalItemResponse): boolean =>
-  item.kind !== "idle" || item.acknowledgedAt === undefined;
+export const isUrgent = (item: Item): boolean => item.kind !== "idle" || item.acknowledgedAt === undefined;
 
 /** @param known names as they are now: a session may have been renamed since. */
-export function named(item: ApprovalItemResponse, known: string | undefined): ApprovalItemResponse {
+export function withCurrentName(item: Item, known: string | undefined): Item {
   return known === undefined || known === item.sessionName ? item : { ...item, sessionName: known };
 }

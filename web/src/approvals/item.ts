@@ -1,8 +1,8 @@
 /** One thing that waits for a person, and what may be answered to it (protocol-approvals). */
-import type { ApprovalItemResponse, ApprovalOptionResponse as ItemOption } from "../api/types.ts";
+import type { Item, Option as ItemOption } from "../api/types.ts";
 
-export type { ApprovalItemResponse, ItemOption };
-export type ItemKind = ApprovalItemResponse["kind"];
+export type { Item, ItemOption };
+export type ItemKind = Item["kind"];
 
 export type Answer =
   | { action: "approve" | "deny" }
@@ -18,7 +18,7 @@ const BOX = /^(?:\[([ xX✔✓*])\]|([☐☑☒◯◉]))\s/;
 const TICKED = new Set(["x", "X", "✔", "✓", "*", "☑", "☒", "◉"]);
 
 /** Which boxes of a multiple-choice page are ticked, by option; empty where it has no boxes. */
-export function boxesOf(item: ApprovalItemResponse): ReadonlyMap<number, boolean> {
+export function readCheckboxes(item: Item): ReadonlyMap<number, boolean> {
   const boxes = new Map<number, boolean>();
   for (const row of (item.context ?? "").split("\n")) {
     const option = OPTION_ROW.exec(row);
@@ -39,26 +39,26 @@ export const isFreeText = (option: ItemOption): boolean => FREE_TEXT.test(option
 export type Form = "idle" | "single" | "multiple" | "blind";
 
 /** A dialog whose options could not be read can still be agreed to or left. */
-export function formOf(item: ApprovalItemResponse): Form {
+export function getForm(item: Item): Form {
   if (item.kind === "idle") return "idle";
   if ((item.options ?? []).length === 0) return "blind";
-  return boxesOf(item).size > 0 ? "multiple" : "single";
+  return readCheckboxes(item).size > 0 ? "multiple" : "single";
 }
 
 /** Whether own words are an answer: to an idle agent, or by a question's free-text option. */
-export function takesText(item: ApprovalItemResponse): boolean {
+export function acceptsText(item: Item): boolean {
   if (item.kind === "idle") return true;
-  return item.kind === "question" && formOf(item) === "single" && (item.options ?? []).some(isFreeText);
+  return item.kind === "question" && getForm(item) === "single" && (item.options ?? []).some(isFreeText);
 }
 
 /** Whether an option is answered in the field for own words. */
-export const opensField = (item: ApprovalItemResponse, option: ItemOption): boolean =>
-  takesText(item) && isFreeText(option);
+export const opensTextField = (item: Item, option: ItemOption): boolean =>
+  acceptsText(item) && isFreeText(option);
 
 /** Tools whose summary is a command line; of the others it is a path or a title. */
 const SHELLS = /bash|shell|command|exec|terminal|run/i;
 
-export const isShell = (item: ApprovalItemResponse): boolean => SHELLS.test(item.toolName ?? "");
+export const isShell = (item: Item): boolean => SHELLS.test(item.toolName ?? "");
 
 /**
  * Return whether it is known what a permission is for.
@@ -66,39 +66,39 @@ export const isShell = (item: ApprovalItemResponse): boolean => SHELLS.test(item
  * No hook told it of an agent without hooks, or of one whose hook was lost. What is not known is
  * never shown as harmless.
  */
-export const isKnown = (item: ApprovalItemResponse): boolean =>
+export const isKnown = (item: Item): boolean =>
   item.kind !== "permission" ||
   (item.toolName !== undefined && !(isShell(item) && item.toolSummary === undefined));
 
 /** What may be grave about it, by the service's rules; a hint for the eye and no protection. */
-export const riskOf = (item: ApprovalItemResponse): string | undefined =>
+export const getRisk = (item: Item): string | undefined =>
   item.kind === "permission" ? item.riskHint : undefined;
 
 /** What stands nowhere in the item although agreeing allows it, in words; undefined: nothing. */
-export function missingOf(item: ApprovalItemResponse): string | undefined {
+export function describeMissing(item: Item): string | undefined {
   if (item.kind !== "permission" || item.complete !== false) return undefined;
   const parts = [
     item.toolMissing && `${item.toolMissing.toLocaleString("en")} more characters`,
     item.toolOther?.join(", "),
   ].filter(Boolean);
   if (parts.length > 0) return `Not in this summary: ${parts.join("; ")}`;
-  return item.toolSummary ? "This may not be all of it: look at the terminal" : undefined;
+  return item.toolSummary ? "This may be incomplete. Check the terminal before you answer." : undefined;
 }
 
-export const isGrave = (item: ApprovalItemResponse): boolean => riskOf(item) !== undefined;
+export const isRisky = (item: Item): boolean => getRisk(item) !== undefined;
 
 /** Whether a part of the command is not here. */
-const isPart = (item: ApprovalItemResponse): boolean =>
+const isPart = (item: Item): boolean =>
   item.toolMissing !== undefined || (item.complete === false && item.toolOther === undefined);
 
 /** How an option's button looks; agreeing to what is not wholly known looks like any other answer. */
-export const lookOf = (item: ApprovalItemResponse, leaning: Leaning): Leaning =>
-  leaning === "yes" && (!isKnown(item) || isPart(item)) && !isGrave(item) ? "other" : leaning;
+export const getButtonLeaning = (item: Item, leaning: Leaning): Leaning =>
+  leaning === "yes" && (!isKnown(item) || isPart(item)) && !isRisky(item) ? "other" : leaning;
 
 export type Leaning = "yes" | "no" | "other";
 
 /** A permission's first option agrees and one that begins with "No" declines. */
-export function leaningOf(item: ApprovalItemResponse, option: ItemOption): Leaning {
+export function getLeaning(item: Item, option: ItemOption): Leaning {
   if (item.kind !== "permission") return "other";
   if (option.n === 1) return "yes";
   return /^no\b/i.test(option.label) ? "no" : "other";

@@ -16,7 +16,7 @@ export function openInbox(): void {
 export function registerApprovals(): void {
   registerPage({
     id: APPROVALS_PAGE,
-    title: "Waiting for you",
+    title: "Inbox",
     icon: "bell",
     order: 10,
     beside: true,

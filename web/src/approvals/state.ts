@@ -1,14 +1,14 @@
 /** What waits for a person, kept in step with the service. */
 import { computed, effect, signal } from "@preact/signals";
-import { asksAtStart } from "../agents/reason.ts";
+import { asksAtStart } from "../agents/statusdescription.ts";
 import { ApiError } from "../api/errors.ts";
-import { Reread } from "../lib/reread.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { isViewed, sessionList, settings } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { listApprovals, viewedApproval } from "./calls.ts";
-import { apply, dropSession, type Inbox, isUrgent, named, seed } from "./inbox.ts";
-import type { ApprovalItemResponse } from "./item.ts";
+import { applyInboxEvent, dropSession, type Inbox, isUrgent, withCurrentName, parseInbox } from "./inbox.ts";
+import type { Item } from "./item.ts";
 
 const inbox = signal<Inbox>([]);
 
@@ -17,35 +17,35 @@ export const inboxEnabled = computed(() => settings.value["approvalsInboxEnabled
 /** Oldest first, under the sessions' present names. */
 export const approvals = computed<Inbox>(() =>
   inboxEnabled.value
-    ? inbox.value.map((item) => named(item, sessionList.value.byId.get(item.sessionId)?.name))
+    ? inbox.value.map((item) => withCurrentName(item, sessionList.value.byId.get(item.sessionId)?.name))
     : [],
 );
 
-export const approvalOf = (sessionId: string): ApprovalItemResponse | undefined =>
+export const approvalOf = (sessionId: string): Item | undefined =>
   approvals.value.find((item) => item.sessionId === sessionId);
 
 /** Sessions that need a person: an open item, or a dialog that only the session told of. */
-export const needy = computed<ReadonlySet<string>>(() => {
+export const sessionsNeedingPerson = computed<ReadonlySet<string>>(() => {
   const { attention, byId } = sessionList.value;
   const asking = approvals.value.filter(isUrgent).map((item) => item.sessionId);
   const starting = [...byId.values()].filter(asksAtStart).map(({ id }) => id);
   return new Set([...attention, ...asking, ...starting]);
 });
 
-export const needsYou = (sessionId: string): boolean => needy.value.has(sessionId);
+export const needsYou = (sessionId: string): boolean => sessionsNeedingPerson.value.has(sessionId);
 
 export function setInbox(change: (before: Inbox) => Inbox): void {
-  reads.told();
+  reads.markOutdated();
   inbox.value = change(inbox.peek());
 }
 
-const reads = new Reread(async (outdated) => {
+const reads = new CoalescedRead(async (outdated) => {
   try {
     const { approvals: items } = await listApprovals();
     // An item that was answered meanwhile would come back.
-    if (!outdated()) inbox.value = seed(items);
+    if (!outdated()) inbox.value = parseInbox(items);
   } catch (error) {
-    failed("The list of what waits could not be read", error);
+    showError("Couldn't load the inbox", error);
   }
 });
 
@@ -55,7 +55,7 @@ export const refresh = (): Promise<void> => reads.now();
 const told = new Set<string>();
 
 /** Looking at an idle agent's session is all that its item asks for. */
-async function acknowledge(item: ApprovalItemResponse): Promise<void> {
+async function acknowledge(item: Item): Promise<void> {
   if (told.has(item.id)) return;
   told.add(item.id);
   try {
@@ -66,7 +66,7 @@ async function acknowledge(item: ApprovalItemResponse): Promise<void> {
   } catch (error) {
     // The item may have ended in between; anything else may be tried at the next look.
     told.delete(item.id);
-    if (!(error instanceof ApiError && error.status === 404)) failed("Not marked as seen", error);
+    if (!(error instanceof ApiError && error.status === 404)) showError("Couldn't mark it as seen", error);
   }
 }
 
@@ -80,9 +80,9 @@ function acknowledgeViewed(): void {
 export function followApprovals(): void {
   onServerEvent("init", ({ approvals }) => {
     told.clear();
-    setInbox(() => seed(approvals));
+    setInbox(() => parseInbox(approvals));
   });
-  onServerEvent("approval:", (data, name) => setInbox((before) => apply(before, name, data)));
+  onServerEvent("approval:", (data, name) => setInbox((before) => applyInboxEvent(before, name, data)));
   onServerEvent("session:deleted", ({ id }) => setInbox((before) => dropSession(before, id)));
   effect(acknowledgeViewed);
   document.addEventListener("visibilitychange", acknowledgeViewed);

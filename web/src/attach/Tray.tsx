@@ -2,7 +2,7 @@
 import { currentView } from "../terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
-import { takeOut } from "./sending.ts";
+import { removeFile } from "./sending.ts";
 import { type Item, itemsOf } from "./tray.ts";
 import "./tray.css";
 
@@ -12,7 +12,7 @@ function typeInto(id: string, item: Item): void {
   if (!item.kept || view?.sessionId !== id) return;
   const alone = item.kept.attachment === "paste" && item.thumb !== undefined;
   view.screen.terminal.paste(alone ? item.kept.insert : `${item.kept.insert} `);
-  takeOut(id, item.key);
+  removeFile(id, item.key);
   view.focus();
 }
 
@@ -45,8 +45,8 @@ function Chip({ id, item }: { id: string; item: Item }) {
       )}
       <IconButton
         icon="close"
-        label={`Take ${item.name} out`}
-        onClick={() => takeOut(id, item.key)}
+        label={`Remove ${item.name}`}
+        onClick={() => removeFile(id, item.key)}
         testid="attached-out"
       />
     </li>

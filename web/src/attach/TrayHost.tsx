@@ -1,7 +1,7 @@
 /** The place of what is attached; the code that draws it comes with the first file. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { itemsOf } from "./tray.ts";
 
 export function TrayHost({ id }: { id: string }) {
@@ -11,7 +11,7 @@ export function TrayHost({ id }: { id: string }) {
     if (!wanted || Tray) return;
     import("./Tray.tsx").then(
       (loaded) => setTray(() => loaded.Tray),
-      (error: unknown) => failed("What is attached cannot be shown", error),
+      (error: unknown) => showError("Couldn't show the attached files", error),
     );
   }, [wanted]);
   return wanted && Tray ? <Tray id={id} /> : null;

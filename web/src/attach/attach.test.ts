@@ -7,9 +7,9 @@ const uploads = vi.hoisted(() => ({ attach: vi.fn(), FILE_MAX: 100e6 }));
 vi.mock("../files/upload.ts", () => uploads);
 vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL: vi.fn() }));
 
-const { add, ITEMS_MAX, takeOut } = await import("./sending.ts");
+const { addFiles: add, ITEMS_MAX, removeFile: takeOut } = await import("./sending.ts");
 const { clearTray, filesIn, itemsOf } = await import("./tray.ts");
-const { tellServerEvent } = await import("../stream/events.ts");
+const { dispatchServerEvent: tellServerEvent } = await import("../stream/events.ts");
 
 const kept = (attachment: Kept["attachment"], insert: string): Kept => ({
   path: `/w/${insert}`,
@@ -39,10 +39,10 @@ describe("a prompt with files", () => {
     expect(compose("look", [{ ...picture, pasted: true }])).toEqual({ pastes: [], text: "look" });
   });
 
-  test("waits for what is on its way, and says what failed", () => {
+  test("waits for what is still uploading, and says what failed", () => {
     expect(trayProblem([item(1, { kept: kept("at", "a") })])).toBeUndefined();
-    expect(trayProblem([item(1, {})])).toContain("on its way");
-    expect(trayProblem([item(1, {}), item(2, { problem: "no" })])).toContain("not uploaded");
+    expect(trayProblem([item(1, {})])).toContain("still uploading");
+    expect(trayProblem([item(1, {}), item(2, { problem: "no" })])).toContain("failed to upload");
   });
 });
 
@@ -55,7 +55,7 @@ describe("the tray", () => {
     uploads.attach.mockReset();
   });
 
-  test("a file is on its way, then kept", async () => {
+  test("a file is still uploading, then kept", async () => {
     uploads.attach.mockReturnValue({ done: Promise.resolve(kept("at", "@a")), cancel: vi.fn() });
     add("s", [file("a.png", "image/png")]);
     expect(itemsOf("s")).toMatchObject([{ name: "a.png", thumb: "blob:x", part: 0 }]);

@@ -10,8 +10,8 @@ export interface Composed {
 /** Why a prompt with these cannot go yet. */
 export function trayProblem(items: readonly Item[]): string | undefined {
   if (items.some((item) => item.problem !== undefined))
-    return "Not sent: a file was not uploaded. Take it out, or attach it again.";
-  return items.some((item) => item.kept === undefined) ? "Not sent: a file is still on its way." : undefined;
+    return "Not sent: a file failed to upload. Remove it or attach it again.";
+  return items.some((item) => item.kept === undefined) ? "Not sent: a file is still uploading." : undefined;
 }
 
 /** A picture of an agent that takes it from a paste is no part of the text. */

@@ -1,9 +1,9 @@
 /** Uploads what is attached, and forgets it with its session. */
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { attach, FILE_MAX, type Sending } from "../files/upload.ts";
-import { bytes } from "../lib/format.ts";
+import { formatBytes } from "../lib/format.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { clearTray, type Item, putItems, tray } from "./tray.ts";
 
 /** Of one prompt. */
@@ -37,27 +37,27 @@ async function bring(id: string, key: number, file: File): Promise<void> {
     change(id, key, { kept: await sending.done, part: 1 });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") forget(id, key);
-    else change(id, key, { problem: sentenceOf(error) });
+    else change(id, key, { problem: formatError(error) });
   } finally {
     running.delete(key);
   }
 }
 
-export function add(id: string, files: readonly File[]): void {
+export function addFiles(id: string, files: readonly File[]): void {
   const items = tray.peek().get(id) ?? [];
   const room = ITEMS_MAX - items.length;
   if (files.length > room)
-    failed("Not all attached", new Error(`${ITEMS_MAX} files go with one prompt at most.`));
+    showError("Some files were not attached", new Error(`${ITEMS_MAX} files at most per prompt.`));
   const fresh = files.slice(0, room).map((file): [Item, File] => {
     const thumb = file.type.startsWith("image/") ? { thumb: URL.createObjectURL(file) } : {};
-    const problem = file.size > FILE_MAX ? { problem: `Larger than ${bytes(FILE_MAX)}.` } : {};
+    const problem = file.size > FILE_MAX ? { problem: `Larger than ${formatBytes(FILE_MAX)}.` } : {};
     return [{ key: ++lastKey, name: file.name, part: 0, ...thumb, ...problem }, file];
   });
   putItems(id, [...items, ...fresh.map(([item]) => item)]);
   for (const [item, file] of fresh) if (item.problem === undefined) void bring(id, item.key, file);
 }
 
-export function takeOut(id: string, key: number): void {
+export function removeFile(id: string, key: number): void {
   const sending = running.get(key);
   if (sending) sending.cancel();
   else forget(id, key);

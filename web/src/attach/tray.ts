@@ -1,7 +1,7 @@
 /** Files that were pasted, dropped or chosen and are not sent yet, by session. */
 import { signal } from "@preact/signals";
 import type { Kept } from "../files/types.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 
 export interface Item {
   key: number;
@@ -27,11 +27,11 @@ export function filesIn(data: DataTransfer | null): File[] {
 }
 
 /** Brings files to the session's workspace; the code for it comes with the first. */
-export function take(id: string, files: readonly File[]): void {
+export function attachFiles(id: string, files: readonly File[]): void {
   if (files.length === 0) return;
   import("./sending.ts").then(
-    ({ add }) => add(id, files),
-    (error: unknown) => failed("Not attached", error),
+    ({ addFiles: add }) => add(id, files),
+    (error: unknown) => showError("Couldn't attach the file", error),
   );
 }
 
@@ -49,10 +49,10 @@ export function clearTray(id: string): void {
 }
 
 /** Lets the person choose files, or take a picture where the device can. */
-export function choose(id: string): void {
+export function chooseFiles(id: string): void {
   const input = document.createElement("input");
   input.type = "file";
   input.multiple = true;
-  input.onchange = () => take(id, [...(input.files ?? [])]);
+  input.onchange = () => attachFiles(id, [...(input.files ?? [])]);
   input.click();
 }

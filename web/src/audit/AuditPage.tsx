@@ -1,13 +1,21 @@
 /** Who did what from where, the newest first. */
 import { useEffect, useState } from "preact/hooks";
-import { dateText, stampText } from "../lib/ago.ts";
+import { formatDate, formatTimestamp } from "../lib/ago.ts";
 import { sessionList } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
 import type { Entry } from "./calls.ts";
 import { KINDS, NO_FILTER } from "./kinds.ts";
 import { ask, entries, filter, next, openAudit, readFirst, reading, readMore, trouble } from "./state.ts";
-import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
+import {
+  describeAction,
+  describeActor,
+  describeDetails,
+  isWorded,
+  markOf,
+  describeMethod,
+  describeTarget,
+} from "./texts.ts";
 import "../ui/styles/records.css";
 import "./audit.css";
 
@@ -17,17 +25,17 @@ const REST_MS = 300;
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 
 function Row({ entry, now }: { entry: Entry; now: number }) {
-  const target = targetText(entry, nameOf);
-  const more = [methodText(entry.method), entry.address, ...detailsOf(entry)];
+  const target = describeTarget(entry, nameOf);
+  const more = [describeMethod(entry.method), entry.address, ...describeDetails(entry)];
   return (
     <li class="entry" data-mark={markOf(entry)} data-testid="entry" data-action={entry.action}>
-      <time class="entry-time" dateTime={new Date(entry.at).toISOString()} title={dateText(entry.at)}>
-        {stampText(entry.at, now)}
+      <time class="entry-time" dateTime={new Date(entry.at).toISOString()} title={formatDate(entry.at)}>
+        {formatTimestamp(entry.at, now)}
       </time>
       <div class="entry-main">
         <span>
-          <strong>{actorText(entry)}</strong>{" "}
-          {isWorded(entry.action) ? actionText(entry.action) : <code>{entry.action}</code>}
+          <strong>{describeActor(entry)}</strong>{" "}
+          {isWorded(entry.action) ? describeAction(entry.action) : <code>{entry.action}</code>}
           {target !== "" && (
             <>
               {" "}
@@ -59,7 +67,7 @@ function Filters() {
         onChange={(event) => ask({ kind: event.currentTarget.value })}
         data-testid="audit-kind"
       >
-        <option value="">Everything</option>
+        <option value="">All events</option>
         {KINDS.map(({ id, label }) => (
           <option key={id} value={id}>
             {label}
@@ -93,7 +101,7 @@ export function AuditPage() {
       <Filters />
       <Problem text={trouble.value} />
       {list.length === 0 && !reading.value && (
-        <p class="records-none dim">{filtered ? "Nothing fits." : "Nothing has happened yet."}</p>
+        <p class="records-none dim">{filtered ? "No entries match." : "No entries yet."}</p>
       )}
       <ol class="entries" data-testid="entries">
         {list.map((entry) => (

@@ -2,7 +2,15 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
 import type { Entry } from "./calls.ts";
 import { KINDS, NO_FILTER, queryOf } from "./kinds.ts";
-import { actionText, actorText, detailsOf, isWorded, markOf, methodText, targetText } from "./words.ts";
+import {
+  describeAction,
+  describeActor,
+  describeDetails,
+  isWorded,
+  markOf,
+  describeMethod,
+  describeTarget,
+} from "./texts.ts";
 
 const calls = vi.hoisted(() => ({ readAudit: vi.fn() }));
 vi.mock("./calls.ts", () => calls);
@@ -91,15 +99,19 @@ describe("pages", () => {
 
 describe("words", () => {
   test("what has none stands as it is", () => {
-    expect([actionText(ENTRY.action), isWorded(ENTRY.action)]).toEqual(["made a token", true]);
-    expect([actionText("PUT /api/x"), isWorded("PUT /api/x")]).toEqual(["PUT /api/x", false]);
-    expect([methodText("none"), methodText("cookie"), methodText("ring")]).toEqual(["", "browser", "ring"]);
+    expect([describeAction(ENTRY.action), isWorded(ENTRY.action)]).toEqual(["created a token", true]);
+    expect([describeAction("PUT /api/x"), isWorded("PUT /api/x")]).toEqual(["PUT /api/x", false]);
+    expect([describeMethod("none"), describeMethod("cookie"), describeMethod("ring")]).toEqual([
+      "",
+      "browser",
+      "ring",
+    ]);
   });
 
-  test("strangers and the service itself", () => {
-    expect(actorText(ENTRY)).toBe("anna");
-    expect(actorText({ ...ENTRY, actor: "", action: "login.failed" })).toBe("somebody");
-    expect(actorText({ ...ENTRY, actor: "", action: "audit.broken" })).toBe("the service");
+  test("strangers and the server itself", () => {
+    expect(describeActor(ENTRY)).toBe("anna");
+    expect(describeActor({ ...ENTRY, actor: "", action: "login.failed" })).toBe("somebody");
+    expect(describeActor({ ...ENTRY, actor: "", action: "audit.broken" })).toBe("the server");
   });
 
   test("what failed stands out", () => {
@@ -112,10 +124,10 @@ describe("words", () => {
 
   test("targets", () => {
     const nameOf = (id: string) => (id === "s" ? "build" : undefined);
-    expect(targetText({ ...ENTRY, target: "s" }, nameOf)).toBe("build");
-    expect(targetText(ENTRY, nameOf)).toBe("01234567…");
-    expect(targetText({ ...ENTRY, target: "bob" }, nameOf)).toBe("bob");
-    expect(targetText({ ...ENTRY, action: "login" }, nameOf)).toBe("");
+    expect(describeTarget({ ...ENTRY, target: "s" }, nameOf)).toBe("build");
+    expect(describeTarget(ENTRY, nameOf)).toBe("01234567…");
+    expect(describeTarget({ ...ENTRY, target: "bob" }, nameOf)).toBe("bob");
+    expect(describeTarget({ ...ENTRY, action: "login" }, nameOf)).toBe("");
   });
 
   test("details, whatever their form", () => {
@@ -126,7 +138,7 @@ describe("words", () => {
       empty: "",
       deep: { a: 1 },
     };
-    expect(detailsOf({ ...ENTRY, detail })).toEqual([
+    expect(describeDetails({ ...ENTRY, detail })).toEqual([
       "set: expires at, name",
       "error: LAST_ADMIN",
       'deep: {"a":1}',
@@ -134,12 +146,12 @@ describe("words", () => {
   });
 
   test.each([
-    [{ fields: ["can_bypass_permissions", "os_user"] }, ["set: may run anything, OS user"]],
+    [{ fields: ["can_bypass_permissions", "os_user"] }, ["set: can run anything, OS user"]],
     [{ bucket: "basic", locked: false, username: "ann" }, ["wrong password", "as ann"]],
-    [{ bucket: "token", locked: true }, ["wrong token", "locked out after too many tries"]],
+    [{ bucket: "token", locked: true }, ["wrong token", "locked out after too many attempts"]],
     [{ bucket: "basic", times: 40, locked: 30 }, ["wrong password", "40 times", "30 while locked out"]],
     [{ bucket: "qr", times: 2, locked: 0 }, ["wrong code", "2 times"]],
   ])("%j in plain words", (detail, words) => {
-    expect(detailsOf({ ...ENTRY, detail })).toEqual(words);
+    expect(describeDetails({ ...ENTRY, detail })).toEqual(words);
   });
 });

@@ -1,6 +1,6 @@
 /** The pages of the log that were asked for, the newest entry first. */
 import { signal } from "@preact/signals";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { type Entry, readAudit } from "./calls.ts";
 import { type Filter, NO_FILTER, queryOf } from "./kinds.ts";
 
@@ -30,7 +30,7 @@ async function read(before?: number): Promise<void> {
     trouble.value = "";
   } catch (error) {
     if (mine.signal.aborted) return;
-    trouble.value = textOf(error);
+    trouble.value = getErrorText(error);
   }
   if (current === mine) reading.value = false;
 }

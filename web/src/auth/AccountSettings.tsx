@@ -3,12 +3,12 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../ui/Dialog.tsx";
 import { isMultiUser, me } from "./me.ts";
 import { PasswordForm } from "./PasswordForm.tsx";
-import { canSignOut, leave } from "./state.ts";
+import { canSignOut, signOutHere } from "./state.ts";
 
 function PasswordDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Change your password" onClose={onClose} class="ask" testid="password-dialog">
-      <p class="dialog-lead dim">Every other device of yours is signed out by that.</p>
+    <Dialog title="Change password" onClose={onClose} class="ask" testid="password-dialog">
+      <p class="dialog-lead dim">This signs out all your other devices.</p>
       <PasswordForm askCurrent action="Change" onDone={onClose}>
         <button type="button" class="button" onClick={onClose}>
           Cancel
@@ -41,7 +41,7 @@ export function AccountSettings() {
               Change password
             </button>
           )}
-          <button type="button" class="button" onClick={() => void leave()} data-testid="sign-out">
+          <button type="button" class="button" onClick={() => void signOutHere()} data-testid="sign-out">
             Sign out
           </button>
         </span>

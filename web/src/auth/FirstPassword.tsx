@@ -2,7 +2,7 @@
 import { Brand } from "../ui/Brand.tsx";
 import { me } from "./me.ts";
 import { PasswordForm } from "./PasswordForm.tsx";
-import { forgetPerson, knowsCurrent } from "./state.ts";
+import { resetSignIn, knowsCurrent } from "./state.ts";
 
 export function FirstPassword() {
   return (
@@ -11,11 +11,11 @@ export function FirstPassword() {
         <Brand large />
         <h1>Choose a password</h1>
         <p class="dim">
-          You are signed in as <strong>{me.value?.username}</strong> with a password that was made for you.
-          Replace it by one that only you know; then everything else opens.
+          You are signed in as <strong>{me.value?.username}</strong> with a one-time password. Choose your own
+          password to continue.
         </p>
-        <PasswordForm askCurrent={!knowsCurrent.value} action="Set the password" />
-        <button type="button" class="link" onClick={forgetPerson} data-testid="other-account">
+        <PasswordForm askCurrent={!knowsCurrent.value} action="Set password" />
+        <button type="button" class="link" onClick={resetSignIn} data-testid="other-account">
           Sign in with another account
         </button>
       </section>

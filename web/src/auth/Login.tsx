@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
 import { valueOf } from "./fieldvalue.ts";
 import { PasswordField } from "./PasswordField.tsx";
-import { enter, wasEnded } from "./state.ts";
+import { signInWithPassword, wasEnded } from "./state.ts";
 
 function wordsFor(error: unknown): string {
   if (error instanceof ApiError && error.status === 401) return "Wrong user name or password.";
-  return textOf(error);
+  return getErrorText(error);
 }
 
 export function Login() {
@@ -22,7 +22,7 @@ export function Login() {
     setBusy(true);
     setProblem("");
     try {
-      await enter(valueOf(filled, "username"), valueOf(filled, "password"));
+      await signInWithPassword(valueOf(filled, "username"), valueOf(filled, "password"));
     } catch (error) {
       setProblem(wordsFor(error));
       setBusy(false);
@@ -35,7 +35,7 @@ export function Login() {
         <h1>Sign in</h1>
         {wasEnded.value && (
           <p class="login-note" role="status" data-testid="login-note">
-            You were signed out: the session was ended or has expired. What runs here goes on.
+            You were signed out, or your sign-in expired. Your sessions keep running.
           </p>
         )}
         <label class="labelled">

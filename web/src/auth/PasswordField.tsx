@@ -30,7 +30,7 @@ export function PasswordField({ label, name, hint, autocomplete }: Props) {
           type="button"
           class="password-eye"
           aria-pressed={shown}
-          aria-label="Show what is typed"
+          aria-label="Show password"
           aria-describedby={`label-${name}`}
           onClick={() => setShown(!shown)}
         >

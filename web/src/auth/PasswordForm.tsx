@@ -1,7 +1,7 @@
 /** Two new passwords that are alike, and the present one where this page does not know it. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
 import { valueOf } from "./fieldvalue.ts";
@@ -11,8 +11,8 @@ import { PasswordField } from "./PasswordField.tsx";
 import { setPassword } from "./state.ts";
 
 function wordsFor(error: unknown): string {
-  if (error instanceof ApiError && error.status === 403) return "The present password is wrong.";
-  return textOf(error);
+  if (error instanceof ApiError && error.status === 403) return "The current password is wrong.";
+  return getErrorText(error);
 }
 
 interface Props {
@@ -61,7 +61,7 @@ export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
         aria-hidden="true"
       />
       {askCurrent && (
-        <PasswordField label="Present password" name="current" autocomplete="current-password" />
+        <PasswordField label="Current password" name="current" autocomplete="current-password" />
       )}
       <PasswordField
         label="New password"
@@ -69,7 +69,7 @@ export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
         name="new"
         autocomplete="new-password"
       />
-      <PasswordField label="New password again" name="repeated" autocomplete="new-password" />
+      <PasswordField label="Repeat new password" name="repeated" autocomplete="new-password" />
       <Problem text={problem} testid="password-problem" />
       <div class="password-foot">
         {children}

@@ -26,12 +26,16 @@ vi.mock("../api/calls.ts", () => service);
 vi.mock("./calls.ts", () => service);
 vi.mock("../stream/connection.ts", () => service);
 
-const { lookForKey, reportForbidden, reportUnauthorized } = await import("../api/client.ts");
-const { tellServerEvent } = await import("../stream/events.ts");
+const {
+  checkForKeyRequest: lookForKey,
+  reportForbidden,
+  reportUnauthorized,
+} = await import("../api/client.ts");
+const { dispatchServerEvent: tellServerEvent } = await import("../stream/events.ts");
 const { followMe, isAdmin, isMultiUser, me, passwordDue, readPerson } = await import("./me.ts");
 const state = await import("./state.ts");
 const { problemOf } = await import("./password.ts");
-const { arrive } = await import("./arrive.ts");
+const { signInByLink: arrive } = await import("./signinlink.ts");
 const { forgetKey, keepKey, keyProtocols, pageKey } = await import("../api/key.ts");
 
 state.startAuth();
@@ -49,7 +53,7 @@ beforeEach(() => {
   kept.clear();
   place.hash = "";
   me.value = ANNA;
-  state.forgetPerson();
+  state.resetSignIn();
   state.signedOut.value = false;
   vi.clearAllMocks();
 });
@@ -75,7 +79,7 @@ describe("the person", () => {
 describe("signing in", () => {
   test("opens the stream", async () => {
     service.signIn.mockResolvedValue({ ...ANNA, key: "abc" });
-    await state.enter("anna", "secret123");
+    await state.signInWithPassword("anna", "secret123");
     expect(service.signIn).toHaveBeenCalledWith({ username: "anna", password: "secret123" });
     expect(me.value).toEqual(ANNA);
     expect([pageKey(), keyProtocols()]).toEqual(["abc", ["tservice", "key.abc"]]);
@@ -85,7 +89,7 @@ describe("signing in", () => {
 
   test("with a one-time password opens nothing, and the change needs it no second time", async () => {
     service.signIn.mockResolvedValue(DUE);
-    await state.enter("anna", "one-time");
+    await state.signInWithPassword("anna", "one-time");
     expect([passwordDue.value, state.knowsCurrent.value]).toEqual([true, true]);
     expect(service.restartStream).not.toHaveBeenCalled();
     await state.setPassword("", "my own word");
@@ -98,7 +102,7 @@ describe("signing in", () => {
     me.value = ANNA;
     reportUnauthorized();
     service.signIn.mockResolvedValue({ ...ANNA, username: "bob" });
-    await state.enter("bob", "secret123");
+    await state.signInWithPassword("bob", "secret123");
     expect(place.replace).toHaveBeenCalledOnce();
     expect([me.value, state.signedOut.value]).toEqual([undefined, true]);
     expect(service.restartStream).not.toHaveBeenCalled();
@@ -115,7 +119,7 @@ describe("signing in", () => {
   test("refused leaves everything as it is", async () => {
     service.signIn.mockRejectedValue(new ApiError(401, "UNAUTHORIZED", "no"));
     state.signedOut.value = true;
-    await expect(state.enter("anna", "wrong")).rejects.toThrow("no");
+    await expect(state.signInWithPassword("anna", "wrong")).rejects.toThrow("no");
     expect([state.signedOut.value, me.value]).toEqual([true, undefined]);
   });
 });
@@ -174,7 +178,7 @@ describe("leaving", () => {
     me.value = ANNA;
     keepKey("abc");
     expect(state.canSignOut.value).toBe(true);
-    await state.leave();
+    await state.signOutHere();
     expect([pageKey(), keyProtocols()]).toEqual(["none", []]);
     expect([me.value, state.signedOut.value, state.wasEnded.value]).toEqual([undefined, true, false]);
     expect(state.canSignOut.value).toBe(false);
@@ -185,7 +189,7 @@ describe("leaving", () => {
   test("that fails leaves nobody in doubt", async () => {
     me.value = ANNA;
     service.signOut.mockRejectedValue(new ApiError(503, "", "busy"));
-    await state.leave();
+    await state.signOutHere();
     expect([me.value, state.signedOut.value]).toEqual([ANNA, false]);
   });
 });
@@ -276,8 +280,8 @@ test.each([
   [{ current: "x", wanted: "short", repeated: "short" }, "at least 8"],
   [{ current: "x", wanted: "😀😀😀😀", repeated: "😀😀😀😀" }, "at least 8"],
   [{ current: "x", wanted: "x".repeat(1025), repeated: "" }, "at most"],
-  [{ current: "same word", wanted: "same word", repeated: "same word" }, "the old one"],
-  [{ current: "x", wanted: "long enough", repeated: "long enouhg" }, "differ"],
+  [{ current: "same word", wanted: "same word", repeated: "same word" }, "differs from the current one"],
+  [{ current: "x", wanted: "long enough", repeated: "long enouhg" }, "don't match"],
   [{ current: "x", wanted: "long enough", repeated: "long enough" }, undefined],
 ])("%j: %s", (draft, words) => {
   const found = problemOf(draft);

@@ -14,9 +14,9 @@ const length = (text: string): number => [...text].length;
 
 /** @returns what is wrong with the draft, in words; undefined when it can be sent. */
 export function problemOf({ current, wanted, repeated }: PasswordDraft): string | undefined {
-  if (length(wanted) < SHORTEST) return `The new password needs at least ${SHORTEST} characters.`;
-  if (length(wanted) > LONGEST) return `The new password may have ${LONGEST} characters at most.`;
-  if (wanted === current) return "The new password is the old one.";
-  if (wanted !== repeated) return "The two new passwords differ.";
+  if (length(wanted) < SHORTEST) return `Choose a password with at least ${SHORTEST} characters.`;
+  if (length(wanted) > LONGEST) return `Choose a password with at most ${LONGEST} characters.`;
+  if (wanted === current) return "Choose a password that differs from the current one.";
+  if (wanted !== repeated) return "The new passwords don't match.";
   return undefined;
 }

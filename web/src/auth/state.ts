@@ -5,8 +5,8 @@ import { ApiError } from "../api/errors.ts";
 import { forgetKey, holdsKey, keepKey, keyOf, startKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { holdStream, restartStream, stopStream } from "../stream/connection.ts";
-import { failed, say } from "../ui/toasts.ts";
-import { forgetShared } from "../worker/kept.ts";
+import { showError, showToast } from "../ui/toasts.ts";
+import { forgetShared } from "../worker/sharedcache.ts";
 import { changePassword, readMe } from "./calls.ts";
 import { isMultiUser, me, passwordDue, readPerson } from "./me.ts";
 
@@ -56,7 +56,7 @@ async function fetchKey(): Promise<void> {
     restartStream();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    console.warn("the service gives no key", error.message);
+    console.warn("the server sent no key", error.message);
   }
 }
 
@@ -66,7 +66,7 @@ async function lookAgain(): Promise<void> {
   } catch (error) {
     // The stream tries again by itself, and says in the banner that it does.
     if (!(error instanceof ApiError)) throw error;
-    console.warn("the service does not say who this is", error.message);
+    console.warn("the server did not say who is signed in", error.message);
   }
 }
 
@@ -88,7 +88,7 @@ export function startAuth(): void {
 function startOver(): void {
   const home = serviceUrl("./", document.baseURI);
   // Not waited for: what this page shows is over now.
-  forgetShared(home).catch((error: unknown) => console.error("what was shared is still kept", error));
+  forgetShared(home).catch((error: unknown) => console.error("the shared items were not deleted", error));
   location.replace(home);
 }
 
@@ -103,7 +103,7 @@ function follow(name: string | undefined): void {
 }
 
 /** @throws ApiError as the service refuses it. */
-export async function enter(username: string, password: string): Promise<void> {
+export async function signInWithPassword(username: string, password: string): Promise<void> {
   const answer = await signIn({ username, password });
   keepKey(keyOf(answer));
   const person = readPerson(answer);
@@ -130,7 +130,7 @@ export async function setPassword(current: string, wanted: string): Promise<void
   keepTyped("");
   const before = me.peek();
   if (before) me.value = { ...before, mustChangePassword: false };
-  say("good", "The password is changed", "Your other devices are signed out.");
+  showToast("good", "Password changed", "Your other devices are signed out.");
   restartStream();
 }
 
@@ -142,7 +142,7 @@ export function beforeSignOut(farewell: () => Promise<void>): void {
 }
 
 /** Back to the form, for another account than one that has opened nothing yet. */
-export function forgetPerson(): void {
+export function resetSignIn(): void {
   me.value = undefined;
   wasEnded.value = false;
   lockUp();
@@ -151,16 +151,16 @@ export function forgetPerson(): void {
 /** The service has ended this device's session, as it was asked to. */
 export function afterSignOut(): void {
   forgetKey();
-  forgetPerson();
+  resetSignIn();
   startOver();
 }
 
-export async function leave(): Promise<void> {
+export async function signOutHere(): Promise<void> {
   try {
     for (const farewell of farewells) await farewell();
     await signOut();
     afterSignOut();
   } catch (error) {
-    failed("Not signed out", error);
+    showError("Couldn't sign out", error);
   }
 }

@@ -1,18 +1,18 @@
 /** The folders of the service's machine: whichever is entered is the one that is chosen. */
 import { useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
-import { makeCase } from "./calls.ts";
+import { createCase } from "./calls.ts";
 import { InlineForm } from "./InlineForm.tsx";
-import { inside, stepsOf } from "./rules.ts";
-import type { Browsed, CaseResponse, BrowsedFolderResponse } from "./types.ts";
+import { joinPath, splitPath } from "./rules.ts";
+import type { Browsed, Case, Folder } from "./types.ts";
 import { useBrowse } from "./useBrowse.ts";
 
 function Steps({ path, onEnter }: { path: string; onEnter: (path: string) => void }) {
-  const steps = stepsOf(path);
+  const steps = splitPath(path);
   return (
-    <nav class="steps" aria-label="Folders above">
+    <nav class="steps" aria-label="Parent folders">
       {steps.map((step, at) => (
         <button
           type="button"
@@ -28,7 +28,7 @@ function Steps({ path, onEnter }: { path: string; onEnter: (path: string) => voi
   );
 }
 
-function FolderRow({ folder, onEnter }: { folder: BrowsedFolderResponse; onEnter: () => void }) {
+function FolderRow({ folder, onEnter }: { folder: Folder; onEnter: () => void }) {
   return (
     <li class="place">
       <button type="button" class="place-button" onClick={onEnter} data-testid="browse-folder">
@@ -44,15 +44,13 @@ function FolderRow({ folder, onEnter }: { folder: BrowsedFolderResponse; onEnter
 function Listing({ found, onEnter }: { found: Browsed; onEnter: (path: string) => void }) {
   return (
     <>
-      {found.folders.length === 0 && <p class="picker-none">No folders in here.</p>}
+      {found.folders.length === 0 && <p class="picker-none">No folders here.</p>}
       <ul class="places" aria-label={`Folders in ${found.path}`}>
         {found.folders.map((folder) => (
           <FolderRow key={folder.path} folder={folder} onEnter={() => onEnter(folder.path)} />
         ))}
       </ul>
-      {found.truncated && (
-        <p class="picker-none">There are more; the first {found.folders.length} are shown.</p>
-      )}
+      {found.truncated && <p class="picker-none">Showing the first {found.folders.length} folders.</p>}
     </>
   );
 }
@@ -61,7 +59,7 @@ interface Props {
   /** Where to begin. */
   from: string;
   onChoose: (path: string) => void;
-  onMade: (made: CaseResponse) => void;
+  onMade: (made: Case) => void;
 }
 
 export function BrowsePane({ from, onChoose, onMade }: Props) {
@@ -76,9 +74,9 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
     if (here === undefined) return;
     setRefused("");
     try {
-      onMade((await makeCase(name, inside(here, name))).case);
+      onMade((await createCase(name, joinPath(here, name))).case);
     } catch (error) {
-      setRefused(sentenceOf(error));
+      setRefused(formatError(error));
     }
   };
   return (
@@ -86,7 +84,7 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
       <div class="browse-bar">
         <IconButton
           icon="up"
-          label="Folder above"
+          label="Parent folder"
           disabled={reading || !found?.parent}
           onClick={() => found?.parent && go(found.parent)}
           testid="browse-up"
@@ -94,7 +92,7 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
         {found && here && <Steps path={here} onEnter={go} />}
         <IconButton
           icon="plus"
-          label="New folder here"
+          label="New folder"
           pressed={naming}
           disabled={!found}
           onClick={() => setNaming(!naming)}
@@ -102,21 +100,21 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
         />
       </div>
       {naming && (
-        <InlineForm label="Name of the new folder" action="Make" problem={refused} onSubmit={make} />
+        <InlineForm label="Name of the new folder" action="Create" problem={refused} onSubmit={make} />
       )}
       {problem !== "" && (
         <p class="field-problem" role="alert">
           {problem}
         </p>
       )}
-      {found ? <Listing found={found} onEnter={go} /> : <p class="picker-none">Reading…</p>}
+      {found ? <Listing found={found} onEnter={go} /> : <p class="picker-none">Loading…</p>}
       <label class="picker-check">
         <input
           type="checkbox"
           checked={hidden}
           onChange={(event) => showHidden(event.currentTarget.checked)}
         />
-        Hidden folders
+        Show hidden folders
       </label>
     </>
   );

@@ -1,13 +1,13 @@
 /** One case. Its git state and its files are those that a session in it sees. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import { answers, readNow } from "../git/state.ts";
-import { sentence, summarise } from "../git/summary.ts";
-import { Goals } from "../mind/Goals.tsx";
+import { formatSummary, summarizeStatus } from "../git/summary.ts";
+import { Goals } from "../suggestions/Goals.tsx";
 import { select } from "../sessions/actions.ts";
 import { newSessionOpen, newSessionPlace } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -16,10 +16,16 @@ import { copyText } from "../ui/clipboard.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { readCaseGit } from "./calls.ts";
-import { remove } from "./remove.ts";
-import { Box } from "../containers/Box.tsx";
-import { consequences, isElsewhere, kindOf, removalBar, sessionsIn } from "./rules.ts";
-import type { CaseResponse } from "./types.ts";
+import { askAndRemoveCase } from "./remove.ts";
+import { ContainerCard } from "../containers/ContainerCard.tsx";
+import {
+  describeRemoval,
+  runsElsewhere,
+  describeCaseKind,
+  explainRemovalBlock,
+  findSessionsInCase,
+} from "./rules.ts";
+import type { Case } from "./types.ts";
 
 /** @param page absent: the terminal. */
 function go(session: Session, page?: string): void {
@@ -27,17 +33,17 @@ function go(session: Session, page?: string): void {
   openPage.value = page;
 }
 
-function start(each: CaseResponse): void {
-  const elsewhere = isElsewhere(each) ? kindOf(each) : undefined;
+function start(each: Case): void {
+  const elsewhere = runsElsewhere(each) ? describeCaseKind(each) : undefined;
   newSessionPlace.value = { workingDir: each.path, caseName: each.name, elsewhere };
   openPage.value = undefined;
   newSessionOpen.value = true;
 }
 
 function Sessions({ found }: { found: readonly Session[] }) {
-  if (found.length === 0) return <p class="dim">No session works in it.</p>;
+  if (found.length === 0) return <p class="dim">No sessions in this workspace.</p>;
   return (
-    <ul class="case-sessions" aria-label="Sessions in it">
+    <ul class="case-sessions" aria-label="Sessions in this workspace">
       {found.map((session) => (
         <li key={session.id}>
           <button type="button" class="chip" onClick={() => go(session)} data-testid="case-session">
@@ -63,26 +69,26 @@ function FilesButton({ session }: { session: Session }) {
 }
 
 /** What is elsewhere is not looked into from here; a container's folder is of this machine. */
-function Elsewhere({ each, session }: { each: CaseResponse; session: Session | undefined }) {
+function RemoteDetails({ each, session }: { each: Case; session: Session | undefined }) {
   if (each.remote)
-    return (
-      <p class="dim">Its folder is on {each.remote.hostId}: changes and files there are not looked at.</p>
-    );
+    return <p class="dim">The folder is on {each.remote.hostId}. Changes and files there are not shown.</p>;
   return (
     <>
-      <Box caseName={each.name} />
+      <ContainerCard caseName={each.name} />
       {session && <FilesButton session={session} />}
     </>
   );
 }
 
-function Inside({ session }: { session: Session }) {
+function SessionDetails({ session }: { session: Session }) {
   useEffect(() => void readNow(session.id), [session.id]);
   const status = answers.value.get(session.id)?.status;
-  const summary = status && summarise(status);
+  const summary = status && summarizeStatus(status);
   return (
     <>
-      <p data-testid="case-git">{summary ? sentence(summary) : status ? "No repository." : "Reading…"}</p>
+      <p data-testid="case-git">
+        {summary ? formatSummary(summary) : status ? "Not a git repository." : "Loading…"}
+      </p>
       <div class="case-buttons">
         <button
           type="button"
@@ -98,18 +104,18 @@ function Inside({ session }: { session: Session }) {
   );
 }
 
-function End({ each }: { each: CaseResponse }) {
-  const bar = removalBar(each);
+function RemoveSection({ each }: { each: Case }) {
+  const bar = explainRemovalBlock(each);
   return (
     <div class="case-end">
       <p>
-        <strong>Removing it.</strong> {bar ?? consequences(each)}
+        <strong>Remove.</strong> {bar ?? describeRemoval(each)}
       </p>
       <button
         type="button"
         class="button small"
         disabled={bar !== undefined}
-        onClick={() => void remove(each)}
+        onClick={() => void askAndRemoveCase(each)}
         data-testid="case-remove"
       >
         Remove
@@ -119,35 +125,35 @@ function End({ each }: { each: CaseResponse }) {
 }
 
 /** Without a session in it nobody follows its changes: they are read when somebody looks. */
-function Alone({ name }: { name: string }) {
-  const [text, setText] = useState("Reading…");
+function GitSummary({ name }: { name: string }) {
+  const [text, setText] = useState("Loading…");
   useEffect(() => {
     const end = new AbortController();
     readCaseGit(name, end.signal).then(
       (status) => {
-        const summary = summarise(status);
-        setText(summary ? sentence(summary) : "No repository.");
+        const summary = summarizeStatus(status);
+        setText(summary ? formatSummary(summary) : "Not a git repository.");
       },
-      (error: unknown) => !end.signal.aborted && setText(sentenceOf(error)),
+      (error: unknown) => !end.signal.aborted && setText(formatError(error)),
     );
     return () => end.abort();
   }, [name]);
   return (
     <>
       <p data-testid="case-git">{text}</p>
-      <p class="dim">Single changes, files and goals are seen from a session in it.</p>
+      <p class="dim">Start a session here to see changes, files and goals.</p>
     </>
   );
 }
 
-function About({ each, session }: { each: CaseResponse; session: Session | undefined }) {
-  if (isElsewhere(each)) return <Elsewhere each={each} session={session} />;
-  if (session) return <Inside session={session} />;
-  return each.cloning || each.unreachable ? null : <Alone name={each.name} />;
+function CaseDetails({ each, session }: { each: Case; session: Session | undefined }) {
+  if (runsElsewhere(each)) return <RemoteDetails each={each} session={session} />;
+  if (session) return <SessionDetails session={session} />;
+  return each.cloning || each.unreachable ? null : <GitSummary name={each.name} />;
 }
 
-export function CaseView({ each }: { each: CaseResponse }) {
-  const found = sessionsIn(each, sessions.value);
+export function CaseView({ each }: { each: Case }) {
+  const found = findSessionsInCase(each, sessions.value);
   const [first] = found;
   /** Goals belong to a folder, and are reached by what works there. */
   const at = found.find(({ workingDir }) => workingDir === each.path);
@@ -156,11 +162,11 @@ export function CaseView({ each }: { each: CaseResponse }) {
       {each.description && <p>{each.description}</p>}
       <p class="case-path">
         <bdi>{each.path}</bdi>
-        <IconButton icon="copy" label="Copy the path" onClick={() => void copyText(each.path)} />
+        <IconButton icon="copy" label="Copy path" onClick={() => void copyText(each.path)} />
       </p>
       <Sessions found={found} />
       {at && <Goals key={at.id} session={at} />}
-      <About each={each} session={first} />
+      <CaseDetails each={each} session={first} />
       <button
         type="button"
         class="button small"
@@ -170,7 +176,7 @@ export function CaseView({ each }: { each: CaseResponse }) {
       >
         <Icon name="plus" size={14} /> New session here
       </button>
-      <End each={each} />
+      <RemoveSection each={each} />
     </div>
   );
 }

@@ -4,17 +4,17 @@ import { isAdmin } from "../auth/me.ts";
 import { activeSession } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { CaseView } from "./CaseView.tsx";
 import "../ui/styles/records.css";
 import "./cases.css";
-import { caseOf, cloneWords, kindOf } from "./rules.ts";
-import { FarPane } from "./FarPane.tsx";
+import { findCaseOfSession, formatCloneProgress, describeCaseKind } from "./rules.ts";
+import { CaseHostPane } from "./CaseHostPane.tsx";
 import { LinkForm } from "./LinkForm.tsx";
 import { casesProblem, keepCase, useCases } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import type { Case } from "./types.ts";
 
-function Row({ each, shown, onShow }: { each: CaseResponse; shown: boolean; onShow: () => void }) {
+function Row({ each, shown, onShow }: { each: Case; shown: boolean; onShow: () => void }) {
   return (
     <li>
       <button
@@ -27,10 +27,10 @@ function Row({ each, shown, onShow }: { each: CaseResponse; shown: boolean; onSh
       >
         <Icon name={shown ? "down" : "right"} size={14} />
         <bdi class="case-name">{each.name}</bdi>
-        <small>{each.cloning ? cloneWords(each.cloning) : kindOf(each)}</small>
+        <small>{each.cloning ? formatCloneProgress(each.cloning) : describeCaseKind(each)}</small>
         {each.unreachable && (
           <span class="tag" data-tone="warn">
-            does not answer
+            not responding
           </span>
         )}
         {each.liveSessions > 0 && (
@@ -47,13 +47,13 @@ function Row({ each, shown, onShow }: { each: CaseResponse; shown: boolean; onSh
 export function CasesPage() {
   const cases = useCases();
   const session = activeSession.value;
-  const front = session && cases ? caseOf(session, cases)?.name : undefined;
+  const front = session && cases ? findCaseOfSession(session, cases)?.name : undefined;
   const [chosen, setChosen] = useState<string>();
   // The case of the session in front is open until a person opens or closes one.
   const shown = chosen ?? front;
   const [adding, setAdding] = useState<"link" | "far">();
-  const opener = useFocusBack(adding === "link");
-  const farOpener = useFocusBack(adding === "far");
+  const opener = useReturnFocus(adding === "link");
+  const farOpener = useReturnFocus(adding === "far");
   const made = (name: string) => {
     setAdding(undefined);
     setChosen(name);
@@ -62,7 +62,7 @@ export function CasesPage() {
     <div class="cases" data-testid="cases">
       {isAdmin.value && adding === undefined && (
         <div class="records-bar cases-bar">
-          <span class="dim">Folders under short names.</span>
+          <span class="dim">Folders with short names.</span>
           <button
             ref={opener}
             type="button"
@@ -77,9 +77,9 @@ export function CasesPage() {
             type="button"
             class="button"
             onClick={() => setAdding("far")}
-            data-testid="far-open"
+            data-testid="case-host-open"
           >
-            <Icon name="server" size={16} /> Elsewhere
+            <Icon name="server" size={16} /> On another machine
           </button>
         </div>
       )}
@@ -87,8 +87,8 @@ export function CasesPage() {
         <LinkForm cases={cases ?? []} onClose={() => setAdding(undefined)} onLinked={made} />
       )}
       {adding === "far" && (
-        <section class="sheet far-sheet" aria-label="A case elsewhere">
-          <FarPane
+        <section class="sheet case-host-sheet" aria-label="New workspace on another machine">
+          <CaseHostPane
             cases={cases ?? []}
             onClose={() => setAdding(undefined)}
             onMade={(each) => {
@@ -101,11 +101,10 @@ export function CasesPage() {
       <Problem text={casesProblem.value} testid="cases-problem" />
       {cases?.length === 0 && (
         <p class="cases-none">
-          No cases yet. A case is a folder under a short name; make or clone one with a new session, or link a
-          folder that is there.
+          No workspaces yet. Create or clone one in the New session dialog, or link an existing folder.
         </p>
       )}
-      <ul class="case-list" aria-label="Cases">
+      <ul class="case-list" aria-label="Workspaces">
         {cases?.map((each) => (
           <Row
             key={each.name}

@@ -1,18 +1,18 @@
 /** A new case from a repository. The clone goes on when the dialog is closed. */
 import { useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import { failed } from "../ui/toasts.ts";
+import { formatError } from "../api/errors.ts";
+import { showError } from "../ui/toasts.ts";
 import { cancelClone, cloneCase } from "./calls.ts";
-import { tellLacking } from "./lacking.ts";
-import { cloneWords, nameOfRepository, nameProblem } from "./rules.ts";
+import { reportMissingParts } from "./missingparts.ts";
+import { formatCloneProgress, suggestCaseName, validateCaseName } from "./rules.ts";
 import { cases as known } from "./state.ts";
-import type { CaseResponse, Cloned, CloneBody } from "./types.ts";
+import type { Case, Cloned, CloneBody } from "./types.ts";
 
-function useClone(onMade: (made: CaseResponse) => void) {
+function useClone(onMade: (made: Case) => void) {
   const [running, setRunning] = useState<string>();
   const [problem, setProblem] = useState("");
   const arrive = ({ case: made, warnings }: Cloned) => {
-    tellLacking(made.name, warnings);
+    reportMissingParts(made.name, warnings);
     onMade(made);
   };
   const clone = async (body: CloneBody) => {
@@ -21,7 +21,7 @@ function useClone(onMade: (made: CaseResponse) => void) {
     try {
       arrive(await cloneCase(body));
     } catch (error) {
-      setProblem(sentenceOf(error));
+      setProblem(formatError(error));
     } finally {
       setRunning(undefined);
     }
@@ -32,7 +32,8 @@ function useClone(onMade: (made: CaseResponse) => void) {
 function Progress({ name }: { name: string }) {
   const cloning = known.value?.find((each) => each.name === name)?.cloning;
   const percent = cloning?.percent;
-  const cancel = () => cancelClone(name).catch((error: unknown) => failed("Not cancelled", error));
+  const cancel = () =>
+    cancelClone(name).catch((error: unknown) => showError("Couldn't cancel the clone", error));
   return (
     <div class="clone-progress" data-testid="clone-progress">
       <progress
@@ -40,7 +41,7 @@ function Progress({ name }: { name: string }) {
         aria-label={`Cloning ${name}`}
         {...(typeof percent === "number" && { value: percent })}
       />
-      <span role="status">{cloning ? cloneWords(cloning) : "Connecting…"}</span>
+      <span role="status">{cloning ? formatCloneProgress(cloning) : "Connecting…"}</span>
       <button type="button" class="button small" onClick={() => void cancel()} data-testid="clone-cancel">
         Cancel
       </button>
@@ -48,21 +49,15 @@ function Progress({ name }: { name: string }) {
   );
 }
 
-export function ClonePane({
-  cases,
-  onMade,
-}: {
-  cases: readonly CaseResponse[];
-  onMade: (made: CaseResponse) => void;
-}) {
+export function ClonePane({ cases, onMade }: { cases: readonly Case[]; onMade: (made: Case) => void }) {
   const [repository, setRepository] = useState("");
   const [typed, setTyped] = useState<string>();
   const [ref, setRef] = useState("");
   const [shallow, setShallow] = useState(false);
   const { running, problem, clone } = useClone(onMade);
-  const name = typed ?? nameOfRepository(repository);
+  const name = typed ?? suggestCaseName(repository);
   // While it runs the name is taken by the clone itself.
-  const wrong = running === undefined ? nameProblem(name, cases) : undefined;
+  const wrong = running === undefined ? validateCaseName(name, cases) : undefined;
   const ready = repository.trim() !== "" && name !== "" && wrong === undefined && running === undefined;
   const start = () =>
     clone({
@@ -89,7 +84,7 @@ export function ClonePane({
         {...text}
         value={repository}
         placeholder="https://git.example.org/team/project.git"
-        aria-label="Address of the repository"
+        aria-label="Repository URL"
         autocapitalize="off"
         onInput={(event) => setRepository(event.currentTarget.value)}
         data-testid="clone-repository"
@@ -98,8 +93,8 @@ export function ClonePane({
         <input
           {...text}
           value={name}
-          placeholder="Name of the case"
-          aria-label="Name of the case"
+          placeholder="Workspace name"
+          aria-label="Workspace name"
           aria-invalid={wrong !== undefined}
           onInput={(event) => setTyped(event.currentTarget.value.trim() || undefined)}
           data-testid="clone-name"
@@ -107,7 +102,7 @@ export function ClonePane({
         <input
           {...text}
           value={ref}
-          placeholder="Branch or tag (its default)"
+          placeholder="Branch or tag (optional)"
           aria-label="Branch or tag"
           onInput={(event) => setRef(event.currentTarget.value)}
         />
@@ -118,7 +113,7 @@ export function ClonePane({
           checked={shallow}
           onChange={(event) => setShallow(event.currentTarget.checked)}
         />
-        The last commit only
+        Only the latest commit
       </label>
       {(wrong ?? problem) !== "" && (
         <p class="field-problem" role="alert" data-testid="clone-problem">

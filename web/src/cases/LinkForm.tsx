@@ -1,18 +1,18 @@
 /** A name for a folder that is there; nothing is written into it (protocol-cases). */
 import { useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { settings } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
 import { BrowsePane } from "./BrowsePane.tsx";
 import { linkCase } from "./calls.ts";
 import "./picker.css";
-import { nameOfRepository, nameProblem } from "./rules.ts";
+import { suggestCaseName, validateCaseName } from "./rules.ts";
 import { keepCase } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import type { Case } from "./types.ts";
 
 interface Props {
-  cases: readonly CaseResponse[];
+  cases: readonly Case[];
   onClose: () => void;
   onLinked: (name: string) => void;
 }
@@ -23,8 +23,8 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
   const [name, setName] = useState<string>();
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const called = name ?? nameOfRepository(path);
-  const wrong = nameProblem(called, cases);
+  const called = name ?? suggestCaseName(path);
+  const wrong = validateCaseName(called, cases);
   const link = async (event: Event) => {
     event.preventDefault();
     if (busy || path.trim() === "" || called === "" || wrong !== undefined) return;
@@ -33,11 +33,11 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
       keepCase((await linkCase(called, path.trim())).case);
       onLinked(called);
     } catch (error) {
-      setProblem(sentenceOf(error));
+      setProblem(formatError(error));
       setBusy(false);
     }
   };
-  const made = (each: CaseResponse) => {
+  const made = (each: Case) => {
     keepCase(each);
     onLinked(each.name);
   };
@@ -51,7 +51,7 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
     >
       <label class="labelled">
         <span>
-          Folder <small>it stays where it is, as it is</small>
+          Folder <small>The folder is not moved or changed.</small>
         </span>
         <input
           class="field"

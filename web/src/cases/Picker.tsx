@@ -4,14 +4,14 @@ import { Segments } from "./Segments.tsx";
 import { BrowsePane } from "./BrowsePane.tsx";
 import { ClonePane } from "./ClonePane.tsx";
 import { isAdmin } from "../auth/me.ts";
-import { FarPane } from "./FarPane.tsx";
-import { isElsewhere, kindOf } from "./rules.ts";
-import { MakePane } from "./MakePane.tsx";
-import { PlaceList } from "./PlaceList.tsx";
+import { CaseHostPane } from "./CaseHostPane.tsx";
+import { runsElsewhere, describeCaseKind } from "./rules.ts";
+import { CreatePane } from "./CreatePane.tsx";
+import { FolderList } from "./FolderList.tsx";
 import { onServerEvent } from "../stream/events.ts";
 import "./picker.css";
 import { keepCase, useCases } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import type { Case } from "./types.ts";
 import { Worktree } from "./Worktree.tsx";
 
 /** What was chosen: a case goes by its name, any other folder by its path. */
@@ -32,12 +32,12 @@ export interface PickerProps {
 }
 
 const WAYS = [
-  ["known", "Known"],
+  ["known", "Recent"],
   ["browse", "Browse"],
-  ["make", "New case"],
+  ["make", "New"],
   ["clone", "Clone"],
 ] as const;
-const ELSEWHERE = ["elsewhere", "Elsewhere"] as const;
+const ELSEWHERE = ["elsewhere", "Remote"] as const;
 
 type Way = (typeof WAYS)[number][0] | (typeof ELSEWHERE)[0];
 
@@ -46,9 +46,9 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
   const cases = useCases();
   const folder = (workingDir: string) =>
     onChoose({ workingDir, caseName: "", elsewhere: undefined, branch: "" });
-  const take = (each: CaseResponse) => {
+  const take = (each: Case) => {
     keepCase(each);
-    const elsewhere = isElsewhere(each) ? kindOf(each) : undefined;
+    const elsewhere = runsElsewhere(each) ? describeCaseKind(each) : undefined;
     onChoose({ workingDir: each.path, caseName: each.name, elsewhere, branch: "" });
     setWay("known");
   };
@@ -64,14 +64,14 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
   return (
     <div class="picker" data-testid="picker">
       <Segments
-        label="Where the folder comes from"
+        label="How to choose the folder"
         choices={isAdmin.value ? [...WAYS, ELSEWHERE] : WAYS}
         chosen={way}
         onChoose={setWay}
       />
       <div class="picker-pane">
         {way === "known" && (
-          <PlaceList
+          <FolderList
             recent={recent}
             cases={cases}
             chosen={chosen}
@@ -86,11 +86,11 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
           />
         )}
         {way === "browse" && <BrowsePane from={chosen.workingDir} onChoose={folder} onMade={take} />}
-        {way === "make" && <MakePane cases={cases ?? []} onMade={take} />}
+        {way === "make" && <CreatePane cases={cases ?? []} onMade={take} />}
         {way === "clone" && <ClonePane cases={cases ?? []} onMade={take} />}
-        {way === "elsewhere" && <FarPane cases={cases ?? []} onMade={take} />}
+        {way === "elsewhere" && <CaseHostPane cases={cases ?? []} onMade={take} />}
       </div>
-      {found && !isElsewhere(found) && (
+      {found && !runsElsewhere(found) && (
         <Worktree branch={chosen.branch} onBranch={(branch) => onChoose({ branch })} />
       )}
     </div>

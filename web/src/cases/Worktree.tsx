@@ -22,7 +22,7 @@ export function Worktree({ branch, onBranch }: Props) {
           onChange={(event) => turn(event.currentTarget.checked)}
           data-testid="worktree"
         />
-        In a worktree of its own, so that agents do not tread on each other
+        Use a separate git worktree (keeps agents out of each other's way)
       </label>
       {on && (
         <input
@@ -30,7 +30,7 @@ export function Worktree({ branch, onBranch }: Props) {
           type="text"
           value={branch}
           placeholder="Branch, for example fix/login"
-          aria-label="Branch of the worktree"
+          aria-label="Worktree branch"
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}

@@ -3,7 +3,7 @@ import { registerPage } from "../app/registry.ts";
 export function registerCases(): void {
   registerPage({
     id: "cases",
-    title: "Cases",
+    title: "Workspaces",
     icon: "grid",
     order: 16,
     load: async () => (await import("./CasesPage.tsx")).CasesPage,

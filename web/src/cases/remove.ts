@@ -1,29 +1,29 @@
 /** Removing a case: its consequences first, and what would be lost before it is. */
-import { ApiError, textOf } from "../api/errors.ts";
-import { ask } from "../ui/ask.ts";
-import { failed } from "../ui/toasts.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
+import { askQuestion } from "../ui/ask.ts";
+import { showError } from "../ui/toasts.ts";
 import { removeCase } from "./calls.ts";
-import { consequences } from "./rules.ts";
+import { describeRemoval } from "./rules.ts";
 import { readCases } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import type { Case } from "./types.ts";
 
 /** A worktree or a folder holds what no remote has; sessions in the case are another matter. */
 const isUnsaved = (error: unknown): boolean => error instanceof ApiError && error.code === "CONFLICT";
 
-async function insist(each: CaseResponse, error: unknown): Promise<void> {
-  const answer = await ask({
-    title: `${each.name} holds unsaved work`,
-    text: `${textOf(error)} ${consequences(each)}`,
-    action: "Remove it all the same",
+async function insist(each: Case, error: unknown): Promise<void> {
+  const answer = await askQuestion({
+    title: `${each.name} has unsaved work`,
+    text: `${getErrorText(error)} ${describeRemoval(each)}`,
+    action: "Remove anyway",
     danger: true,
   });
   if (answer !== undefined) await removeCase(each.name, true);
 }
 
-export async function remove(each: CaseResponse): Promise<void> {
-  const answer = await ask({
+export async function askAndRemoveCase(each: Case): Promise<void> {
+  const answer = await askQuestion({
     title: `Remove ${each.name}?`,
-    text: consequences(each),
+    text: describeRemoval(each),
     action: "Remove",
     danger: true,
   });
@@ -34,7 +34,7 @@ export async function remove(each: CaseResponse): Promise<void> {
       throw error;
     });
   } catch (error) {
-    failed("Not removed", error);
+    showError("Couldn't remove the workspace", error);
   }
   await readCases();
 }

@@ -1,11 +1,11 @@
 /** What the folder picker offers and how it says it. */
 import type { Session } from "../api/types.ts";
-import { shortPath } from "../lib/format.ts";
+import { shortenPath } from "../lib/format.ts";
 import { table } from "../lib/table.ts";
-import type { CaseResponse, CloneProgress, CloneStatusResponse, BrowsedFolderResponse } from "./types.ts";
+import type { Case, CloneProgress, Cloning, Folder } from "./types.ts";
 
 /** A place that a session can work in. */
-export interface Place {
+export interface FolderChoice {
   /** Of a case whose sessions run elsewhere: where that is. */
   elsewhere?: string;
   kind: "recent" | "case" | "repository";
@@ -22,16 +22,18 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 export const NAME_MAX = 128;
 
 /** @returns what is wrong with a name; nothing where it can be sent. */
-export function nameProblem(name: string, cases: readonly CaseResponse[]): string | undefined {
+export function validateCaseName(name: string, cases: readonly Case[]): string | undefined {
   if (name === "") return undefined;
-  if (!NAME.test(name)) return "Letters, digits, - and _ only.";
-  if (name.length > NAME_MAX) return `${NAME_MAX} characters at most.`;
+  if (!NAME.test(name)) return "Use only letters, digits, - and _.";
+  if (name.length > NAME_MAX) return `Use at most ${NAME_MAX} characters.`;
   const same = name.toLowerCase();
-  return cases.some((each) => each.name.toLowerCase() === same) ? "There is a case of this name." : undefined;
+  return cases.some((each) => each.name.toLowerCase() === same)
+    ? "A workspace with this name already exists."
+    : undefined;
 }
 
 /** The name that git itself would give a clone, as far as a case can have it. */
-export function nameOfRepository(repository: string): string {
+export function suggestCaseName(repository: string): string {
   const path = repository
     .trim()
     .replace(/[?#].*$/, "")
@@ -55,48 +57,45 @@ const PHASES = table({
   "checking-out": "Checking out",
 });
 
-export function cloneWords({ phase, percent }: CloneStatusResponse): string {
+export function formatCloneProgress({ phase, percent }: Cloning): string {
   const words = PHASES[phase] ?? phase;
   return percent === null ? `${words}…` : `${words}, ${Math.floor(percent)} %`;
 }
 
-export function progressed(
-  cases: readonly CaseResponse[],
-  { name, phase, percent }: CloneProgress,
-): CaseResponse[] {
+export function applyCloneProgress(cases: readonly Case[], { name, phase, percent }: CloneProgress): Case[] {
   return cases.map((each) => (each.name === name ? { ...each, cloning: { phase, percent } } : each));
 }
 
-const KINDS: Record<CaseResponse["location"], string> = {
-  local: "case",
+const KINDS: Record<Case["location"], string> = {
+  local: "workspace",
   linked: "linked",
   container: "in a container",
-  remote: "on another host",
+  remote: "on a remote host",
 };
 
-export function kindOf(each: CaseResponse): string {
+export function describeCaseKind(each: Case): string {
   if (each.worktree) return `worktree · ${each.worktree.branch}`;
   return each.remote ? `on ${each.remote.hostId}` : KINDS[each.location];
 }
 
 /** Its sessions run elsewhere than on the service's machine, with the programs that are there. */
-export const isElsewhere = ({ location }: CaseResponse): boolean =>
+export const runsElsewhere = ({ location }: Case): boolean =>
   location === "remote" || location === "container";
 
-function offOf(each: CaseResponse): string | undefined {
-  if (each.cloning) return cloneWords(each.cloning);
-  return each.unreachable ? "does not answer" : undefined;
+function explainUnavailable(each: Case): string | undefined {
+  if (each.cloning) return formatCloneProgress(each.cloning);
+  return each.unreachable ? "not responding" : undefined;
 }
 
-function placeOfCase(each: CaseResponse): Place {
-  const off = offOf(each);
+function placeOfCase(each: Case): FolderChoice {
+  const off = explainUnavailable(each);
   return {
     kind: "case",
     label: each.name,
-    detail: `${kindOf(each)} · ${shortPath(each.path)}`,
+    detail: `${describeCaseKind(each)} · ${shortenPath(each.path)}`,
     path: each.path,
     caseName: each.name,
-    ...(isElsewhere(each) && { elsewhere: kindOf(each) }),
+    ...(runsElsewhere(each) && { elsewhere: describeCaseKind(each) }),
     ...(off !== undefined && { off }),
   };
 }
@@ -104,7 +103,7 @@ function placeOfCase(each: CaseResponse): Place {
 /** The folder's own name. */
 const baseOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1) || path;
 
-function placeOfFolder(kind: Place["kind"], path: string): Place {
+function placeOfFolder(kind: FolderChoice["kind"], path: string): FolderChoice {
   return { kind, label: baseOf(path), detail: path, path };
 }
 
@@ -112,15 +111,15 @@ function placeOfFolder(kind: Place["kind"], path: string): Place {
  * What was worked in last, the cases, and the repositories at home: each folder once, a case by its name.
  * @param recent folders, the last one first.
  */
-export function placesOf(
+export function listFolderChoices(
   recent: readonly string[],
-  cases: readonly CaseResponse[],
-  folders: readonly BrowsedFolderResponse[],
-): Place[] {
+  cases: readonly Case[],
+  folders: readonly Folder[],
+): FolderChoice[] {
   // A folder of another machine is none of this one, though their paths be the same.
   const byPath = new Map(cases.flatMap((each) => (each.remote ? [] : [[each.path, each]])));
   const seen = new Set(recent);
-  const used = recent.map((path): Place => {
+  const used = recent.map((path): FolderChoice => {
     const found = byPath.get(path);
     return found ? { ...placeOfCase(found), kind: "recent" } : placeOfFolder("recent", path);
   });
@@ -132,7 +131,7 @@ export function placesOf(
 }
 
 /** Those that have every word of a search in them. */
-export function matching(places: readonly Place[], words: string): Place[] {
+export function filterFolderChoices(places: readonly FolderChoice[], words: string): FolderChoice[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return places.filter((place) => {
     const text = `${place.label} ${place.detail}`.toLowerCase();
@@ -141,40 +140,39 @@ export function matching(places: readonly Place[], words: string): Place[] {
 }
 
 /** The folders on the way to a path, each with its own path. */
-export function stepsOf(path: string): { name: string; path: string }[] {
+export function splitPath(path: string): { name: string; path: string }[] {
   const names = path.split("/").filter(Boolean);
   const steps = names.map((name, at) => ({ name, path: `/${names.slice(0, at + 1).join("/")}` }));
   return [{ name: "/", path: "/" }, ...steps];
 }
 
 /** The path of what has a name in a folder. */
-export function inside(folder: string, name: string): string {
+export function joinPath(folder: string, name: string): string {
   return `${folder === "/" ? "" : folder}/${name}`;
 }
 
 /** What becomes of a case that is removed, in words (protocol-cases). */
-export function consequences(each: CaseResponse): string {
+export function describeRemoval(each: Case): string {
   if (each.worktree)
-    return `The worktree ${each.path} is removed with all that is in it. The branch ${each.worktree.branch} stays in ${each.worktree.repository}.`;
+    return `This deletes the worktree ${each.path} and everything in it. The branch ${each.worktree.branch} stays in ${each.worktree.repository}.`;
   if (each.location === "local")
-    return `The folder ${each.path} moves to the trash beside it, from where it can be taken back by hand for 7 days.`;
+    return `The folder ${each.path} moves to the trash folder next to it. You can move it back by hand for 7 days.`;
   if (each.location === "container")
-    return `Its container is removed. The folder ${each.path} stays as it is.`;
+    return `This removes its container. The folder ${each.path} is not changed.`;
   if (each.remote)
-    return `Only the name is forgotten. The folder ${each.path} on ${each.remote.hostId} stays as it is.`;
-  return `Only the name is forgotten. The folder ${each.path} stays as it is.`;
+    return `This removes only the name. The folder ${each.path} on ${each.remote.hostId} is not changed.`;
+  return `This removes only the name. The folder ${each.path} is not changed.`;
 }
 
 /** Why a case cannot be removed now. */
-export function removalBar(each: CaseResponse): string | undefined {
-  if (each.cloning) return "It is being cloned. Cancel the clone to be rid of it.";
+export function explainRemovalBlock(each: Case): string | undefined {
+  if (each.cloning) return "Cancel the clone first.";
   if (each.liveSessions === 0) return undefined;
-  const word = each.liveSessions === 1 ? "A session works" : `${each.liveSessions} sessions work`;
-  return `${word} in it. Close ${each.liveSessions === 1 ? "it" : "them"} first.`;
+  return `Close its ${each.liveSessions === 1 ? "session" : `${each.liveSessions} sessions`} first.`;
 }
 
 /** Those that work in a case: by its name, or by its folder. */
-export function sessionsIn(each: CaseResponse, sessions: readonly Session[]): Session[] {
+export function findSessionsInCase(each: Case, sessions: readonly Session[]): Session[] {
   return sessions.filter(
     ({ caseName, workingDir, remote }) =>
       caseName === each.name ||
@@ -184,8 +182,8 @@ export function sessionsIn(each: CaseResponse, sessions: readonly Session[]): Se
 }
 
 /** The case that a session works in; of nested ones the innermost. */
-export function caseOf(session: Session, cases: readonly CaseResponse[]): CaseResponse | undefined {
-  const fitting = cases.filter((each) => sessionsIn(each, [session]).length > 0);
+export function findCaseOfSession(session: Session, cases: readonly Case[]): Case | undefined {
+  const fitting = cases.filter((each) => findSessionsInCase(each, [session]).length > 0);
   const named = fitting.find((each) => each.name === session.caseName);
   return named ?? fitting.toSorted((one, other) => other.path.length - one.path.length)[0];
 }

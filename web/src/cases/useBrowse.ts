@@ -1,6 +1,6 @@
 /** One folder's folders, read when it is entered. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { browse } from "./calls.ts";
 import type { Browsed } from "./types.ts";
 
@@ -34,7 +34,7 @@ export function useBrowse(from: string): Browsing {
       (error: unknown) => {
         if (end.signal.aborted) return;
         if (found === undefined && path !== undefined) enter(undefined);
-        else setProblem(sentenceOf(error));
+        else setProblem(formatError(error));
         setAnswered(path);
       },
     );

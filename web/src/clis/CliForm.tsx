@@ -1,19 +1,19 @@
 /** The form of a custom entry, with the command line that comes of it. */
 import { useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { Field } from "../settings/fields.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
 import type { CliItem } from "../api/types.ts";
 import { addCli, replaceCli } from "./calls.ts";
-import { bodyOf, commandLine, type Draft, draftOf, EMPTY, problemOf, wayOut } from "./words.ts";
+import { bodyOf, commandLine, type Draft, draftOf, EMPTY, validateDraft, addAdvice } from "./texts.ts";
 
 const FIELDS: [Exclude<keyof Draft, "others">, string, string, number][] = [
-  ["label", "Name", "as people read it", 60],
-  ["id", "Id", "its mode, for scripts", 24],
-  ["badge", "Badge", "a few letters for lists", 6],
-  ["program", "Program", "a name that is looked for on PATH", 200],
-  ["words", "Arguments", "set apart by blanks; no shell reads them", 1000],
+  ["label", "Name", "shown in lists", 60],
+  ["id", "Id", "used by scripts as the mode", 24],
+  ["badge", "Badge", "up to 6 characters, shown in lists", 6],
+  ["program", "Program", "its name on PATH", 200],
+  ["words", "Arguments", "separated by spaces, passed without a shell", 1000],
 ];
 
 interface Props {
@@ -30,14 +30,14 @@ export function CliForm({ cli, onClose, onMade }: Props) {
   const [busy, setBusy] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
-    const wrong = problemOf(draft);
+    const wrong = validateDraft(draft);
     if (wrong !== undefined) return setProblem(wrong);
     setBusy(true);
     try {
       await (cli ? replaceCli(cli.id, bodyOf(draft)) : addCli(draft.id.trim(), bodyOf(draft)));
       onMade();
     } catch (error) {
-      setProblem(wayOut(textOf(error)));
+      setProblem(addAdvice(getErrorText(error)));
       setBusy(false);
     }
   };
@@ -46,7 +46,7 @@ export function CliForm({ cli, onClose, onMade }: Props) {
       ref={form}
       class="sheet"
       onSubmit={(event) => void submit(event)}
-      aria-label={cli ? `Change ${cli.label}` : "New CLI"}
+      aria-label={cli ? `Edit ${cli.label}` : "New agent"}
       data-testid="new-cli-form"
     >
       {FIELDS.map(([name, label, hint, most]) => (
@@ -68,13 +68,13 @@ export function CliForm({ cli, onClose, onMade }: Props) {
           />
         </Field>
       ))}
-      <p class="dim">A session of it runs</p>
+      <p class="dim">Sessions run</p>
       <pre class="example" aria-label="Command line" data-testid="new-cli-command">
         {commandLine(draft) || "…"}
       </pre>
       <Problem text={problem} testid="new-cli-problem" />
       <div class="sheet-foot">
-        <small>Whoever starts it can run commands as the service's user.</small>
+        <small>Anyone who starts this agent can run commands as the server's user.</small>
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>

@@ -1,11 +1,18 @@
 /** One CLI: whether it can be used, where it is, and what can be done about it. */
 import { useState } from "preact/hooks";
-import { ask } from "../ui/ask.ts";
+import { askQuestion } from "../ui/ask.ts";
 import { planInstall, removeCli, switchCli } from "./calls.ts";
 import type { CliItem } from "../api/types.ts";
 import { CliForm } from "./CliForm.tsx";
 import type { ClisPage } from "./useClis.ts";
-import { commandLine, draftOf, lookedText, planText, stateOf, whereText } from "./words.ts";
+import {
+  commandLine,
+  draftOf,
+  describeSearch,
+  describeInstallPlan,
+  describeInstallState,
+  describePath,
+} from "./texts.ts";
 
 interface Props {
   cli: CliItem;
@@ -15,7 +22,7 @@ interface Props {
 function Installing({ cli, page }: Props) {
   return (
     <div class="cli-install" data-testid="cli-installing">
-      <pre class="example" aria-label={`Output of installing ${cli.label}`} tabIndex={0}>
+      <pre class="example" aria-label={`Install output of ${cli.label}`} tabIndex={0}>
         {page.installs[cli.id] || "Waiting for output…"}
       </pre>
       <button
@@ -24,7 +31,7 @@ function Installing({ cli, page }: Props) {
         onClick={() => void page.cancel(cli.id)}
         data-testid="cli-cancel"
       >
-        Cancel the install
+        Cancel install
       </button>
     </div>
   );
@@ -32,9 +39,9 @@ function Installing({ cli, page }: Props) {
 
 async function install({ cli, page }: Props): Promise<void> {
   const plan = await planInstall(cli.id);
-  const agreed = await ask({
+  const agreed = await askQuestion({
     title: `Install ${cli.label}?`,
-    text: planText(plan),
+    text: describeInstallPlan(plan),
     action: "Install",
     preview: plan.command,
   });
@@ -42,9 +49,9 @@ async function install({ cli, page }: Props): Promise<void> {
 }
 
 async function remove({ cli, page }: Props): Promise<void> {
-  const agreed = await ask({
+  const agreed = await askQuestion({
     title: `Remove ${cli.label}?`,
-    text: "No session can be started with it any more; those that run go on.",
+    text: "You can't start new sessions with it. Running sessions keep running.",
     action: "Remove",
     danger: true,
   });
@@ -70,12 +77,12 @@ function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
         <button
           type="button"
           class="button small"
-          aria-label={`Change ${cli.label}`}
+          aria-label={`Edit ${cli.label}`}
           disabled={page.busy}
           onClick={onEdit}
           data-testid="cli-edit"
         >
-          Change
+          Edit
         </button>
       )}
       {!cli.stock && (
@@ -94,7 +101,7 @@ function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
         type="checkbox"
         role="switch"
         class="switch"
-        aria-label={`Offer ${cli.label}`}
+        aria-label={`Offer ${cli.label} for new sessions`}
         checked={cli.enabled}
         disabled={page.busy || cli.kind === "shell"}
         onChange={(event) => {
@@ -115,8 +122,8 @@ interface Look {
 function LookedIn({ folders, problem }: Look) {
   return (
     <details class="cli-looked" data-testid="cli-looked">
-      <summary>{lookedText(folders)}</summary>
-      {problem && <p>The login shell's PATH is not known: {problem}</p>}
+      <summary>{describeSearch(folders)}</summary>
+      {problem && <p>Couldn't read the login shell's PATH: {problem}</p>}
       <ul>
         {folders.map((folder) => (
           <li key={folder}>{folder}</li>
@@ -147,11 +154,11 @@ export function CliRow({ cli, page }: Props) {
         <span class="record-title">
           <strong>{cli.label}</strong>
           <span class="tag" data-tone={cli.installed ? "accent" : "plain"}>
-            {stateOf(cli)}
+            {describeInstallState(cli)}
           </span>
           {!cli.stock && <span class="tag">custom</span>}
         </span>
-        <small class="cli-path">{whereText(cli)}</small>
+        <small class="cli-path">{describePath(cli)}</small>
         {cli.lookedIn && <LookedIn folders={cli.lookedIn} problem={cli.loginShellProblem} />}
         {cli.argv && (
           <small class="cli-path" data-testid="cli-command">

@@ -3,17 +3,17 @@ import { useState } from "preact/hooks";
 import type { CliFile } from "../api/types.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { removeCli } from "./calls.ts";
 import { CliRow } from "./CliRow.tsx";
 import "../ui/styles/records.css";
 import "./clis.css";
 import { CliForm } from "./CliForm.tsx";
 import { type ClisPage as Clis, useClis } from "./useClis.ts";
-import { fileTrouble } from "./words.ts";
+import { describeFileProblem } from "./texts.ts";
 
 function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {
-  const text = fileTrouble(file);
+  const text = describeFileProblem(file);
   if (text === "") return null;
   return (
     <div class="cli-file" role="note" data-testid="clis-file">
@@ -40,7 +40,7 @@ function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {
 export function ClisPage() {
   const page = useClis();
   const [adding, setAdding] = useState(false);
-  const opener = useFocusBack(adding);
+  const opener = useReturnFocus(adding);
   if (page.refused !== "") return <p class="records-none dim">{page.refused}</p>;
   const made = () => {
     setAdding(false);
@@ -50,13 +50,11 @@ export function ClisPage() {
     <div class="records-page" aria-busy={page.busy} data-testid="clis">
       <div class="records-bar">
         <span class="dim">
-          {page.managed === false
-            ? "Changes are switched off."
-            : "What sessions can run, and what is offered."}
+          {page.managed === false ? "Editing is locked." : "Programs that sessions can run."}
         </span>
         {page.managed === false && (
           <button type="button" class="button" onClick={() => void page.manage()} data-testid="clis-manage">
-            Allow changes
+            Edit list
           </button>
         )}
         {page.managed && !adding && (
@@ -67,14 +65,14 @@ export function ClisPage() {
             onClick={() => setAdding(true)}
             data-testid="new-cli"
           >
-            <Icon name="plus" size={16} /> New CLI
+            <Icon name="plus" size={16} /> New agent
           </button>
         )}
       </div>
       {adding && <CliForm onClose={() => setAdding(false)} onMade={made} />}
       <Problem text={page.problem} testid="clis-problem" />
       {page.file && <FileTrouble file={page.file} page={page} />}
-      {page.clis?.length === 0 && <p class="records-none dim">The list is for administrators.</p>}
+      {page.clis?.length === 0 && <p class="records-none dim">Only admins can see this list.</p>}
       <ul class="records">
         {page.clis?.map((cli) => (
           <CliRow key={cli.id} cli={cli} page={page} />

@@ -5,12 +5,12 @@ import {
   commandLine,
   draftOf,
   EMPTY,
-  fileTrouble,
-  planText,
-  problemOf,
-  stateOf,
-  wayOut,
-} from "./words.ts";
+  describeFileProblem,
+  describeInstallPlan,
+  validateDraft,
+  describeInstallState,
+  addAdvice,
+} from "./texts.ts";
 
 const draft = {
   id: "mine",
@@ -45,28 +45,32 @@ describe("the registry of CLIs", () => {
   });
 
   test.each([
-    [{ id: "Mine" }, "small letter"],
-    [{ id: "" }, "small letter"],
+    [{ id: "Mine" }, "lowercase letter"],
+    [{ id: "" }, "lowercase letter"],
     [{ label: " " }, "name"],
     [{ badge: "" }, "badge"],
     [{ program: "" }, "one program"],
     [{ program: "run fast" }, "one program"],
   ])("says what is wrong with %o", (part, words) => {
-    expect(problemOf({ ...draft, ...part })).toContain(words);
+    expect(validateDraft({ ...draft, ...part })).toContain(words);
   });
 
-  test("finds nothing wrong with a whole one", () => expect(problemOf(draft)).toBeUndefined());
+  test("finds nothing wrong with a whole one", () => expect(validateDraft(draft)).toBeUndefined());
 
   test.each([
     [{ installed: false, version: "1" }, "not installed"],
     [{}, "installed"],
     [{ version: "1.2.3" }, "1.2.3"],
-    [{ version: "1.2.3", enabled: false }, "1.2.3, switched off"],
-  ])("says how %o stands", (part, words) => expect(stateOf(cli(part))).toBe(words));
+    [{ version: "1.2.3", enabled: false }, "1.2.3, turned off"],
+  ])("says how %o stands", (part, words) => expect(describeInstallState(cli(part))).toBe(words));
 
   test("says beforehand where an install writes", () => {
-    expect(planText({ command: "c", target: "/h/.local", writable: true })).toContain("below /h/.local");
-    expect(planText({ command: "c", target: "/h/.local", writable: false })).toContain("cannot write");
+    expect(describeInstallPlan({ command: "c", target: "/h/.local", writable: true })).toContain(
+      "into /h/.local",
+    );
+    expect(describeInstallPlan({ command: "c", target: "/h/.local", writable: false })).toContain(
+      "can't write",
+    );
   });
 
   test("an entry goes into the form and comes out the same", () => {
@@ -77,15 +81,18 @@ describe("the registry of CLIs", () => {
   });
 
   test("says what is wrong with the file, and the way out", () => {
-    expect(fileTrouble({ path: "/d/clis.json", entries: [] })).toBe("");
-    expect(fileTrouble({ path: "/d/clis.json", problem: "no JSON", entries: [] })).toContain("0600");
-    const told = fileTrouble({ path: "/d/clis.json", entries: [{ id: "mine", problem: "label: bad" }] });
+    expect(describeFileProblem({ path: "/d/clis.json", entries: [] })).toBe("");
+    expect(describeFileProblem({ path: "/d/clis.json", problem: "no JSON", entries: [] })).toContain("0600");
+    const told = describeFileProblem({
+      path: "/d/clis.json",
+      entries: [{ id: "mine", problem: "label: bad" }],
+    });
     expect(told).toContain("mine (label: bad)");
   });
 
   test("gives a way out", () => {
-    expect(wayOut("clis.json: not valid JSON; repair the file first")).toContain("nothing was changed");
-    expect(wayOut("installing X needs npm, which is not installed")).toContain("first");
-    expect(wayOut("anything else")).toBe("anything else");
+    expect(addAdvice("clis.json: not valid JSON; repair the file first")).toContain("Nothing was changed");
+    expect(addAdvice("installing X needs npm, which is not installed")).toContain("first");
+    expect(addAdvice("anything else")).toBe("anything else");
   });
 });

@@ -3,7 +3,7 @@ import { registerPage } from "../app/registry.ts";
 export function registerClis(): void {
   registerPage({
     id: "clis",
-    title: "CLIs",
+    title: "Agents",
     icon: "play",
     order: 77,
     load: async () => (await import("./ClisPage.tsx")).ClisPage,

@@ -1,11 +1,11 @@
 /** The registry as the page shows it, and the installs that run. */
 import { useEffect, useState } from "preact/hooks";
 import { readSettings, writeSettings } from "../api/calls.ts";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { cancelInstall, installCli, readCliFile, readClis } from "./calls.ts";
 import type { CliFile, CliItem } from "../api/types.ts";
-import { wayOut } from "./words.ts";
+import { addAdvice } from "./texts.ts";
 
 /** Characters of an install's output that the page keeps. */
 const OUTPUT_KEPT = 16_384;
@@ -71,8 +71,8 @@ export function useClis(): ClisPage {
       await act();
       await look();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403) setRefused(textOf(error));
-      else setProblem(wayOut(textOf(error)));
+      if (error instanceof ApiError && error.status === 403) setRefused(getErrorText(error));
+      else setProblem(addAdvice(getErrorText(error)));
     }
   };
   const attempt = async (act: () => Promise<unknown>) => {
@@ -81,7 +81,7 @@ export function useClis(): ClisPage {
     setBusy(false);
   };
   useEffect(() => void attempt(async () => undefined), []);
-  const installs = useInstalls(() => void look().catch((error: unknown) => setProblem(textOf(error))));
+  const installs = useInstalls(() => void look().catch((error: unknown) => setProblem(getErrorText(error))));
   return {
     managed,
     clis,

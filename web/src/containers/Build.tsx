@@ -1,26 +1,26 @@
 /** A build of the packaged image: how far it is, what it prints, and its end. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import type { ContainerHostResponse } from "../api/types.ts";
-import { Reread } from "../lib/reread.ts";
+import { formatError } from "../api/errors.ts";
+import type { ContainerHost } from "../api/types.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { readBuildLog } from "./calls.ts";
-import type { Page } from "./useContainers.ts";
-import { buildText } from "./words.ts";
+import type { ContainersState } from "./useContainers.ts";
+import { buildText } from "./texts.ts";
 
 /** @param turn read again whenever it is another one. */
 function Log({ id, turn }: { id: string; turn: string }) {
   const [lines, setLines] = useState<readonly string[]>();
   const [problem, setProblem] = useState("");
   const box = useRef<HTMLPreElement>(null);
-  const reads = useRef<Reread | undefined>(undefined);
+  const reads = useRef<CoalescedRead | undefined>(undefined);
   useEffect(() => {
-    reads.current ??= new Reread(async (outdated) => {
+    reads.current ??= new CoalescedRead(async (outdated) => {
       try {
         const found = await readBuildLog(id);
         if (!outdated()) setLines(found.lines);
       } catch (error) {
-        setProblem(sentenceOf(error));
+        setProblem(formatError(error));
       }
     });
     void reads.current.now();
@@ -32,50 +32,50 @@ function Log({ id, turn }: { id: string; turn: string }) {
   return (
     <pre
       ref={box}
-      class="example box-log"
+      class="example container-log"
       tabIndex={0}
-      aria-label="What the build prints"
+      aria-label="Build output"
       data-testid="build-log"
     >
       {lines === undefined
-        ? "Reading…"
+        ? "Loading…"
         : lines.length === 0
-          ? "Nothing was built since the service began."
+          ? "No builds since the server started."
           : lines.join("\n")}
     </pre>
   );
 }
 
-export function Build({ host, page }: { host: ContainerHostResponse; page: Page }) {
+export function Build({ host, page }: { host: ContainerHost; page: ContainersState }) {
   const [open, setOpen] = useState(false);
   const running = page.builds[host.id];
   const ended = page.ends[host.id];
   return (
-    <div class="box-build">
+    <div class="container-build">
       {running && (
-        <div class="box-progress" data-testid="build-progress">
+        <div class="container-progress" data-testid="build-progress">
           <progress
             max={100}
-            aria-label={`Building the image of ${host.label}`}
+            aria-label={`Building the image for ${host.label}`}
             {...(running.percent !== null && { value: running.percent })}
           />
           <span role="status">{buildText({ ...running, image: running.image || host.image })}</span>
-          {running.line !== "" && !open && <code class="box-line">{running.line}</code>}
+          {running.line !== "" && !open && <code class="container-line">{running.line}</code>}
         </div>
       )}
       {!running && ended !== undefined && (
-        <p class="far-found" data-ok={ended === ""} role="status" data-testid="build-end">
+        <p class="host-found" data-ok={ended === ""} role="status" data-testid="build-end">
           <Icon name={ended === "" ? "check" : "alert"} size={15} />
-          <span>{ended === "" ? "The image is built." : ended}</span>
+          <span>{ended === "" ? "Image built." : ended}</span>
         </p>
       )}
       {open && <Log id={host.id} turn={`${running?.line} ${running?.percent} ${ended}`} />}
-      <div class="far-actions">
+      <div class="host-actions">
         {running ? (
           <button
             type="button"
             class="button small"
-            aria-label={`Cancel the build of ${host.label}`}
+            aria-label={`Cancel the build for ${host.label}`}
             onClick={() => page.cancel(host.id)}
             data-testid="build-cancel"
           >
@@ -85,18 +85,18 @@ export function Build({ host, page }: { host: ContainerHostResponse; page: Page 
           <button
             type="button"
             class="button small"
-            aria-label={`Build the image of ${host.label}`}
+            aria-label={`Build image for ${host.label}`}
             onClick={() => page.build(host.id)}
             data-testid="build-start"
           >
-            Build the image
+            Build image
           </button>
         )}
         <button
           type="button"
           class="button small"
           aria-expanded={open}
-          aria-label={`Log of the build of ${host.label}`}
+          aria-label={`Log of the build for ${host.label}`}
           onClick={() => setOpen(!open)}
           data-testid="build-log-open"
         >

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { HostForm } from "./HostForm.tsx";
 import { HostRow } from "./HostRow.tsx";
 import "../ui/styles/records.css";
@@ -13,18 +13,18 @@ import { useContainers } from "./useContainers.ts";
 export function ContainersPage() {
   const page = useContainers();
   const [adding, setAdding] = useState(false);
-  const opener = useFocusBack(adding);
+  const opener = useReturnFocus(adding);
   return (
-    <div class="records-page far-page" aria-busy={page.busy} data-testid="containers">
+    <div class="records-page host-page" aria-busy={page.busy} data-testid="containers">
       <div class="records-bar">
-        <span class="dim">Engines whose containers sessions can run in.</span>
+        <span class="dim">Container engines that can run sessions.</span>
         {!adding && (
           <button
             ref={opener}
             type="button"
             class="button primary"
             onClick={() => setAdding(true)}
-            data-testid="box-host-new"
+            data-testid="container-host-new"
           >
             <Icon name="plus" size={16} /> New host
           </button>
@@ -42,7 +42,8 @@ export function ContainersPage() {
       <Problem text={page.problem} testid="containers-problem" />
       {page.all?.length === 0 && !adding && (
         <p class="records-none dim">
-          None yet. A container host is podman or docker on the service’s machine, with an image and limits.
+          No container hosts yet. A container host is podman or docker on the server, with an image and
+          limits.
         </p>
       )}
       <ul class="records">

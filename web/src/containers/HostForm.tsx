@@ -1,16 +1,16 @@
 /** The form of a container host. */
-import type { ContainerHostResponse } from "../api/types.ts";
+import type { ContainerHost } from "../api/types.ts";
 import { FormRow } from "../ui/FormRow.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { TextRow } from "../ui/TextRow.tsx";
 import { type FieldForm, useFieldForm } from "../ui/useFieldForm.ts";
 import { useFirstField } from "../ui/useFirstField.ts";
 import { addContainerHost, changeContainerHost } from "./calls.ts";
-import { bodyOf, CREDENTIALS, DEFAULT_IMAGE, type Draft, draftOf, EMPTY, problemsOf } from "./words.ts";
+import { bodyOf, CREDENTIALS, DEFAULT_IMAGE, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
 
 interface Props {
   /** The one to change; absent: a new one. */
-  host?: ContainerHostResponse;
+  host?: ContainerHost;
   onClose: () => void;
   onKept: () => void;
 }
@@ -27,7 +27,7 @@ interface SelectProps {
 
 function SelectRow({ of, name, label, hint, choices }: SelectProps) {
   return (
-    <FormRow form="box-host" name={name} label={label} hint={hint} problem={of.wrong[name]}>
+    <FormRow form="container-host" name={name} label={label} hint={hint} problem={of.wrong[name]}>
       {(tied) => (
         <select
           class="field"
@@ -53,10 +53,10 @@ const ENGINES = [
 
 function Limits({ of }: { of: Form }) {
   return (
-    <div class="box-limits">
-      <TextRow form="box-host" of={of} name="memory" label="Memory" placeholder="4g" />
-      <TextRow form="box-host" of={of} name="cpus" label="Processors" placeholder="2" numeric />
-      <TextRow form="box-host" of={of} name="pids" label="Processes" placeholder="512" numeric />
+    <div class="container-limits">
+      <TextRow form="container-host" of={of} name="memory" label="Memory" placeholder="4g" />
+      <TextRow form="container-host" of={of} name="cpus" label="Processors" placeholder="2" numeric />
+      <TextRow form="container-host" of={of} name="pids" label="Processes" placeholder="512" numeric />
     </div>
   );
 }
@@ -64,47 +64,47 @@ function Limits({ of }: { of: Form }) {
 function More({ of }: { of: Form }) {
   const wrong = ["context", "network", "extraCreateArgs", "extraExecArgs"].some((name) => of.wrong[name]);
   return (
-    <details class="far-more" open={wrong}>
-      <summary>Network and further words</summary>
+    <details class="host-more" open={wrong}>
+      <summary>Network and extra options</summary>
       <TextRow
-        form="box-host"
+        form="container-host"
         of={of}
         name="network"
         label="Network"
-        hint="of the engine’s; none closes it"
+        hint="an engine network, or none for no network"
       />
       <TextRow
-        form="box-host"
+        form="container-host"
         of={of}
         name="context"
         label="Context"
-        hint="the engine’s own name for where it runs"
+        hint="the engine's name for its connection"
       />
       <TextRow
-        form="box-host"
+        form="container-host"
         of={of}
         name="extraCreateArgs"
-        label="Further words of create"
-        hint="one a line; what would break the fence is refused"
+        label="Extra options for create"
+        hint="one per line; options that weaken the sandbox are refused"
         placeholder="--label=team=a"
         rows={3}
       />
       <TextRow
-        form="box-host"
+        form="container-host"
         of={of}
         name="extraExecArgs"
-        label="Further words of exec"
-        hint="variables, one word a line"
+        label="Extra options for exec"
+        hint="variables, one per line"
         placeholder="--env=LANG=C.UTF-8"
         rows={2}
       />
-      <label class="box-hooks">
+      <label class="container-hooks">
         <input
           type="checkbox"
           checked={of.draft.hooksEnabled}
           onChange={(event) => of.set({ hooksEnabled: event.currentTarget.checked })}
         />
-        Hooks of agents may reach the service, where its bridge is open
+        Let agent hooks reach the server if its bridge is open
       </label>
     </details>
   );
@@ -112,7 +112,7 @@ function More({ of }: { of: Form }) {
 
 export function HostForm({ host, onClose, onKept }: Props) {
   const ref = useFirstField();
-  const form = useFieldForm(host ? draftOf(host) : EMPTY, problemsOf, async (draft) => {
+  const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
     const body = bodyOf(draft);
     await (host ? changeContainerHost(host.id, body) : addContainerHost(body));
     onKept();
@@ -120,31 +120,31 @@ export function HostForm({ host, onClose, onKept }: Props) {
   return (
     <form
       ref={ref}
-      class="sheet far-form"
-      aria-label={host ? `Change ${host.label}` : "New container host"}
+      class="sheet host-form"
+      aria-label={host ? `Edit ${host.label}` : "New container host"}
       onSubmit={(event) => void form.submit(event)}
       noValidate
-      data-testid="box-host-form"
+      data-testid="container-host-form"
     >
-      <TextRow form="box-host" of={form} name="label" label="Name" hint="as people read it" />
+      <TextRow form="container-host" of={form} name="label" label="Name" hint="shown in lists" />
       <SelectRow of={form} name="engine" label="Engine" choices={ENGINES} />
       <TextRow
-        form="box-host"
+        form="container-host"
         of={form}
         name="image"
         label="Image"
-        hint={`with a shell and tmux 3.2 or later; ${DEFAULT_IMAGE} is built here`}
+        hint={`needs a shell and tmux 3.2 or later; you can build ${DEFAULT_IMAGE} here`}
       />
       <Limits of={form} />
-      <SelectRow of={form} name="mountCredentials" label="What agents sign in with" choices={CREDENTIALS} />
+      <SelectRow of={form} name="mountCredentials" label="Agent credentials" choices={CREDENTIALS} />
       <More of={form} />
-      <Problem text={form.problem} testid="box-host-problem" />
+      <Problem text={form.problem} testid="container-host-problem" />
       <div class="sheet-foot">
-        <small>What is changed holds for containers that are made from now on.</small>
+        <small>Changes apply to new containers only.</small>
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" class="button primary" disabled={form.busy} data-testid="box-host-save">
+        <button type="submit" class="button primary" disabled={form.busy} data-testid="container-host-save">
           {form.busy ? "Saving…" : "Save"}
         </button>
       </div>

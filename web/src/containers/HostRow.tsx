@@ -1,28 +1,28 @@
 /** One container host: how containers are made by it, its image, and the containers of its cases. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import type { ContainerResponse, ContainerHostResponse } from "../api/types.ts";
+import { formatError } from "../api/errors.ts";
+import type { ContainerDetails, ContainerHost } from "../api/types.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { ask } from "../ui/ask.ts";
+import { askQuestion } from "../ui/ask.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { Box } from "./Box.tsx";
+import { ContainerCard } from "./ContainerCard.tsx";
 import { Build } from "./Build.tsx";
 import { readContainers, removeContainerHost } from "./calls.ts";
 import { HostForm } from "./HostForm.tsx";
-import type { Page } from "./useContainers.ts";
-import { DEFAULT_IMAGE, resourcesText } from "./words.ts";
+import type { ContainersState } from "./useContainers.ts";
+import { DEFAULT_IMAGE, resourcesText } from "./texts.ts";
 
 interface Props {
-  host: ContainerHostResponse;
-  page: Page;
+  host: ContainerHost;
+  page: ContainersState;
 }
 
 async function remove({ host, page }: Props): Promise<void> {
-  const agreed = await ask({
-    title: `Forget ${host.label}?`,
-    text: "How containers are made by it is forgotten. Images stay with the engine. It is refused while a case uses it.",
-    action: "Forget it",
+  const agreed = await askQuestion({
+    title: `Remove ${host.label}?`,
+    text: "This removes the container host and its settings. The engine keeps its images. You can't remove it while a workspace uses it.",
+    action: "Remove",
     danger: true,
   });
   if (agreed !== undefined) await page.attempt(() => removeContainerHost(host.id));
@@ -30,7 +30,7 @@ async function remove({ host, page }: Props): Promise<void> {
 
 /** Read again when a case comes or goes. */
 function useBoxes(hostId: string) {
-  const [boxes, setBoxes] = useState<readonly ContainerResponse[]>();
+  const [boxes, setBoxes] = useState<readonly ContainerDetails[]>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
     let alive = true;
@@ -41,7 +41,7 @@ function useBoxes(hostId: string) {
           setBoxes(containers);
           setProblem("");
         },
-        (error: unknown) => alive && setProblem(sentenceOf(error)),
+        (error: unknown) => alive && setProblem(formatError(error)),
       );
     look();
     const end = onServerEvent("case:", look);
@@ -53,17 +53,17 @@ function useBoxes(hostId: string) {
   return { boxes, problem };
 }
 
-function Boxes({ host }: { host: ContainerHostResponse }) {
+function Boxes({ host }: { host: ContainerHost }) {
   const { boxes, problem } = useBoxes(host.id);
   return (
     <>
-      <Problem text={problem} testid="boxes-problem" />
-      {boxes?.length === 0 && <p class="dim">No case has a container here.</p>}
-      <ul class="box-list" aria-label={`Containers of ${host.label}`}>
+      <Problem text={problem} testid="containers-problem" />
+      {boxes?.length === 0 && <p class="dim">No workspaces use this host.</p>}
+      <ul class="container-list" aria-label={`Containers of ${host.label}`}>
         {boxes?.map((box) => (
           <li key={box.name}>
             <strong>{box.caseName}</strong>
-            <Box caseName={box.caseName} known={box} />
+            <ContainerCard caseName={box.caseName} known={box} />
           </li>
         ))}
       </ul>
@@ -88,7 +88,7 @@ export function HostRow(props: Props) {
       </li>
     );
   return (
-    <li class="record far-host" data-testid="box-host" data-host={host.label}>
+    <li class="record host-row" data-testid="container-host" data-host={host.label}>
       <span class="record-mark" data-tone="accent" aria-hidden="true">
         <Icon name="box" size={16} />
       </span>
@@ -98,28 +98,30 @@ export function HostRow(props: Props) {
           <span class="tag">{host.engine}</span>
           {host.context && <span class="tag">{host.context}</span>}
         </span>
-        <small class="far-address">{host.image}</small>
+        <small class="host-address">{host.image}</small>
         <small>{resourcesText(host)}</small>
-        <div class="far-actions">
+        <div class="host-actions">
           <button
             type="button"
             class="button small"
-            aria-label={`Change ${host.label}`}
+            aria-label={`Edit ${host.label}`}
             disabled={page.busy}
             onClick={() => setEditing(true)}
-            data-testid="box-host-edit"
+            data-testid="container-host-edit"
           >
-            Change
+            {" "}
+            Edit
           </button>
           <button
             type="button"
             class="button small"
-            aria-label={`Forget ${host.label}`}
+            aria-label={`Remove ${host.label}`}
             disabled={page.busy}
             onClick={() => void remove(props)}
-            data-testid="box-host-remove"
+            data-testid="container-host-remove"
           >
-            Forget
+            {" "}
+            Remove
           </button>
         </div>
         {host.image === DEFAULT_IMAGE && <Build host={host} page={page} />}

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import type { ContainerResponse, ContainerHostResponse } from "../api/types.ts";
-import { placed } from "../ui/useFieldForm.ts";
+import type { ContainerDetails, ContainerHost } from "../api/types.ts";
+import { parseFormError } from "../ui/useFieldForm.ts";
 import {
   bodyOf,
   buildText,
   draftOf,
   EMPTY,
-  figuresOf,
+  listFigures,
   memoryText,
-  problemsOf,
+  validateDraft,
   resourcesText,
-  shareOf,
+  getPercentUsed,
   sizeText,
-  stateOf,
-  wayOut,
-} from "./words.ts";
+  describeContainerState,
+  addAdvice,
+} from "./texts.ts";
 
-const host: ContainerHostResponse = {
+const host: ContainerHost = {
   id: "box",
   label: "Box",
   engine: "docker",
@@ -30,7 +30,7 @@ const host: ContainerHostResponse = {
   extraCreateArgs: ["--env=A=b c", "--label=x"],
   extraExecArgs: [],
 };
-const box: ContainerResponse = {
+const box: ContainerDetails = {
   name: "service-case-a",
   caseName: "a",
   hostId: "box",
@@ -40,7 +40,8 @@ const box: ContainerResponse = {
   created: 1,
   limits: { memory: 512 * 1024 ** 2, cpus: 2, pids: 64 },
 };
-const ended = (part: Partial<ContainerResponse>) => stateOf({ ...box, state: "exited", ...part });
+const ended = (part: Partial<ContainerDetails>) =>
+  describeContainerState({ ...box, state: "exited", ...part });
 
 describe("the form", () => {
   test("a host goes in and comes out the same, without its id", () => {
@@ -51,9 +52,9 @@ describe("the form", () => {
   });
 
   test("what is wrong is said at its field", () => {
-    expect(Object.keys(problemsOf(EMPTY))).toEqual(["label"]);
+    expect(Object.keys(validateDraft(EMPTY))).toEqual(["label"]);
     const wrong = { ...draftOf(host), image: " ", memory: "", cpus: "two", pids: "1.5" };
-    expect(Object.keys(problemsOf(wrong))).toEqual(["image", "memory", "cpus", "pids"]);
+    expect(Object.keys(validateDraft(wrong))).toEqual(["image", "memory", "cpus", "pids"]);
   });
 
   test.each([
@@ -63,7 +64,7 @@ describe("the form", () => {
     ["cases use it: a, b", {}, "cases use it: a, b"],
     ["nowhere: no such field", {}, "Nowhere: no such field"],
   ])("%s stands where it belongs", (text, wrong, problem) => {
-    expect(placed(new ApiError(400, "INVALID_INPUT", text), EMPTY)).toEqual({ wrong, problem });
+    expect(parseFormError(new ApiError(400, "INVALID_INPUT", text), EMPTY)).toEqual({ wrong, problem });
   });
 });
 
@@ -78,25 +79,25 @@ describe("in words", () => {
   });
 
   test("what is used of them, or the limits alone", () => {
-    const [memory, cpu, pids] = figuresOf(box.limits, { memory: 256 * 1024 ** 2, cpu: 50, pids: null });
+    const [memory, cpu, pids] = listFigures(box.limits, { memory: 256 * 1024 ** 2, cpu: 50, pids: null });
     expect([memory?.text, memory?.share]).toEqual(["256 MiB of 512 MiB", 50]);
     expect([cpu?.text, cpu?.share]).toEqual(["0.50 of 2", 25]);
     expect([pids?.text, pids?.share]).toEqual(["up to 64", undefined]);
-    expect(figuresOf(box.limits, undefined).map(({ share }) => share)).toEqual([
+    expect(listFigures(box.limits, undefined).map(({ share }) => share)).toEqual([
       undefined,
       undefined,
       undefined,
     ]);
-    expect(shareOf(300, 200)).toBe(100);
-    expect(shareOf(1, 0)).toBeUndefined();
+    expect(getPercentUsed(300, 200)).toBe(100);
+    expect(getPercentUsed(1, 0)).toBeUndefined();
   });
 
   test("how it stands, and what that means", () => {
-    expect(stateOf(box).word).toBe("running");
-    expect(stateOf({ ...box, state: "paused" }).text).toContain("stand still");
-    expect(stateOf({ ...box, state: "missing" }).text).toContain("makes it");
-    expect(stateOf({ ...box, state: "created" }).word).toBe("not started");
-    expect(ended({ oomKilled: true, exitCode: 137 }).text).toContain("more than the 512 MiB");
+    expect(describeContainerState(box).word).toBe("running");
+    expect(describeContainerState({ ...box, state: "paused" }).text).toContain("frozen");
+    expect(describeContainerState({ ...box, state: "missing" }).text).toContain("create it");
+    expect(describeContainerState({ ...box, state: "created" }).word).toBe("not started");
+    expect(ended({ oomKilled: true, exitCode: 137 }).text).toContain("memory limit of 512 MiB");
     expect(ended({ exitCode: 137 }).word).toBe("killed");
     expect(ended({ exitCode: 143 }).word).toBe("stopped");
     expect(ended({ exitCode: 3 }).text).toContain("status 3");
@@ -105,9 +106,9 @@ describe("in words", () => {
   test("a build and its refusals", () => {
     expect(buildText({ image: "i", percent: null, line: "" })).toBe("Building i…");
     expect(buildText({ image: "i", percent: 40.9, line: "" })).toBe("Building i, 40 %");
-    expect(wayOut("cases use it: a")).toBe(
-      "Cases use it: a. Remove them first; their folders stay as they are.",
+    expect(addAdvice("cases use it: a")).toBe(
+      "Cases use it: a. Remove them first; their folders are not changed.",
     );
-    expect(wayOut("anything")).toBe("anything");
+    expect(addAdvice("anything")).toBe("anything");
   });
 });

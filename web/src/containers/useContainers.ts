@@ -1,15 +1,15 @@
 /** The container hosts as the page shows them, and the builds that run. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import type { ContainerHostResponse } from "../api/types.ts";
+import { formatError } from "../api/errors.ts";
+import type { ContainerHost } from "../api/types.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { buildImage, cancelBuild, readBuildLog, readContainerHosts } from "./calls.ts";
-import { type Progress, wayOut } from "./words.ts";
+import { type Progress, addAdvice } from "./texts.ts";
 
 type ById<T> = Readonly<Record<string, T | undefined>>;
 
-export interface Page {
-  all: readonly ContainerHostResponse[] | undefined;
+export interface ContainersState {
+  all: readonly ContainerHost[] | undefined;
   /** What each host builds now. */
   builds: ById<Progress>;
   /** How the last build of each ended that was seen: empty for a good end. */
@@ -47,12 +47,12 @@ function useBuilds() {
   return { builds, ends, begin, end };
 }
 
-export function useContainers(): Page {
-  const [all, setAll] = useState<readonly ContainerHostResponse[]>();
+export function useContainers(): ContainersState {
+  const [all, setAll] = useState<readonly ContainerHost[]>();
   const [busy, setBusy] = useState(true);
   const [problem, setProblem] = useState("");
   const { builds, ends, begin, end } = useBuilds();
-  const tell = (error: unknown) => setProblem(wayOut(sentenceOf(error)));
+  const tell = (error: unknown) => setProblem(addAdvice(formatError(error)));
   const look = async () => {
     const found = await readContainerHosts();
     setAll(found);
@@ -73,7 +73,7 @@ export function useContainers(): Page {
   const build = (id: string) => {
     begin(id, {});
     // The events tell how it goes; an engine that does not answer is told by nobody else.
-    buildImage(id).catch((error: unknown) => end(id, sentenceOf(error)));
+    buildImage(id).catch((error: unknown) => end(id, formatError(error)));
   };
   const cancel = (id: string) => void cancelBuild(id).catch(tell);
   return { all, builds, ends, busy, problem, attempt, build, cancel };

@@ -1,8 +1,8 @@
 /** What was said to agents before, of every CLI: found, read, and gone on with. */
 import { useState } from "preact/hooks";
-import type { ConversationResponse } from "../api/types.ts";
-import { agoText } from "../lib/ago.ts";
-import { shortPath } from "../lib/format.ts";
+import type { Conversation } from "../api/types.ts";
+import { formatAgo } from "../lib/ago.ts";
+import { shortenPath } from "../lib/format.ts";
 import { cliOf } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
@@ -11,10 +11,10 @@ import "./conversations.css";
 import { Resume } from "./Resume.tsx";
 import { TranscriptView } from "./TranscriptView.tsx";
 import { useConversations } from "./useConversations.ts";
-import { pieces, sumOf, titleOf, turnsText } from "./words.ts";
+import { splitByMatch, summarizeSearch, titleOf, turnsText } from "./texts.ts";
 
 interface RowProps {
-  one: ConversationResponse;
+  one: Conversation;
   words: string;
   now: number;
   onRead: () => void;
@@ -23,7 +23,7 @@ interface RowProps {
 function Excerpt({ text, words }: { text: string; words: string }) {
   return (
     <span class="conversation-excerpt">
-      {pieces(text, words).map((piece, at) =>
+      {splitByMatch(text, words).map((piece, at) =>
         piece.hit ? <mark key={at}>{piece.text}</mark> : <span key={at}>{piece.text}</span>,
       )}
     </span>
@@ -42,11 +42,11 @@ function Row({ one, words, now, onRead }: RowProps) {
           {titleOf(one)}
         </button>
         <small>
-          {cli?.label ?? one.mode} · {turnsText(one)} · {agoText(one.updatedAt, now)}
+          {cli?.label ?? one.mode} · {turnsText(one)} · {formatAgo(one.updatedAt, now)}
           {one.workingDir !== undefined && (
             <>
               {" · "}
-              <bdi title={one.workingDir}>{shortPath(one.workingDir)}</bdi>
+              <bdi title={one.workingDir}>{shortenPath(one.workingDir)}</bdi>
             </>
           )}
         </small>
@@ -59,7 +59,7 @@ function Row({ one, words, now, onRead }: RowProps) {
 
 export function ConversationsPage() {
   const list = useConversations();
-  const [chosen, setChosen] = useState<ConversationResponse>();
+  const [chosen, setChosen] = useState<Conversation>();
   const now = useNow();
   if (chosen) return <TranscriptView one={chosen} onBack={() => setChosen(undefined)} />;
   const words = list.words.trim();
@@ -69,21 +69,21 @@ export function ConversationsPage() {
         <input
           class="field conversation-search"
           type="search"
-          placeholder="Search what was said"
-          aria-label="Search what was said"
+          placeholder="Search conversations"
+          aria-label="Search conversations"
           value={list.words}
           maxLength={200}
           onInput={(event) => list.search(event.currentTarget.value)}
           data-testid="conversations-search"
         />
         <span class="dim" role="status" data-testid="conversations-sum">
-          {list.busy ? "Looking…" : list.sum && sumOf(list.sum, words)}
+          {list.busy ? "Searching…" : list.sum && summarizeSearch(list.sum, words)}
         </span>
       </div>
       <Problem text={list.problem} testid="conversations-problem" />
       {!list.busy && words === "" && list.found.length === 0 && list.problem === "" && (
         <p class="records-none dim">
-          No agent has kept a conversation on this machine yet. Start a session, and it will be found here.
+          No conversations yet. Start an agent session and its conversation appears here.
         </p>
       )}
       <ul class="records">

@@ -1,18 +1,18 @@
 /** Goes on with a past conversation in a session of its own, or opens the session that has it. */
 import { useState } from "preact/hooks";
-import type { ConversationResponse, Session } from "../api/types.ts";
+import type { Conversation, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { create, select } from "../sessions/actions.ts";
 import { cliOf, sessions } from "../store/state.ts";
-import { failed } from "../ui/toasts.ts";
-import { bar, homeOf, resumeBody, titleOf } from "./words.ts";
+import { showError } from "../ui/toasts.ts";
+import { explainNotResumable, findOpenSession, resumeBody, titleOf } from "./texts.ts";
 
-function Open({ one, home }: { one: ConversationResponse; home: Session }) {
+function Open({ one, home }: { one: Conversation; home: Session }) {
   return (
     <button
       type="button"
       class="button small"
-      title={`It goes on in ${home.name}`}
+      title={`It is open in ${home.name}`}
       aria-label={`Open ${titleOf(one)} in ${home.name}`}
       onClick={() => select(home.id)}
       data-testid="conversation-open"
@@ -22,21 +22,21 @@ function Open({ one, home }: { one: ConversationResponse; home: Session }) {
   );
 }
 
-export function Resume({ one }: { one: ConversationResponse }) {
-  const home = homeOf(one, sessions.value);
+export function Resume({ one }: { one: Conversation }) {
+  const home = findOpenSession(one, sessions.value);
   return home ? <Open one={one} home={home} /> : <GoOn one={one} />;
 }
 
-function GoOn({ one }: { one: ConversationResponse }) {
+function GoOn({ one }: { one: Conversation }) {
   const [busy, setBusy] = useState(false);
-  const why = bar(one, cliOf(one.mode));
+  const why = explainNotResumable(one, cliOf(one.mode));
   const resume = async () => {
     setBusy(true);
     try {
       await create(resumeBody(one));
       openPage.value = undefined;
     } catch (error) {
-      failed("Not resumed", error);
+      showError("Couldn't resume the conversation", error);
     }
     // Beside the terminal the page stays.
     setBusy(false);

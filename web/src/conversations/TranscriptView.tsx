@@ -1,37 +1,41 @@
 /** One conversation as it reads: what was said, without the tools. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import type { ConversationResponse, TranscriptMessageResponse, TranscriptResponse } from "../api/types.ts";
+import { formatError } from "../api/errors.ts";
+import type { Conversation, Message, Transcript } from "../api/types.ts";
 import { Preview } from "../files/Preview.tsx";
-import { agoText } from "../lib/ago.ts";
+import { formatAgo } from "../lib/ago.ts";
 import { cliOf } from "../store/state.ts";
 import { IconButton } from "../ui/IconButton.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { readTranscript } from "./calls.ts";
 import { Resume } from "./Resume.tsx";
-import { titleOf } from "./words.ts";
+import { titleOf } from "./texts.ts";
 
-function Said({ message, who }: { message: TranscriptMessageResponse; who: string }) {
+function Said({ message, who }: { message: Message; who: string }) {
   const now = useNow();
   return (
-    <li class="said" data-role={message.role} data-testid="said">
-      <p class="said-who">
+    <li class="message" data-role={message.role} data-testid="message">
+      <p class="message-author">
         <strong>{who}</strong>
-        {message.timestamp !== null && <small>{agoText(message.timestamp, now)}</small>}
+        {message.timestamp !== null && <small>{formatAgo(message.timestamp, now)}</small>}
       </p>
-      {message.role === "user" ? <p class="said-prompt">{message.text}</p> : <Preview text={message.text} />}
+      {message.role === "user" ? (
+        <p class="message-prompt">{message.text}</p>
+      ) : (
+        <Preview text={message.text} />
+      )}
     </li>
   );
 }
 
-export function TranscriptView({ one, onBack }: { one: ConversationResponse; onBack: () => void }) {
-  const [transcript, setTranscript] = useState<TranscriptResponse>();
+export function TranscriptView({ one, onBack }: { one: Conversation; onBack: () => void }) {
+  const [transcript, setTranscript] = useState<Transcript>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
     const end = new AbortController();
     readTranscript(one, end.signal).then(
       setTranscript,
-      (error: unknown) => !end.signal.aborted && setProblem(sentenceOf(error)),
+      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
     );
     return () => end.abort();
   }, [one]);
@@ -39,7 +43,7 @@ export function TranscriptView({ one, onBack }: { one: ConversationResponse; onB
   return (
     <div class="conversation" data-testid="transcript">
       <div class="conversation-bar">
-        <IconButton icon="left" label="Back to the list" onClick={onBack} testid="transcript-back" />
+        <IconButton icon="left" label="Back to conversations" onClick={onBack} testid="transcript-back" />
         <h3>{titleOf(one)}</h3>
         <Resume one={one} />
       </div>
@@ -48,9 +52,9 @@ export function TranscriptView({ one, onBack }: { one: ConversationResponse; onB
           {problem}
         </p>
       )}
-      {!transcript && problem === "" && <p class="dim">Reading…</p>}
-      {transcript?.truncated && <p class="dim">Only the last of it is shown; it began earlier.</p>}
-      {transcript?.messages.length === 0 && <p class="dim">Nothing was said in it.</p>}
+      {!transcript && problem === "" && <p class="dim">Loading…</p>}
+      {transcript?.truncated && <p class="dim">Showing only the latest part.</p>}
+      {transcript?.messages.length === 0 && <p class="dim">This conversation is empty.</p>}
       <ol class="conversation-list">
         {transcript?.messages.map((message, at) => (
           <Said key={at} message={message} who={message.role === "user" ? "You" : agent} />

@@ -3,7 +3,7 @@ import { registerPage } from "../app/registry.ts";
 export function registerConversations(): void {
   registerPage({
     id: "conversations",
-    title: "Past conversations",
+    title: "Conversations",
     icon: "history",
     order: 17,
     beside: true,

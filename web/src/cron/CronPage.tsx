@@ -5,22 +5,22 @@ import { serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import "./cron.css";
-import { nextJob } from "./jobs/book.ts";
+import { nextJob } from "./jobs/joblist.ts";
 import { Editor } from "./editor/Editor.tsx";
 import { editing, editNew } from "./editor/editing.ts";
 import { JobCard } from "./JobCard.tsx";
-import { NoJobs } from "./NoJobs.tsx";
-import { book, followCron, known, readAll, trouble } from "./jobs/state.ts";
-import { nextText, timeText, zoneNote } from "./jobs/words.ts";
+import { EmptyJobs } from "./EmptyJobs.tsx";
+import { jobList, followCron, isLoaded, readAll, loadProblem } from "./jobs/state.ts";
+import { describeNextRun, formatTime, describeZone } from "./jobs/texts.ts";
 
 function ZoneLine({ now }: { now: number }) {
   const zone = serviceZone.value;
-  const { name, apart } = zoneNote(now, zone);
+  const { name, apart } = describeZone(now, zone);
   return (
     <p class="cron-zone" data-testid="cron-zone">
       <Icon name="clock" size={15} />
       <span>
-        The service's time: <b>{timeText(now, zone)}</b>, {name}
+        Server time: <b>{formatTime(now, zone)}</b>, {name}
         {apart && <>, {apart}</>}
       </span>
     </p>
@@ -29,9 +29,9 @@ function ZoneLine({ now }: { now: number }) {
 
 /** What a screen reader hears when the list changes. */
 function Summary({ now }: { now: number }) {
-  const next = nextJob(book.value);
-  const ahead = next && nextText(next, now, serviceZone.value);
-  const text = `${plural(book.value.jobs.length, "scheduled job")}.`;
+  const next = nextJob(jobList.value);
+  const ahead = next && describeNextRun(next, now, serviceZone.value);
+  const text = `${plural(jobList.value.jobs.length, "scheduled job")}.`;
   return (
     <p class="sr-only" role="status">
       {next ? `${text} Next: ${next.name}, ${ahead?.when}` : text}
@@ -50,9 +50,9 @@ function useFocus(count: number) {
 }
 
 function Jobs({ now }: { now: number }) {
-  const { jobs } = book.value;
+  const { jobs } = jobList.value;
   const button = useFocus(jobs.length);
-  if (jobs.length === 0) return <NoJobs />;
+  if (jobs.length === 0) return <EmptyJobs />;
   return (
     <>
       <div class="cron-head">
@@ -73,7 +73,7 @@ function Jobs({ now }: { now: number }) {
   );
 }
 
-function Trouble({ text }: { text: string }) {
+function LoadProblem({ text }: { text: string }) {
   return (
     <div class="cron-trouble">
       <p class="problem" role="alert" data-testid="cron-trouble">
@@ -88,8 +88,8 @@ function Trouble({ text }: { text: string }) {
 
 function Body({ now }: { now: number }) {
   if (editing.value) return <Editor key={editing.value} start={editing.value} />;
-  if (trouble.value !== "") return <Trouble text={trouble.value} />;
-  return known.value ? <Jobs now={now} /> : <p class="dim">Loading…</p>;
+  if (loadProblem.value !== "") return <LoadProblem text={loadProblem.value} />;
+  return isLoaded.value ? <Jobs now={now} /> : <p class="dim">Loading…</p>;
 }
 
 export function CronPage() {

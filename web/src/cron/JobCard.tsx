@@ -1,21 +1,21 @@
 /** One job of the list. */
 import { useId, useState } from "preact/hooks";
-import { plural, shortPath } from "../lib/format.ts";
+import { plural, shortenPath } from "../lib/format.ts";
 import { cliOf, serviceZone } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { busyJobs, enable, remove, runNow } from "./jobs/actions.ts";
-import { runsOf } from "./jobs/book.ts";
+import { runsOf } from "./jobs/joblist.ts";
 import { edit, editAgain, editCopy } from "./editor/editing.ts";
-import type { JobResponse } from "./jobs/job.ts";
+import type { Job } from "./jobs/job.ts";
 import { LastRun } from "./LastRun.tsx";
 import { Moment } from "./Moment.tsx";
 import { Runs } from "./Runs.tsx";
-import { book } from "./jobs/state.ts";
-import { nextText, scheduleText } from "./jobs/words.ts";
+import { jobList } from "./jobs/state.ts";
+import { describeNextRun, describeSchedule } from "./jobs/texts.ts";
 
-function Head({ job, id }: { job: JobResponse; id: string }) {
+function Head({ job, id }: { job: Job; id: string }) {
   const cli = cliOf(job.agentType);
   return (
     <header class="job-head">
@@ -25,7 +25,7 @@ function Head({ job, id }: { job: JobResponse; id: string }) {
         </h3>
         <small class="job-sub">
           <span class="badge">{cli?.shortBadge ?? job.agentType}</span>
-          <span title={job.workingDir}>{shortPath(job.workingDir)}</span>
+          <span title={job.workingDir}>{shortenPath(job.workingDir)}</span>
           {job.owner && <span>· {job.owner}</span>}
         </small>
       </span>
@@ -35,8 +35,8 @@ function Head({ job, id }: { job: JobResponse; id: string }) {
         class="switch"
         checked={job.enabled}
         disabled={busyJobs.value.has(job.id)}
-        aria-label={`${job.name} is switched on`}
-        title={job.enabled ? "Switch off" : "Switch on"}
+        aria-label={`${job.name} is on`}
+        title={job.enabled ? "Turn off" : "Turn on"}
         onChange={(event) => {
           // The service's answer moves it.
           event.currentTarget.checked = job.enabled;
@@ -49,15 +49,15 @@ function Head({ job, id }: { job: JobResponse; id: string }) {
   );
 }
 
-function Facts({ job, now }: { job: JobResponse; now: number }) {
+function Facts({ job, now }: { job: Job; now: number }) {
   const zone = serviceZone.value;
-  const next = nextText(job, now, zone);
+  const next = describeNextRun(job, now, zone);
   return (
     <dl class="job-facts">
       <div>
-        <dt>When</dt>
+        <dt>Runs</dt>
         <dd data-testid="job-schedule">
-          {scheduleText(job, now, zone)}
+          {describeSchedule(job, now, zone)}
           {job.scheduleType === "cron" && <code>{job.cronExpression}</code>}
         </dd>
       </div>
@@ -81,16 +81,16 @@ function Facts({ job, now }: { job: JobResponse; now: number }) {
   );
 }
 
-function moreOf(job: JobResponse, anchor: Element): void {
+function moreOf(job: Job, anchor: Element): void {
   const items = [
-    { label: "Make a copy", icon: "copy" as const, act: () => editCopy(job) },
+    { label: "Duplicate", icon: "copy" as const, act: () => editCopy(job) },
     { label: "Delete", icon: "close" as const, danger: true, group: true, act: () => void remove(job) },
   ];
-  menuUnder(`More for ${job.name}`, items, anchor);
+  menuUnder(`More actions for ${job.name}`, items, anchor);
 }
 
 interface FootProps {
-  job: JobResponse;
+  job: Job;
   open: boolean;
   count: number;
   onToggle: () => void;
@@ -124,7 +124,7 @@ function Foot({ job, open, count, onToggle }: FootProps) {
       </button>
       <IconButton
         icon="more"
-        label={`More for ${job.name}`}
+        label={`More actions for ${job.name}`}
         testid="job-more"
         onClick={(event) => moreOf(job, event.currentTarget as Element)}
       />
@@ -132,10 +132,10 @@ function Foot({ job, open, count, onToggle }: FootProps) {
   );
 }
 
-export function JobCard({ job, now }: { job: JobResponse; now: number }) {
+export function JobCard({ job, now }: { job: Job; now: number }) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const runs = runsOf(book.value, job.id);
+  const runs = runsOf(jobList.value, job.id);
   return (
     <article class="job" data-on={job.enabled} aria-labelledby={id} data-testid="job" data-job={job.id}>
       <Head job={job} id={id} />

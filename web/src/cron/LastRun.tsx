@@ -1,13 +1,13 @@
 import { serviceZone } from "../store/state.ts";
-import { runsOf } from "./jobs/book.ts";
-import type { JobResponse, RunResponse } from "./jobs/job.ts";
+import { runsOf } from "./jobs/joblist.ts";
+import type { Job, Run } from "./jobs/job.ts";
 import { Outcome } from "./Outcome.tsx";
 import { SessionLink } from "./SessionLink.tsx";
-import { book } from "./jobs/state.ts";
-import { agoText, momentText, resultOf } from "./jobs/words.ts";
+import { jobList } from "./jobs/state.ts";
+import { formatAgo, formatMoment, describeResult } from "./jobs/texts.ts";
 
 /** The run that the job itself remembers, where its record is no longer kept. */
-function remembered(job: JobResponse): RunResponse | undefined {
+function remembered(job: Job): Run | undefined {
   if (job.lastRunAt === null || job.lastStatus === null) return undefined;
   return {
     id: job.lastDueKey ?? job.id,
@@ -22,18 +22,18 @@ function remembered(job: JobResponse): RunResponse | undefined {
   };
 }
 
-export function LastRun({ job, now }: { job: JobResponse; now: number }) {
-  const run = runsOf(book.value, job.id)[0] ?? remembered(job);
-  if (!run) return <span class="dim">has not run yet</span>;
+export function LastRun({ job, now }: { job: Job; now: number }) {
+  const run = runsOf(jobList.value, job.id)[0] ?? remembered(job);
+  if (!run) return <span class="dim">not run yet</span>;
   return (
     <>
-      <Outcome result={resultOf(run, now)} />
+      <Outcome result={describeResult(run, now)} />
       <time
         class="dim"
         dateTime={new Date(run.startedAt).toISOString()}
-        title={momentText(run.startedAt, now, serviceZone.value)}
+        title={formatMoment(run.startedAt, now, serviceZone.value)}
       >
-        {agoText(run.startedAt, now)}
+        {formatAgo(run.startedAt, now)}
       </time>
       <SessionLink run={run} brief />
     </>

@@ -1,5 +1,5 @@
 import { browserZone, offsetAt } from "../lib/zone.ts";
-import { momentText, shortMoment, timeText } from "./jobs/words.ts";
+import { formatMoment, formatShortMoment, formatTime } from "./jobs/texts.ts";
 
 interface Props {
   at: number;
@@ -16,10 +16,10 @@ export function Moment({ at, now, zone, before, both = false }: Props) {
   const own = browserZone();
   const apart = both && offsetAt(at, own) !== offsetAt(at, zone);
   return (
-    <time dateTime={new Date(at).toISOString()} title={`${momentText(at, now, zone)} (${zone})`}>
+    <time dateTime={new Date(at).toISOString()} title={`${formatMoment(at, now, zone)} (${zone})`}>
       {before && `${before}, `}
-      {shortMoment(at, now, zone)}
-      {apart && <small class="own-time"> {timeText(at, own)} yours</small>}
+      {formatShortMoment(at, now, zone)}
+      {apart && <small class="own-time"> {formatTime(at, own)} yours</small>}
     </time>
   );
 }

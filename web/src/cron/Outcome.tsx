@@ -1,5 +1,5 @@
 import { Icon, type IconName } from "../ui/Icon.tsx";
-import type { Result, Tone } from "./jobs/words.ts";
+import type { Result, Tone } from "./jobs/texts.ts";
 
 const MARKS: Record<Exclude<Tone, "busy">, IconName> = {
   good: "check",

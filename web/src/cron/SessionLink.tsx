@@ -1,10 +1,10 @@
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import { openPage } from "../app/registry.ts";
 import { writeRoute } from "../app/route.ts";
 import { select } from "../sessions/actions.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { sessionList } from "../store/state.ts";
-import type { RunResponse } from "./jobs/job.ts";
+import type { Run } from "./jobs/job.ts";
 
 function visit(event: MouseEvent, id: string): void {
   // Another tab or window was asked for.
@@ -15,7 +15,7 @@ function visit(event: MouseEvent, id: string): void {
 }
 
 /** The way to the session that a run made, and what that does now. */
-export function SessionLink({ run, brief = false }: { run: RunResponse; brief?: boolean }) {
+export function SessionLink({ run, brief = false }: { run: Run; brief?: boolean }) {
   const id = run.sessionId;
   if (id === null) return null;
   const session = sessionList.value.byId.get(id);
@@ -30,7 +30,7 @@ export function SessionLink({ run, brief = false }: { run: RunResponse; brief?: 
       >
         {session.name}
       </a>
-      {!brief && <small>{standing(session).word}</small>}
+      {!brief && <small>{getCurrentStatus(session).word}</small>}
     </span>
   );
 }

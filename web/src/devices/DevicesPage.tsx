@@ -1,7 +1,7 @@
 /** How another device comes in, and which ones are in. */
 import { useEffect } from "preact/hooks";
 import { isMultiUser } from "../auth/me.ts";
-import { agoText, dateText } from "../lib/ago.ts";
+import { formatAgo, formatDate } from "../lib/ago.ts";
 import { plural } from "../lib/format.ts";
 import type { Device } from "../tunnel/calls.ts";
 import { QrPanel } from "../tunnel/QrPanel.tsx";
@@ -10,7 +10,7 @@ import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { followDevices, revoke, revokeOthers, status, trouble } from "./state.ts";
 import { deviceName, type Shape, shapeOf } from "./useragent.ts";
-import { inOrder, methodText, others } from "./words.ts";
+import { sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
 import "../ui/styles/records.css";
 
 const SHAPES: Record<Shape, IconName> = { phone: "phone", desk: "screen", program: "lines" };
@@ -32,14 +32,14 @@ function Row({ device, now }: { device: Device; now: number }) {
           )}
           {isMultiUser.value && device.username && <span class="tag">{device.username}</span>}
         </span>
-        <small title={dateText(device.createdAt)}>
-          {device.ip} · {methodText(device.method)} · {agoText(device.createdAt, now)}
+        <small title={formatDate(device.createdAt)}>
+          {device.ip} · {describeMethod(device.method)} · {formatAgo(device.createdAt, now)}
         </small>
       </div>
       <button
         type="button"
         class="button small"
-        aria-label={`Sign ${name} at ${device.ip} out`}
+        aria-label={`Sign out ${name} at ${device.ip}`}
         onClick={() => void revoke(device)}
         data-testid="device-revoke"
       >
@@ -51,9 +51,9 @@ function Row({ device, now }: { device: Device; now: number }) {
 
 function Devices({ devices }: { devices: readonly Device[] }) {
   const now = useNow();
-  const rest = others(devices);
+  const rest = listOtherDevices(devices);
   if (devices.length === 0)
-    return <p class="records-none dim">Nothing is signed in: this service asks for no password.</p>;
+    return <p class="records-none dim">No password is set, so there are no sign-ins to show.</p>;
   return (
     <>
       <div class="records-bar">
@@ -72,7 +72,7 @@ function Devices({ devices }: { devices: readonly Device[] }) {
         )}
       </div>
       <ul class="records">
-        {inOrder(devices).map((device) => (
+        {sortDevices(devices).map((device) => (
           <Row key={device.id} device={device} now={now} />
         ))}
       </ul>

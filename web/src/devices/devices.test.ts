@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import { asked } from "../ui/ask.ts";
+import { openQuestion } from "../ui/ask.ts";
 import { toasts } from "../ui/toasts.ts";
 import type { Device } from "../tunnel/calls.ts";
 import { deviceName, shapeOf } from "./useragent.ts";
-import { inOrder, methodText, readQrUse } from "./words.ts";
+import { sortDevices, describeMethod, readQrUse } from "./texts.ts";
 
 const calls = vi.hoisted(() => ({ readStatus: vi.fn(), revokeDevice: vi.fn() }));
 vi.mock("../tunnel/calls.ts", () => calls);
 const auth = vi.hoisted(() => ({ afterSignOut: vi.fn() }));
 vi.mock("../auth/state.ts", () => auth);
 
-const { tellServerEvent } = await import("../stream/events.ts");
+const { dispatchServerEvent: tellServerEvent } = await import("../stream/events.ts");
 const state = await import("./state.ts");
 state.watchDevices();
 
@@ -61,14 +61,14 @@ describe("names of devices", () => {
 });
 
 test("this device comes first, then the newest", () => {
-  expect(inOrder(LIST).map((each) => each.id)).toEqual(["mine", "new", "old"]);
-  expect([methodText("qr"), methodText("magic")]).toEqual(["by QR code", "by magic"]);
+  expect(sortDevices(LIST).map((each) => each.id)).toEqual(["mine", "new", "old"]);
+  expect([describeMethod("qr"), describeMethod("magic")]).toEqual(["with a QR code", "with magic"]);
 });
 
 describe("signing out", () => {
   test("another device", async () => {
     const done = state.revoke(device("old", 1));
-    asked.value?.answer("yes");
+    openQuestion.value?.answer("yes");
     await done;
     expect(calls.revokeDevice.mock.calls).toEqual([["old"]]);
     expect(auth.afterSignOut).not.toHaveBeenCalled();
@@ -77,7 +77,7 @@ describe("signing out", () => {
 
   test("this one leads to the sign-in page", async () => {
     const done = state.revoke(device("mine", 2, true));
-    asked.value?.answer("yes");
+    openQuestion.value?.answer("yes");
     await done;
     expect(auth.afterSignOut).toHaveBeenCalledOnce();
     expect(calls.readStatus).not.toHaveBeenCalled();
@@ -86,7 +86,7 @@ describe("signing out", () => {
   test("all others leaves this one in", async () => {
     await state.refresh();
     const done = state.revokeOthers();
-    asked.value?.answer("yes");
+    openQuestion.value?.answer("yes");
     await done;
     expect(calls.revokeDevice.mock.calls).toEqual([["old"], ["new"]]);
     expect(toasts.value[0]?.title).toBe("2 devices signed out");
@@ -94,12 +94,12 @@ describe("signing out", () => {
 
   test("nothing without a yes; a failure is told", async () => {
     const first = state.revoke(device("old", 1));
-    asked.value?.answer(undefined);
+    openQuestion.value?.answer(undefined);
     await first;
     expect(calls.revokeDevice).not.toHaveBeenCalled();
     calls.revokeDevice.mockRejectedValue(new ApiError(503, "", "busy"));
     const second = state.revoke(device("old", 1));
-    asked.value?.answer("yes");
+    openQuestion.value?.answer("yes");
     await second;
     expect(toasts.value[0]).toMatchObject({ tone: "bad", text: "busy" });
   });
@@ -132,7 +132,7 @@ describe("a QR code that was used", () => {
   test("may be over already", async () => {
     tellServerEvent("tunnel:qrAuthUsed", used);
     toasts.value[0]?.action?.act();
-    await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("It is signed out already"));
+    await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("Already signed out"));
     expect(calls.revokeDevice).not.toHaveBeenCalled();
   });
 

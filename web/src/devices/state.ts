@@ -1,15 +1,15 @@
 /** What is signed in, and the way to end it. */
 import { signal } from "@preact/signals";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { afterSignOut } from "../auth/state.ts";
 import { plural } from "../lib/format.ts";
-import { Reread } from "../lib/reread.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { type Device, readStatus, revokeDevice, type TunnelStatus } from "../tunnel/calls.ts";
-import { ask } from "../ui/ask.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { askQuestion } from "../ui/ask.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { deviceName } from "./useragent.ts";
-import { openedBy, others, type QrUse, readQrUse } from "./words.ts";
+import { findDeviceOfQrUse, listOtherDevices, type QrUse, readQrUse } from "./texts.ts";
 
 export const status = signal<TunnelStatus | undefined>(undefined);
 export const trouble = signal("");
@@ -17,12 +17,12 @@ export const trouble = signal("");
 /** How often the open page asks for devices that came or went without an event. */
 const LOOK_MS = 15_000;
 
-const reads = new Reread(async () => {
+const reads = new CoalescedRead(async () => {
   try {
     status.value = await readStatus();
     trouble.value = "";
   } catch (error) {
-    trouble.value = textOf(error);
+    trouble.value = getErrorText(error);
   }
 });
 
@@ -43,20 +43,20 @@ export function followDevices(): () => void {
 async function end(devices: readonly Device[]): Promise<void> {
   try {
     for (const device of devices) await revokeDevice(device.id);
-    say("good", `${plural(devices.length, "device")} signed out`);
+    showToast("good", `${plural(devices.length, "device")} signed out`);
   } catch (error) {
-    failed("Not signed out", error);
+    showError("Couldn't sign out the device", error);
   }
   await refresh();
 }
 
 export async function revoke(device: Device): Promise<void> {
   const name = device.current ? "this device" : deviceName(device.ua);
-  const agreed = await ask({
-    title: `Sign ${name} out?`,
+  const agreed = await askQuestion({
+    title: `Sign out ${name}?`,
     text: device.current
-      ? "You need the password, or another device that shows a QR code, to come back."
-      : "Its page closes at once. What runs in the sessions goes on.",
+      ? "To sign in again, you need the password or a QR code from another device."
+      : "Its page closes at once. Sessions keep running.",
     action: "Sign out",
     danger: true,
   });
@@ -66,15 +66,15 @@ export async function revoke(device: Device): Promise<void> {
     await revokeDevice(device.id);
     afterSignOut();
   } catch (error) {
-    failed("Not signed out", error);
+    showError("Couldn't sign out the device", error);
   }
 }
 
 export async function revokeOthers(): Promise<void> {
-  const list = others(status.value?.authSessions ?? []);
-  const agreed = await ask({
-    title: "Sign all others out?",
-    text: `${plural(list.length, "device")} must sign in again. Tokens go on working.`,
+  const list = listOtherDevices(status.value?.authSessions ?? []);
+  const agreed = await askQuestion({
+    title: "Sign out all other devices?",
+    text: `${plural(list.length, "device")} must sign in again. Tokens keep working.`,
     action: "Sign out",
     danger: true,
   });
@@ -83,12 +83,12 @@ export async function revokeOthers(): Promise<void> {
 
 async function endUse(use: QrUse): Promise<void> {
   try {
-    const found = openedBy(use, (await readStatus()).authSessions);
+    const found = findDeviceOfQrUse(use, (await readStatus()).authSessions);
     for (const device of found) await revokeDevice(device.id);
-    if (found.length > 0) say("good", "Signed out", "Whoever used the code is out again.");
-    else say("info", "It is signed out already");
+    if (found.length > 0) showToast("good", "Signed out", "The device that used the code is signed out.");
+    else showToast("info", "Already signed out");
   } catch (error) {
-    failed("Not signed out", error);
+    showError("Couldn't sign out the device", error);
   }
   if (status.peek()) await refresh();
 }
@@ -96,8 +96,8 @@ async function endUse(use: QrUse): Promise<void> {
 function qrUsed(data: unknown): void {
   const use = readQrUse(data);
   if (!use) return;
-  say("bad", "A QR code was used to sign in", `${deviceName(use.ua)}, ${use.ip}. Was that you?`, {
-    label: "No: sign it out",
+  showToast("bad", "Someone signed in with a QR code", `${deviceName(use.ua)}, ${use.ip}. Was that you?`, {
+    label: "No, sign it out",
     act: () => void endUse(use),
   });
 }

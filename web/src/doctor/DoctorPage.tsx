@@ -4,13 +4,13 @@ import "./doctor.css";
 import { ToolRow } from "./ToolRow.tsx";
 import type { Report } from "./types.ts";
 import { type Examined, useReport } from "./useReport.ts";
-import { CATEGORIES, ofCategory, tallies, took, verdict } from "./words.ts";
+import { CATEGORIES, listTools, countByStatus, formatDuration, summarizeReport } from "./texts.ts";
 
 function Groups({ report }: { report: Report }) {
   return (
     <>
       {CATEGORIES.map(([category, title, hint]) => {
-        const tools = ofCategory(report, category);
+        const tools = listTools(report, category);
         if (tools.length === 0) return null;
         return (
           <section key={category} class="doctor-group" data-testid={`doctor-${category}`}>
@@ -30,7 +30,7 @@ function Groups({ report }: { report: Report }) {
 }
 
 function Verdict({ report }: { report: Report }) {
-  const { good, text } = verdict(report);
+  const { good, text } = summarizeReport(report);
   return (
     <div class="doctor-verdict" data-good={good} data-testid="doctor-verdict">
       <span class="tool-mark">
@@ -39,7 +39,7 @@ function Verdict({ report }: { report: Report }) {
       <div>
         <p>{text}</p>
         <p class="doctor-tallies">
-          {tallies(report).map(([status, words]) => (
+          {countByStatus(report).map(([status, words]) => (
             <span key={status} data-status={status}>
               {words}
             </span>
@@ -54,17 +54,15 @@ function Refused() {
   return (
     <div class="doctor-refused" data-testid="doctor-refused">
       <Icon name="alert" size={28} />
-      <p>Only administrators see this page.</p>
-      <small>
-        It tells what is installed on the service's machine. Ask an administrator of this service.
-      </small>
+      <p>Admins only.</p>
+      <small>This page shows which programs are installed on the server. Ask an admin.</small>
     </div>
   );
 }
 
 function spoken(found: Examined): string {
-  if (found.state === "looking") return "Looking at the programs…";
-  return found.state === "read" ? `Looked in ${took(found.ms)}` : "";
+  if (found.state === "looking") return "Checking the programs…";
+  return found.state === "read" ? `Checked in ${formatDuration(found.ms)}` : "";
 }
 
 export function DoctorPage() {
@@ -87,7 +85,7 @@ export function DoctorPage() {
           {found.state === "read" && ` · ${found.report.platform}`}
         </small>
         <button type="button" class="button" disabled={looking} onClick={again} data-testid="doctor-again">
-          {looking ? <span class="spinner" /> : <Icon name="refresh" size={16} />} Look again
+          {looking ? <span class="spinner" /> : <Icon name="refresh" size={16} />} Check again
         </button>
       </footer>
     </div>

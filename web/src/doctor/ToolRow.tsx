@@ -2,9 +2,9 @@
 import { copyText } from "../ui/clipboard.ts";
 import { Icon, type IconName } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
-import { failed, say } from "../ui/toasts.ts";
-import type { Status, ToolResponse } from "./types.ts";
-import { STATUS_WORDS } from "./words.ts";
+import { showError, showToast } from "../ui/toasts.ts";
+import type { Status, Tool } from "./types.ts";
+import { STATUS_WORDS } from "./texts.ts";
 
 const MARKS: Record<Status, IconName> = {
   ok: "check",
@@ -15,11 +15,11 @@ const MARKS: Record<Status, IconName> = {
 };
 
 async function copyHint(hint: string): Promise<void> {
-  if (await copyText(hint)) say("good", "Copied", hint);
-  else failed("Not copied", "This browser does not let the page copy.");
+  if (await copyText(hint)) showToast("good", "Copied", hint);
+  else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
 }
 
-function Versions({ tool }: { tool: ToolResponse }) {
+function Versions({ tool }: { tool: Tool }) {
   return (
     <span class="tool-versions">
       {tool.version && <span class="tool-version">{tool.version}</span>}
@@ -39,7 +39,7 @@ function Hint({ hint, label }: { hint: string; label: string }) {
       <code>{hint}</code>
       <IconButton
         icon="copy"
-        label={`Copy how to get ${label}`}
+        label={`Copy the install command for ${label}`}
         onClick={() => void copyHint(hint)}
         testid="doctor-copy"
       />
@@ -47,7 +47,7 @@ function Hint({ hint, label }: { hint: string; label: string }) {
   );
 }
 
-export function ToolRow({ tool }: { tool: ToolResponse }) {
+export function ToolRow({ tool }: { tool: Tool }) {
   return (
     <li class="tool" data-status={tool.status} data-testid="doctor-tool" data-tool={tool.id}>
       <span class="tool-mark">
@@ -55,7 +55,7 @@ export function ToolRow({ tool }: { tool: ToolResponse }) {
       </span>
       <span class="tool-name">
         <span>{tool.label}</span>
-        {tool.required && <span class="badge">needed</span>}
+        {tool.required && <span class="badge">required</span>}
       </span>
       <span class="tool-state">
         <span class={tool.status === "ok" ? "sr-only" : "tool-status"}>{STATUS_WORDS[tool.status]}</span>

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Report, Status, ToolResponse } from "./types.ts";
-import { failing, ofCategory, tallies, took, verdict } from "./words.ts";
+import type { Report, Status, Tool } from "./types.ts";
+import { findFailing, listTools, countByStatus, formatDuration, summarizeReport } from "./texts.ts";
 
-const tool = (
-  id: string,
-  status: Status,
-  required = false,
-  part: Partial<ToolResponse> = {},
-): ToolResponse => ({
+const tool = (id: string, status: Status, required = false, part: Partial<Tool> = {}): Tool => ({
   id,
   label: id,
   category: "core",
@@ -16,7 +11,7 @@ const tool = (
   ...part,
 });
 
-function report(...tools: ToolResponse[]): Report {
+function report(...tools: Tool[]): Report {
   const summary = { ok: 0, missing: 0, outdated: 0, skipped: 0, error: 0 };
   for (const { status } of tools) summary[status]++;
   return { platform: "linux", summary, tools, lookedIn: [] };
@@ -31,36 +26,41 @@ describe("the doctor's report", () => {
       tool("tmux", "missing", true),
       tool("ssh", "ok", false, { category: "other" }),
     );
-    expect(ofCategory(found, "core").map(({ id }) => id)).toEqual(["tmux", "git", "python", "cli"]);
-    expect(ofCategory(found, "office")).toEqual([]);
+    expect(listTools(found, "core").map(({ id }) => id)).toEqual(["tmux", "git", "python", "cli"]);
+    expect(listTools(found, "office")).toEqual([]);
   });
 
   test.each([
-    [[tool("a", "ok", true)], true, "All 1 program ready."],
+    [[tool("a", "ok", true)], true, "All tools found."],
     [
       [tool("a", "ok", true), tool("b", "missing")],
       true,
-      "Everything needed is there; 1 further program could be.",
+      "All required tools found; 1 optional one is missing or outdated.",
     ],
-    [[tool("a", "outdated", true)], false, "a: needed, and not as it should be."],
+    [[tool("a", "outdated", true)], false, "Install or fix a: it is required."],
     [
       [tool("a", "missing", true), tool("b", "error", true)],
       false,
-      "a, b: needed, and not as they should be.",
+      "Install or fix a, b: they are required.",
     ],
   ])("says whether the service can work", (tools, good, text) => {
-    expect(verdict(report(...tools))).toEqual({ good, text });
+    expect(summarizeReport(report(...tools))).toEqual({ good, text });
   });
 
   test("counts what is not zero", () => {
-    expect(tallies(report(tool("a", "ok"), tool("b", "missing"), tool("c", "missing")))).toEqual([
+    expect(countByStatus(report(tool("a", "ok"), tool("b", "missing"), tool("c", "missing")))).toEqual([
       ["ok", "1 ready"],
       ["missing", "2 missing"],
     ]);
-    expect(failing(report(tool("a", "missing")))).toEqual([]);
+    expect(findFailing(report(tool("a", "missing")))).toEqual([]);
   });
 
   test("durations", () => {
-    expect([took(0.2), took(274.6), took(1000), took(25_040)]).toEqual(["1 ms", "275 ms", "1.0 s", "25.0 s"]);
+    expect([
+      formatDuration(0.2),
+      formatDuration(274.6),
+      formatDuration(1000),
+      formatDuration(25_040),
+    ]).toEqual(["1 ms", "275 ms", "1.0 s", "25.0 s"]);
   });
 });

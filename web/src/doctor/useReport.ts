@@ -1,7 +1,7 @@
 /** The report, looked up when the page opens and whenever a person asks. */
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../api/client.ts";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import type { Report } from "./types.ts";
 
 export type Examined =
@@ -13,7 +13,7 @@ export type Examined =
 /** In multi-user mode the report is for administrators (protocol-doctor). */
 function outcome(error: unknown): Examined {
   const refused = error instanceof ApiError && error.status === 403;
-  return refused ? { state: "refused" } : { state: "failed", problem: textOf(error) };
+  return refused ? { state: "refused" } : { state: "failed", problem: getErrorText(error) };
 }
 
 export function useReport(): [Examined, () => void] {

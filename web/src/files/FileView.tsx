@@ -1,9 +1,9 @@
 /** One file: its head with what can be done, and below it what is in it. */
 import { useState } from "preact/hooks";
-import { bytes } from "../lib/format.ts";
+import { formatBytes } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
-import { save } from "./download.ts";
+import { downloadFile } from "./download.ts";
 import { Follow } from "./Follow.tsx";
 import { isMarkdown, PREVIEW_MAX } from "./markdown/places.ts";
 import { MediaView } from "./MediaView.tsx";
@@ -25,9 +25,9 @@ function Refused({ path, loaded }: { path: string; loaded: Loaded }) {
       <p>{loaded.problem}</p>
       {loaded.status === 403 && canReveal(path) && (
         <>
-          <small>An environment file may hold secrets. The audit log tells who looked.</small>
+          <small>This file may contain secrets. The audit log records who opens it.</small>
           <button type="button" class="button" onClick={() => loaded.read(true)} data-testid="file-reveal">
-            Show it
+            Show file
           </button>
         </>
       )}
@@ -38,7 +38,7 @@ function Refused({ path, loaded }: { path: string; loaded: Loaded }) {
 function Body({ file, loaded, preview }: { file: Opened; loaded: Loaded; preview: boolean }) {
   const { content } = loaded;
   if (loaded.problem !== "") return <Refused path={file.path} loaded={loaded} />;
-  if (!content) return <p class="files-none">Reading…</p>;
+  if (!content) return <p class="files-none">Loading…</p>;
   return isText(content) ? (
     <TextView key={loaded.turn} file={file} text={content} revealed={loaded.revealed} preview={preview} />
   ) : (
@@ -58,19 +58,19 @@ export function FileView({ file }: { file: Opened }) {
       <div class="file-head">
         <IconButton
           icon="left"
-          label="Back to the files"
+          label="Back to files"
           class="files-back"
           onClick={() => (opened.value = undefined)}
           testid="file-back"
         />
         <h3 class="file-title" title={file.path}>
           <bdi>{file.path}</bdi>
-          {content && <small>{bytes(content.size)}</small>}
+          {content && <small>{formatBytes(content.size)}</small>}
         </h3>
         {readable && (
           <IconButton
             icon="eye"
-            label="Show it as it reads"
+            label="Show preview"
             pressed={preview}
             onClick={() => setAsSource(preview)}
             testid="file-preview"
@@ -79,17 +79,17 @@ export function FileView({ file }: { file: Opened }) {
         {content && isText(content) && (
           <IconButton
             icon="pulse"
-            label="Follow the file as it grows"
+            label="Follow new lines"
             pressed={following}
             onClick={() => setFollowing(!following)}
             testid="file-follow"
           />
         )}
-        <IconButton icon="refresh" label="Read the file again" onClick={() => loaded.read(loaded.revealed)} />
+        <IconButton icon="refresh" label="Reload file" onClick={() => loaded.read(loaded.revealed)} />
         <IconButton
           icon="download"
-          label="Download the file"
-          onClick={() => void save(file.sessionId, file.path)}
+          label="Download file"
+          onClick={() => void downloadFile(file.sessionId, file.path)}
           testid="file-download"
         />
       </div>

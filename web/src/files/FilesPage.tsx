@@ -29,7 +29,7 @@ export function FilesPage() {
         {file ? (
           <FileView key={`${file.path} ${file.line ?? ""}`} file={file} />
         ) : (
-          <p class="files-none">Choose a file to look into it.</p>
+          <p class="files-none">Choose a file to open it.</p>
         )}
       </div>
     </div>

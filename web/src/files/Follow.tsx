@@ -1,7 +1,7 @@
 /** A file as it grows. The end stays in sight until a person scrolls away from it. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import { FIRST_LINES, type Followed, followed, START } from "./follow.ts";
+import { formatError } from "../api/errors.ts";
+import { FIRST_LINES, type Followed, applyTailMessage, START } from "./follow.ts";
 import { tail } from "./raw.ts";
 import type { Opened } from "./types.ts";
 
@@ -17,11 +17,16 @@ function useTail(file: Opened) {
   useEffect(() => {
     const end = new AbortController();
     setState(START);
-    tail(file, FIRST_LINES, (message) => setState((before) => followed(before, message)), end.signal).then(
+    tail(
+      file,
+      FIRST_LINES,
+      (message) => setState((before) => applyTailMessage(before, message)),
+      end.signal,
+    ).then(
       () => setState((before) => ({ ...before, state: "ended" })),
       (error: unknown) =>
         !end.signal.aborted &&
-        setState((before) => ({ ...before, state: "ended", problem: sentenceOf(error) })),
+        setState((before) => ({ ...before, state: "ended", problem: formatError(error) })),
     );
     return () => end.abort();
   }, [file.sessionId, file.path, turn]);
@@ -62,7 +67,7 @@ export function Follow({ file }: { file: Opened }) {
         </span>
         {state.state === "ended" && (
           <button type="button" class="button small" onClick={again}>
-            Follow again
+            Resume following
           </button>
         )}
       </p>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { HEAD_BYTES, hexOf } from "./hex.ts";
 import { readHead } from "./raw.ts";
 import type { Opened } from "./types.ts";
@@ -11,14 +11,14 @@ export function HexHead({ file }: { file: Opened }) {
     const end = new AbortController();
     readHead(file, HEAD_BYTES, end.signal).then(
       (bytes) => setText(hexOf(bytes)),
-      (error: unknown) => !end.signal.aborted && setProblem(sentenceOf(error)),
+      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
     );
     return () => end.abort();
   }, [file.sessionId, file.path]);
   if (problem !== "") return <p class="field-problem">{problem}</p>;
   return (
     <pre class="hex" tabIndex={0} aria-label="First bytes" data-testid="hex">
-      {text ?? "Reading…"}
+      {text ?? "Loading…"}
     </pre>
   );
 }

@@ -1,5 +1,5 @@
 /** What is no text: a picture, a PDF, sound, film, or the first bytes of anything else. */
-import { bytes } from "../lib/format.ts";
+import { formatBytes } from "../lib/format.ts";
 import { HexHead } from "./HexHead.tsx";
 import { PdfPreview } from "./Preview.tsx";
 import type { Media, Opened } from "./types.ts";
@@ -30,9 +30,9 @@ export function MediaView({ file, media }: { file: Opened; media: Media }) {
     <div class="media">
       <p class="files-note">
         {media.tooLarge
-          ? `Text of ${bytes(media.size)}, too large to be shown whole.`
-          : (media.reason ?? "Not a text.")}{" "}
-        Its first bytes:
+          ? `Text file of ${formatBytes(media.size)}, too large to show in full.`
+          : (media.reason ?? "Not a text file.")}{" "}
+        First bytes:
       </p>
       <HexHead file={file} />
     </div>

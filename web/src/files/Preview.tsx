@@ -8,7 +8,7 @@ function preview<P extends object>(load: () => Promise<ComponentType<P>>): Compo
   return function Loaded(props: P) {
     const { View, problem } = useView(load);
     if (problem !== "") return <p class="field-problem">{problem}</p>;
-    return View ? <View {...props} /> : <p class="files-none">Reading…</p>;
+    return View ? <View {...props} /> : <p class="files-none">Loading…</p>;
   };
 }
 

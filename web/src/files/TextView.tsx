@@ -1,6 +1,6 @@
 /** A text, with its colours, to be read and, where the service says so, changed. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { plural } from "../lib/format.ts";
 import type { Editor } from "./codemirror.ts";
 import { Preview } from "./Preview.tsx";
@@ -11,8 +11,8 @@ function Conflict({ saving }: { saving: Saving }) {
   return (
     <div class="conflict" role="alert" data-testid="conflict">
       <p>
-        The file changed while you were editing it. Your text is marked against what is there now: take over
-        what you want of it, then save.
+        The file changed while you were editing it. The differences are marked. Keep the parts you want, then
+        save.
       </p>
       <button
         type="button"
@@ -24,7 +24,7 @@ function Conflict({ saving }: { saving: Saving }) {
         Save mine
       </button>
       <button type="button" class="button small" onClick={saving.takeTheirs} data-testid="conflict-theirs">
-        Give mine up
+        Discard mine
       </button>
     </div>
   );
@@ -32,8 +32,8 @@ function Conflict({ saving }: { saving: Saving }) {
 
 function whyNot(text: Text): string {
   if (text.truncated)
-    return `The first ${plural(text.content.split("\n").length - 1, "line")} of ${text.totalLines.toLocaleString("en")}`;
-  return text.reason ?? "It can only be read.";
+    return `Showing the first ${plural(text.content.split("\n").length - 1, "line")} of ${text.totalLines.toLocaleString("en")}`;
+  return text.reason ?? "Read-only.";
 }
 
 function Foot({ text, editable, saving }: { text: Text; editable: boolean; saving: Saving }) {
@@ -41,7 +41,7 @@ function Foot({ text, editable, saving }: { text: Text; editable: boolean; savin
     <p class="files-foot">
       <span role="status" data-testid="file-state">
         {saving.problem !== "" && <span class="field-problem">{saving.problem}</span>}
-        {saving.problem === "" && (editable ? (saving.changed ? "Not saved" : "Saved") : whyNot(text))}
+        {saving.problem === "" && (editable ? (saving.changed ? "Unsaved changes" : "Saved") : whyNot(text))}
       </span>
       {editable && (
         <button
@@ -94,7 +94,7 @@ export function TextView({ file, text, revealed, preview }: Props) {
           onSave: () => void latest.current.save(),
         });
       },
-      (error: unknown) => setProblem(sentenceOf(error)),
+      (error: unknown) => setProblem(formatError(error)),
     );
     return () => {
       alive = false;

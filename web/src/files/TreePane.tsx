@@ -3,11 +3,11 @@ import { answers } from "../git/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { save } from "./download.ts";
+import { downloadFile } from "./download.ts";
 import { opened, openFile } from "./state.ts";
-import { type Mark, markOf, marksOf, type Row } from "./tree.ts";
+import { type Mark, getMark, collectMarks, type Row } from "./tree.ts";
 import { useTree } from "./useTree.ts";
-import { walk } from "./walk.ts";
+import { handleTreeKey } from "./treekeys.ts";
 
 interface RowProps {
   id: string;
@@ -39,7 +39,7 @@ function FileRow({ id, row, mark, flat, onToggle }: RowProps) {
         <Icon name={folder ? (open ? "down" : "right") : "log"} size={14} />
         <bdi>{flat ? entry.path : entry.name}</bdi>
         {mark && (
-          <span class="file-mark" data-look={mark.look} data-testid="file-mark">
+          <span class="file-mark" data-kind={mark.kind} data-testid="file-mark">
             <span aria-hidden="true">{mark.letter}</span>
             <span class="sr-only">, {mark.word}</span>
           </span>
@@ -50,7 +50,7 @@ function FileRow({ id, row, mark, flat, onToggle }: RowProps) {
           icon="download"
           class="file-save"
           label={`Download ${entry.name} as an archive`}
-          onClick={() => void save(id, entry.path)}
+          onClick={() => void downloadFile(id, entry.path)}
         />
       )}
     </li>
@@ -59,7 +59,7 @@ function FileRow({ id, row, mark, flat, onToggle }: RowProps) {
 
 export function TreePane({ id }: { id: string }) {
   const tree = useTree(id);
-  const marks = marksOf(answers.value.get(id)?.status, tree.root);
+  const marks = collectMarks(answers.value.get(id)?.status, tree.root);
   const flat = tree.filter.trim() !== "";
   return (
     <>
@@ -68,39 +68,39 @@ export function TreePane({ id }: { id: string }) {
           class="field"
           type="search"
           placeholder="Filter"
-          aria-label="Filter the files"
+          aria-label="Filter files"
           value={tree.filter}
           onInput={(event) => tree.setFilter(event.currentTarget.value)}
           data-testid="files-filter"
         />
         <IconButton
           icon="more"
-          label="Hidden files"
+          label="Show hidden files"
           pressed={tree.hidden}
           onClick={() => tree.setHidden(!tree.hidden)}
           testid="files-hidden"
         />
-        <IconButton icon="refresh" label="Read again" onClick={tree.again} testid="files-again" />
+        <IconButton icon="refresh" label="Refresh" onClick={tree.again} testid="files-again" />
       </div>
       <Problem text={tree.problem} testid="files-problem" />
-      <ul class="files-list" aria-label="Files" aria-busy={tree.busy} onKeyDown={walk}>
+      <ul class="files-list" aria-label="Files" aria-busy={tree.busy} onKeyDown={handleTreeKey}>
         {tree.rows.map((row) => (
           <FileRow
             key={row.entry.path}
             id={id}
             row={row}
-            mark={markOf(marks, row.entry.path)}
+            mark={getMark(marks, row.entry.path)}
             flat={flat}
             onToggle={tree.toggle}
           />
         ))}
       </ul>
       {tree.rows.length === 0 && tree.problem === "" && (
-        <p class="files-none">{tree.busy ? "Reading…" : flat ? "No file fits." : "There is nothing here."}</p>
+        <p class="files-none">
+          {tree.busy ? "Loading…" : flat ? "No files match." : "This folder is empty."}
+        </p>
       )}
-      {tree.truncated && (
-        <p class="files-note">There is more than can be listed; filter for a folder’s name.</p>
-      )}
+      {tree.truncated && <p class="files-note">Too many files to list. Filter by folder name.</p>}
     </>
   );
 }

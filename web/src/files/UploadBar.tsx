@@ -1,7 +1,7 @@
 /** Files that are brought into the workspace, by drop or button, each with its progress. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import { bytes } from "../lib/format.ts";
+import { formatError } from "../api/errors.ts";
+import { formatBytes } from "../lib/format.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
@@ -48,7 +48,7 @@ function useUploads(id: string) {
         .then(
           ({ path }) => change(key, { part: 1, path }),
           (error: unknown) =>
-            error instanceof DOMException ? drop(key) : change(key, { problem: sentenceOf(error) }),
+            error instanceof DOMException ? drop(key) : change(key, { problem: formatError(error) }),
         )
         .finally(() => {
           running.current.delete(key);
@@ -61,7 +61,8 @@ function useUploads(id: string) {
       { key: ++lastKey, name: file.name, size: file.size, part: 0 },
       file,
     ]);
-    const refused = (file: File) => file.size > FILE_MAX && { problem: `Larger than ${bytes(FILE_MAX)}.` };
+    const refused = (file: File) =>
+      file.size > FILE_MAX && { problem: `Larger than ${formatBytes(FILE_MAX)}.` };
     const rows = fresh.map(([item, file]): Item => ({ ...item, ...refused(file) }));
     setItems((before) => [...before, ...rows].slice(-ROWS_MAX));
     waiting.current.push(
@@ -91,7 +92,7 @@ function ItemRow({ item, onCancel }: { item: Item; onCancel: () => void }) {
       )}
       <IconButton
         icon="close"
-        label={going ? `Cancel ${item.name}` : `Forget ${item.name}`}
+        label={going ? `Cancel ${item.name}` : `Remove ${item.name} from the list`}
         onClick={onCancel}
         testid="upload-cancel"
       />
@@ -140,7 +141,7 @@ export function UploadBar({ id }: { id: string }) {
         data-testid="upload-input"
       />
       <button type="button" class="button" onClick={() => input.current?.click()} data-testid="upload-button">
-        <Icon name="up" size={16} /> Upload, or drop files here
+        <Icon name="up" size={16} /> Upload or drop files here
       </button>
     </div>
   );

@@ -101,7 +101,7 @@ function extensionsOf(options: EditorOptions): Extension[] {
     keymap.of([...searchKeymap, ...defaultKeymap]),
     keepFrame(content),
     EditorView.contentAttributes.of({
-      "aria-label": `${editable ? "Text" : "Text, not to be changed,"} of ${path}`,
+      "aria-label": `${editable ? "Text" : "Read-only text"} of ${path}`,
     }),
   ];
 }
@@ -132,7 +132,7 @@ export function openEditor(parent: HTMLElement, options: EditorOptions): Editor 
   let open = true;
   languageOf(options.path)?.().then(
     (found) => open && view.dispatch({ effects: language.reconfigure(found) }),
-    (error: unknown) => console.warn("the text stays without colours", error),
+    (error: unknown) => console.warn("no syntax colours for this file", error),
   );
   return {
     text: () => textOf(view.state),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { GitStatusResponse } from "../git/types.ts";
-import { type Followed, followed, KEPT_CHARS, START } from "./follow.ts";
+import type { GitStatus } from "../git/types.ts";
+import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./follow.ts";
 import { hexOf } from "./hex.ts";
 import { languageOf } from "./languages.ts";
 import { canReveal } from "./secrets.ts";
-import { found, markOf, marksOf, rowsOf, within } from "./tree.ts";
+import { searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
 import type { Entry } from "./types.ts";
 
 const file = (path: string): Entry => ({
@@ -26,27 +26,27 @@ describe("the tree", () => {
   ]);
 
   test("open folders have their entries below them, one that is still read has none", () => {
-    const rows = rowsOf(folders, new Set(["src", "src/deep"]));
+    const rows = listRows(folders, new Set(["src", "src/deep"]));
     expect(rows.map(({ entry, level, open }) => [entry.path, level, open])).toEqual([
       ["src", 1, true],
       ["src/deep", 2, true],
       ["src/a.ts", 2, undefined],
       ["README", 1, undefined],
     ]);
-    expect(rowsOf(folders, new Set()).map(({ entry }) => entry.path)).toEqual(["src", "README"]);
+    expect(listRows(folders, new Set()).map(({ entry }) => entry.path)).toEqual(["src", "README"]);
   });
 
   const deep = [folder("src", [file("src/tree.ts"), file("src/a/street.ts")]), file("tree/x.ts")];
 
   test("a filter finds files: names that begin so, names, paths", () => {
-    expect(found(deep, "TREE").map(({ path }) => path)).toEqual([
+    expect(searchTree(deep, "TREE").map(({ path }) => path)).toEqual([
       "src/tree.ts",
       "src/a/street.ts",
       "tree/x.ts",
     ]);
-    expect(found(deep, "tree src")).toHaveLength(2);
-    expect(found(deep, "tree", 1)).toHaveLength(1);
-    expect(found(deep, "nothing")).toEqual([]);
+    expect(searchTree(deep, "tree src")).toHaveLength(2);
+    expect(searchTree(deep, "tree", 1)).toHaveLength(1);
+    expect(searchTree(deep, "nothing")).toEqual([]);
   });
 });
 
@@ -58,10 +58,10 @@ describe("git states", () => {
     worktree: letter,
   });
   const status = (repoRoot: string, files: unknown[]) =>
-    ({ repos: [{ status: { state: "ok", repoRoot, files } }] }) as unknown as GitStatusResponse;
+    ({ repos: [{ status: { state: "ok", repoRoot, files } }] }) as unknown as GitStatus;
 
   test("of files, and of the folders above them", () => {
-    const marks = marksOf(status("/w/api", [change("src/a.ts", "unstaged")]), "/w");
+    const marks = collectMarks(status("/w/api", [change("src/a.ts", "unstaged")]), "/w");
     expect([...marks].map(([path, { letter }]) => [path, letter])).toEqual([
       ["api/src/a.ts", "M"],
       ["api/src", "•"],
@@ -71,21 +71,24 @@ describe("git states", () => {
 
   test("the worse of two stays, and what is outside is not there", () => {
     const both = [change("a", "staged", "A"), change("a", "unstaged"), change("a", "staged", "A")];
-    expect(marksOf(status("/w", both), "/w").get("a")).toMatchObject({ letter: "M", look: "unstaged" });
-    expect(marksOf(status("/", [change("etc/x", "staged")]), "/w").size).toBe(0);
+    expect(collectMarks(status("/w", both), "/w").get("a")).toMatchObject({ letter: "M", kind: "unstaged" });
+    expect(collectMarks(status("/", [change("etc/x", "staged")]), "/w").size).toBe(0);
   });
 
   test("what is in an untracked folder is untracked too", () => {
-    const marks = marksOf(status("/w", [change("new/", "untracked"), change("src/a.ts", "unstaged")]), "/w");
-    expect(markOf(marks, "new/deep/b.ts")?.look).toBe("untracked");
-    expect(markOf(marks, "src/b.ts")).toBeUndefined();
-    expect(markOf(marks, "src/a.ts")?.letter).toBe("M");
+    const marks = collectMarks(
+      status("/w", [change("new/", "untracked"), change("src/a.ts", "unstaged")]),
+      "/w",
+    );
+    expect(getMark(marks, "new/deep/b.ts")?.kind).toBe("untracked");
+    expect(getMark(marks, "src/b.ts")).toBeUndefined();
+    expect(getMark(marks, "src/a.ts")?.letter).toBe("M");
   });
 
   test("a new folder is one mark; a repository that cannot be read has none", () => {
-    expect(marksOf(status("/w", [change("new/", "untracked")]), "/w").get("new")?.letter).toBe("?");
-    const broken = { repos: [{ status: { state: "error" } }] } as unknown as GitStatusResponse;
-    expect(marksOf(broken, "/w").size).toBe(0);
+    expect(collectMarks(status("/w", [change("new/", "untracked")]), "/w").get("new")?.letter).toBe("?");
+    const broken = { repos: [{ status: { state: "error" } }] } as unknown as GitStatus;
+    expect(collectMarks(broken, "/w").size).toBe(0);
   });
 
   test.each([
@@ -94,7 +97,7 @@ describe("git states", () => {
     ["/w", "/w", undefined],
     ["/a", "/", "a"],
   ])("%s within %s is %s", (path, root, inside) => {
-    expect(within(path, root)).toBe(inside);
+    expect(relativePath(path, root)).toBe(inside);
   });
 });
 
@@ -102,21 +105,29 @@ describe("a file that is followed", () => {
   const live: Followed = { ...START, state: "live" };
 
   test("goes through its messages", () => {
-    const first = followed(followed(START, { type: "connected" }), { type: "data", data: "one\n" });
+    const first = applyTailMessage(applyTailMessage(START, { type: "connected" }), {
+      type: "data",
+      data: "one\n",
+    });
     expect(first).toEqual({ text: "one\n", state: "live", problem: "" });
-    expect(followed(first, { type: "truncated" }).text).toContain("written anew");
-    expect(followed(first, { type: "end" }).state).toBe("ended");
-    expect(followed(first, { type: "error", message: "gone" })).toMatchObject({
+    expect(applyTailMessage(first, { type: "truncated" }).text).toContain("replaced");
+    expect(applyTailMessage(first, { type: "end" }).state).toBe("ended");
+    expect(applyTailMessage(first, { type: "error", message: "gone" })).toMatchObject({
       state: "ended",
       problem: "gone",
     });
   });
 
   test("is bounded, and begins with a whole line", () => {
-    const long = followed(live, { type: "data", data: `${"x".repeat(99)}\n`.repeat(KEPT_CHARS / 50) });
+    const long = applyTailMessage(live, {
+      type: "data",
+      data: `${"x".repeat(99)}\n`.repeat(KEPT_CHARS / 50),
+    });
     expect(long.text.length).toBeLessThanOrEqual(KEPT_CHARS);
     expect(long.text.startsWith("x".repeat(99))).toBe(true);
-    expect(followed(live, { type: "data", data: "y".repeat(KEPT_CHARS * 2) }).text).toHaveLength(KEPT_CHARS);
+    expect(applyTailMessage(live, { type: "data", data: "y".repeat(KEPT_CHARS * 2) }).text).toHaveLength(
+      KEPT_CHARS,
+    );
   });
 });
 

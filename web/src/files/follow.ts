@@ -5,7 +5,7 @@ import type { TailMessage } from "./types.ts";
 export const KEPT_CHARS = 400_000;
 export const FIRST_LINES = 200;
 
-const CUT = "\n— the file was written anew —\n";
+const CUT = "\n — the file was replaced — \n";
 
 function bounded(text: string): string {
   if (text.length <= KEPT_CHARS) return text;
@@ -21,7 +21,7 @@ export interface Followed {
 
 export const START: Followed = { text: "", state: "connecting", problem: "" };
 
-export function followed(before: Followed, message: TailMessage): Followed {
+export function applyTailMessage(before: Followed, message: TailMessage): Followed {
   if (message.type === "connected") return { ...before, state: "live" };
   if (message.type === "data") return { ...before, text: bounded(before.text + message.data) };
   if (message.type === "truncated") return { ...before, text: bounded(before.text + CUT) };

@@ -1,5 +1,5 @@
 /** Bodies that are no envelopes: bytes of a file, and a file as it grows. */
-import { bareError } from "../api/errors.ts";
+import { createStatusError } from "../api/errors.ts";
 import { KEY_HEADER, pageKey } from "../api/key.ts";
 import { serviceUrl, sessionPath } from "../api/paths.ts";
 import { unwrap } from "../api/envelope.ts";
@@ -16,7 +16,7 @@ async function open(path: string, headers: Record<string, string>, signal: Abort
   const text = await response.text();
   const json = (response.headers.get("Content-Type") ?? "").includes("json");
   unwrap({ status: response.status, json, text });
-  throw bareError(response.status, text);
+  throw createStatusError(response.status, text);
 }
 
 /** The first bytes of a file. */
@@ -36,7 +36,7 @@ export async function readWhole(file: Opened, most: number, signal: AbortSignal)
   const response = await open(path, {}, signal);
   if (Number(response.headers.get("Content-Length")) > most) {
     await response.body?.cancel();
-    throw new Error("The file is too large to be shown here.");
+    throw new Error("The file is too large to show here.");
   }
   return new Uint8Array(await response.arrayBuffer());
 }

@@ -1,7 +1,7 @@
 /** The tree as rows, what a filter finds in it, and the git state of each file. */
 import { table } from "../lib/table.ts";
-import type { FileChange, GitStatusResponse } from "../git/types.ts";
-import { letterOf, wordOf } from "../git/words.ts";
+import type { FileChange, GitStatus } from "../git/types.ts";
+import { getChangeLetter, getChangeLabel } from "../git/texts.ts";
 import type { Entry } from "./types.ts";
 
 export const ROOT = ".";
@@ -19,7 +19,7 @@ export const FOUND_MAX = 200;
 const isFolder = (entry: Entry): boolean => entry.type === "dir";
 
 /** Folders that are open and were read, in place; one that is still read has no rows yet. */
-export function rowsOf(
+export function listRows(
   folders: ReadonlyMap<string, readonly Entry[]>,
   open: ReadonlySet<string>,
   path = ROOT,
@@ -28,7 +28,7 @@ export function rowsOf(
   return (folders.get(path) ?? []).flatMap((entry): Row[] => {
     if (!isFolder(entry)) return [{ entry, level }];
     const isOpen = open.has(entry.path);
-    const inside = isOpen ? rowsOf(folders, open, entry.path, level + 1) : [];
+    const inside = isOpen ? listRows(folders, open, entry.path, level + 1) : [];
     return [{ entry, level, open: isOpen }, ...inside];
   });
 }
@@ -51,7 +51,7 @@ function rank(path: string, words: readonly string[]): number | undefined {
 }
 
 /** Files of a deep tree whose paths have every word, the best first. */
-export function found(tree: readonly Entry[], typed: string, most = FOUND_MAX): Entry[] {
+export function searchTree(tree: readonly Entry[], typed: string, most = FOUND_MAX): Entry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const ranked: [number, Entry][] = [];
   for (const entry of walk(tree)) {
@@ -67,19 +67,19 @@ export function found(tree: readonly Entry[], typed: string, most = FOUND_MAX): 
 export interface Mark {
   letter: string;
   word: string;
-  look: string;
+  kind: string;
 }
 
-const INSIDE: Mark = { letter: "•", word: "changes inside", look: "unstaged" };
+const INSIDE: Mark = { letter: "•", word: "changes inside", kind: "unstaged" };
 /** What stays where a file is in several groups: the worst. */
 const WEIGHT: Record<string, number> = table({ conflicted: 3, unstaged: 2, untracked: 1, staged: 0 });
 
-const weight = (look: string): number => WEIGHT[look] ?? 0;
+const weight = (kind: string): number => WEIGHT[kind] ?? 0;
 
 function markFile(marks: Map<string, Mark>, path: string, file: FileChange): void {
   const before = marks.get(path);
-  if (before && before.letter !== INSIDE.letter && weight(before.look) >= weight(file.kind)) return;
-  marks.set(path, { letter: letterOf(file), word: wordOf(file), look: file.kind });
+  if (before && before.letter !== INSIDE.letter && weight(before.kind) >= weight(file.kind)) return;
+  marks.set(path, { letter: getChangeLetter(file), word: getChangeLabel(file), kind: file.kind });
 }
 
 function markFolders(marks: Map<string, Mark>, path: string): void {
@@ -94,12 +94,12 @@ function markFolders(marks: Map<string, Mark>, path: string): void {
  * The git state by path from the workspace's root, folders with changes inside among them.
  * @param root the workspace, absolute.
  */
-export function marksOf(status: GitStatusResponse | undefined, root: string): Map<string, Mark> {
+export function collectMarks(status: GitStatus | undefined, root: string): Map<string, Mark> {
   const marks = new Map<string, Mark>();
   for (const { status: state } of status?.repos ?? []) {
     if (state.state !== "ok") continue;
     for (const file of state.files) {
-      const path = within(`${state.repoRoot}/${file.path}`.replace(/\/$/, ""), root);
+      const path = relativePath(`${state.repoRoot}/${file.path}`.replace(/\/$/, ""), root);
       if (path === undefined) continue;
       markFile(marks, path, file);
       markFolders(marks, path);
@@ -109,16 +109,16 @@ export function marksOf(status: GitStatusResponse | undefined, root: string): Ma
 }
 
 /** A path's own state, or that of the untracked folder that it is in. */
-export function markOf(marks: ReadonlyMap<string, Mark>, path: string): Mark | undefined {
+export function getMark(marks: ReadonlyMap<string, Mark>, path: string): Mark | undefined {
   for (let at = path.length; at > 0; at = path.lastIndexOf("/", at - 1)) {
     const found = marks.get(path.slice(0, at));
-    if (found && (at === path.length || found.look === "untracked")) return found;
+    if (found && (at === path.length || found.kind === "untracked")) return found;
   }
   return undefined;
 }
 
 /** A path from the workspace's root; undefined where it leads out of it. */
-export function within(path: string, root: string): string | undefined {
+export function relativePath(path: string, root: string): string | undefined {
   const top = root === "/" ? "/" : `${root}/`;
   return path.startsWith(top) ? path.slice(top.length) : undefined;
 }

@@ -1,6 +1,6 @@
 /** One form on its way up. XMLHttpRequest: `fetch` tells nothing of what was sent so far. */
 import { unwrap } from "../api/envelope.ts";
-import { unreachable } from "../api/errors.ts";
+import { createUnreachableError } from "../api/errors.ts";
 import { KEY_HEADER, pageKey } from "../api/key.ts";
 import { serviceUrl, sessionPath } from "../api/paths.ts";
 import type { Kept } from "./types.ts";
@@ -30,7 +30,7 @@ function send<T>(path: string, form: FormData, progress: (part: number) => void)
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     };
-    request.onerror = () => reject(unreachable());
+    request.onerror = () => reject(createUnreachableError());
     request.onabort = () => reject(new DOMException("cancelled", "AbortError"));
   });
   request.open("POST", serviceUrl(path, document.baseURI));
@@ -48,7 +48,7 @@ export function upload(id: string, file: File, progress: (part: number) => void)
   form.append("file", file, file.name || "file");
   const sent = send<{ files: Kept[] }>(sessionPath(id, "/uploads"), form, progress);
   const done = sent.done.then(({ files: [kept] }) => {
-    if (!kept) throw new Error("The service kept no file.");
+    if (!kept) throw new Error("The server did not save the file.");
     return kept;
   });
   return { done, cancel: sent.cancel };

@@ -1,6 +1,6 @@
 /** What a file holds, read when it is opened and when a person asks again. */
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, sentenceOf } from "../api/errors.ts";
+import { ApiError, formatError } from "../api/errors.ts";
 import { readContent } from "./calls.ts";
 import type { Content, Opened } from "./types.ts";
 
@@ -31,7 +31,7 @@ export function useContent({ sessionId, path }: Opened): Loaded {
       (error: unknown) => {
         if (end.signal.aborted) return;
         const status = error instanceof ApiError ? error.status : 0;
-        setAnswer({ problem: sentenceOf(error), status, turn });
+        setAnswer({ problem: formatError(error), status, turn });
       },
     );
     return () => end.abort();

@@ -1,6 +1,6 @@
 /** An address of a file that the browser can fetch by itself. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { makeLink } from "./calls.ts";
 
@@ -11,7 +11,7 @@ export function useLink({ sessionId, path }: { sessionId: string; path: string }
     let alive = true;
     makeLink(sessionId, path, false).then(
       (found) => alive && setUrl(serviceUrl(found, document.baseURI)),
-      (error: unknown) => alive && setProblem(sentenceOf(error)),
+      (error: unknown) => alive && setProblem(formatError(error)),
     );
     return () => {
       alive = false;

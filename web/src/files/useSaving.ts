@@ -1,6 +1,6 @@
 /** Saving over what was read, and what to do when somebody else was faster. */
 import { useRef, useState } from "preact/hooks";
-import { ApiError, sentenceOf } from "../api/errors.ts";
+import { ApiError, formatError } from "../api/errors.ts";
 import { readContent, saveContent } from "./calls.ts";
 import type { Editor } from "./codemirror.ts";
 import type { Opened, Text } from "./types.ts";
@@ -42,10 +42,10 @@ export function useSaving(
   };
   const clash = async () => {
     const now = await readAgain(file, revealed);
-    if (!now) return setProblem("It is no longer a text. Read it again to see what it is.");
+    if (!now) return setProblem("The file is no longer text. Reload it to see it.");
     // What cannot be shown whole would be cut by the next save.
     if (now.truncated || !now.editable)
-      return setProblem("It changed, and cannot be edited any longer. Read it again to see why.");
+      return setProblem("The file changed and is no longer editable. Reload it to see why.");
     // The next save is over what is shown now, and over nothing that comes after it.
     base.current = now.hash;
     setConflict(now);
@@ -68,7 +68,7 @@ export function useSaving(
     if (busy || content === undefined) return;
     setBusy(true);
     setProblem("");
-    await attempt(content).catch((error: unknown) => setProblem(sentenceOf(error)));
+    await attempt(content).catch((error: unknown) => setProblem(formatError(error)));
     setBusy(false);
   };
   const takeTheirs = () => {

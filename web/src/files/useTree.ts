@@ -1,8 +1,8 @@
 /** The folders of a workspace, each read when it is opened. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import { readTree } from "./calls.ts";
-import { found, ROOT, rowsOf, type Row } from "./tree.ts";
+import { searchTree, ROOT, listRows, type Row } from "./tree.ts";
 import type { Entry, Tree } from "./types.ts";
 
 /** Levels that a filter looks into (protocol-files). */
@@ -65,7 +65,7 @@ function useFolders(id: string, hidden: boolean, turn: number, open: ReadonlySet
       asked.add(path);
       readTree(id, path, { depth: 1, hidden, signal: end.signal }).then(
         (tree) => keep(path, tree),
-        (error: unknown) => !end.signal.aborted && setProblem(sentenceOf(error)),
+        (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
       );
     }
   }, [id, hidden, turn, open]);
@@ -84,7 +84,7 @@ function useDeep(id: string, hidden: boolean, turn: number, wanted: boolean) {
     const read = () =>
       readTree(id, ROOT, { depth: DEEP, hidden, signal: end.signal }).then(
         setDeep,
-        (error: unknown) => !end.signal.aborted && setProblem(sentenceOf(error)),
+        (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
       );
     const timer = setTimeout(() => void read(), PAUSE_MS);
     return () => {
@@ -108,10 +108,11 @@ export function useTree(id: string): TreeView {
     if (!next.delete(path)) next.add(path);
     setOpen(next);
   };
-  const hits = filtering && deep ? found(deep.tree, filter).map((entry): Row => ({ entry, level: 1 })) : [];
+  const hits =
+    filtering && deep ? searchTree(deep.tree, filter).map((entry): Row => ({ entry, level: 1 })) : [];
   return {
     root: folders.root,
-    rows: filtering ? hits : rowsOf(folders.entries, open),
+    rows: filtering ? hits : listRows(folders.entries, open),
     truncated: filtering ? deep?.truncated === true : folders.truncated,
     busy: filtering ? deep === undefined && deepProblem === "" : !folders.entries.has(ROOT) && problem === "",
     problem: filtering ? deepProblem : problem,

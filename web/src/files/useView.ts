@@ -1,7 +1,7 @@
 /** A view whose code comes when it is first wanted. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 
 export function useView<P>(load: () => Promise<ComponentType<P>>) {
   const [View, setView] = useState<ComponentType<P>>();
@@ -10,7 +10,7 @@ export function useView<P>(load: () => Promise<ComponentType<P>>) {
     let alive = true;
     load().then(
       (loaded) => alive && setView(() => loaded),
-      (error: unknown) => alive && setProblem(sentenceOf(error)),
+      (error: unknown) => alive && setProblem(formatError(error)),
     );
     return () => {
       alive = false;

@@ -2,19 +2,19 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { SessionChips } from "../agents/SessionChips.tsx";
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
-import { Risk, Tool, Ways } from "../approvals/Card.tsx";
-import { answering, troubles } from "../approvals/actions.ts";
+import { RiskHint, ToolSummary, AnswerForm } from "../approvals/ApprovalCard.tsx";
+import { answering, answerProblems } from "../approvals/actions.ts";
 import { isUrgent } from "../approvals/inbox.ts";
 import { approvalOf, needsYou } from "../approvals/state.ts";
-import { messageOf } from "../approvals/words.ts";
+import { getOwnMessage } from "../approvals/texts.ts";
 import { GitRow } from "../git/Badge.tsx";
-import { agoText } from "../lib/ago.ts";
-import { plural, shortPath } from "../lib/format.ts";
+import { formatAgo } from "../lib/ago.ts";
+import { plural, shortenPath } from "../lib/format.ts";
 import { select, start } from "../sessions/actions.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
-import { endingText, livePid } from "../sessions/status.ts";
+import { describeExit, livePid } from "../sessions/status.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -25,19 +25,19 @@ import { follow, screens } from "./screens.ts";
 function Question({ session }: { session: Session }) {
   const item = approvalOf(session.id);
   if (!item || !isUrgent(item)) return null;
-  const message = messageOf(item);
-  const trouble = troubles.value.get(item.id);
+  const message = getOwnMessage(item);
+  const trouble = answerProblems.value.get(item.id);
   return (
     <div class="fleet-question" data-testid="fleet-question">
-      <Tool item={item} />
-      <Risk item={item} />
+      <ToolSummary item={item} />
+      <RiskHint item={item} />
       {message && <p class="approval-message">{message}</p>}
       {trouble && (
         <p class="problem" role="alert">
           {trouble}
         </p>
       )}
-      <Ways item={item} busy={answering.value.has(item.id)} />
+      <AnswerForm item={item} busy={answering.value.has(item.id)} />
     </div>
   );
 }
@@ -63,8 +63,8 @@ function Lines({ session }: { session: Session }) {
   const text = screens.value.get(session.id);
   return (
     <pre ref={ref} class="fleet-lines" aria-hidden="true" data-testid="fleet-lines">
-      {text ?? <span class="fleet-blank">Reading its screen…</span>}
-      {text === "" && <span class="fleet-blank">Nothing on its screen yet.</span>}
+      {text ?? <span class="fleet-blank">Loading screen…</span>}
+      {text === "" && <span class="fleet-blank">The screen is empty.</span>}
     </pre>
   );
 }
@@ -73,7 +73,7 @@ function Lines({ session }: { session: Session }) {
 function Ended({ session }: { session: Session }) {
   return (
     <div class="fleet-ended" data-testid="fleet-ended">
-      <p>{endingText(session)}</p>
+      <p>{describeExit(session)}</p>
       <button
         type="button"
         class="button small"
@@ -88,10 +88,10 @@ function Ended({ session }: { session: Session }) {
 }
 
 function Card({ session, now }: { session: Session; now: number }) {
-  const { word, reason, look } = standing(session);
+  const { word, reason, state } = getCurrentStatus(session);
   const waits = needsYou(session.id);
   return (
-    <article class="fleet-card" data-color={session.color} data-look={look} data-testid="fleet-card">
+    <article class="fleet-card" data-color={session.color} data-state={state} data-testid="fleet-card">
       <button type="button" class="fleet-head" onClick={() => select(session.id)} data-testid="fleet-visit">
         <StatusDot session={session} />
         <span class="fleet-name">{session.name}</span>
@@ -100,7 +100,7 @@ function Card({ session, now }: { session: Session; now: number }) {
       <p class="fleet-state">
         <span>{!waits && reason ? reason : word}</span>
         <span class="dim">
-          {shortPath(session.workingDir)} · {agoText(session.lastActivityAt, now)}
+          {shortenPath(session.workingDir)} · {formatAgo(session.lastActivityAt, now)}
         </span>
       </p>
       {livePid(session) === null ? <Ended session={session} /> : <Lines session={session} />}
@@ -123,7 +123,7 @@ export function FleetPage() {
       <div class="fleet-sum">
         <p data-testid="fleet-sum">
           {plural(cards.value.length, "session")}
-          {waiting > 0 && <b> · {waiting === 1 ? "1 waits" : `${waiting} wait`} for you</b>}
+          {waiting > 0 && <b> · {waiting === 1 ? "1 needs" : `${waiting} need`} you</b>}
         </p>
         <button type="button" class="button small" onClick={create}>
           <Icon name="plus" size={14} /> New session

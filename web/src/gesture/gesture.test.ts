@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Deed, HELD_MS, Reader, SURE_MS } from "./reader.ts";
+import { type GestureAction, HELD_MS, Reader, SURE_MS } from "./reader.ts";
 import { type Hand, type Point, shapeOf } from "./shapes.ts";
 
 const STEP_MS = 80;
@@ -49,7 +49,7 @@ test("a thumb down or to the side is no thumb up", () => {
 class Scene {
   reader = new Reader();
   now = 0;
-  deeds: Deed[] = [];
+  deeds: GestureAction[] = [];
 
   /** The same for so long. */
   hold(shown: Hand | undefined, span: number): this {

@@ -2,12 +2,12 @@
  * A badge that switches the camera on and says what is seen. The service puts this script into the
  * page where it was started with the flag, and serves none of it elsewhere.
  */
-import { type Finder, findHands } from "./finder.ts";
+import { type Finder, findHands } from "./handfinder.ts";
 import { approve, ask, nextSession, type Question, scroll } from "./page.ts";
-import { type Deed, Reader } from "./reader.ts";
+import { type GestureAction, Reader } from "./reader.ts";
 import "./overlay.css";
 
-const HELP = "Open palm scrolls, pinch goes to the next session, thumb up twice approves";
+const HELP = "Open palm: scroll. Pinch: next session. Thumbs up twice: approve.";
 
 const badge = document.createElement("aside");
 badge.className = "gestures";
@@ -29,13 +29,15 @@ function show(state: "off" | "starting" | "on"): void {
   button.textContent = state === "off" ? "Gestures" : "Camera off";
 }
 
-async function act(deed: Deed): Promise<void> {
+async function act(deed: GestureAction): Promise<void> {
   if (deed.kind === "scroll") return scroll(deed.by);
   if (deed.kind === "next") return nextSession();
   if (deed.kind === "ask") {
     const found = await ask();
     question = typeof found === "string" ? undefined : found;
-    return tell(typeof found === "string" ? found : `Thumb up again: “${found.text}” for ${found.title}`);
+    return tell(
+      typeof found === "string" ? found : `Thumbs up again to approve: “${found.text}” for ${found.title}`,
+    );
   }
   const sure = question;
   question = undefined;
@@ -53,12 +55,12 @@ function stop(): void {
 
 function fail(error: unknown): void {
   stop();
-  tell(`No gestures: ${error instanceof Error ? error.message : String(error)}`);
+  tell(`Gestures are off: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 async function start(): Promise<void> {
   show("starting");
-  tell("Opening the camera…");
+  tell("Starting the camera…");
   const reader = new Reader();
   try {
     finder = await findHands(

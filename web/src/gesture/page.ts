@@ -53,9 +53,9 @@ export async function ask(): Promise<Question | string> {
   await openInbox();
   const card = cardOf();
   const yes = card?.querySelector<HTMLButtonElement>(YES);
-  if (card && !isInView(card)) return "What it is about is not wholly in view: look at it and tap";
-  if (!card || !yes) return "Nothing waits for an approval";
-  if (yes.dataset["grave"] === "true") return "This is too grave for a gesture: look at it and tap";
+  if (card && !isInView(card)) return "Not fully visible. Please tap to confirm.";
+  if (!card || !yes) return "Nothing to approve.";
+  if (yes.dataset["grave"] === "true") return "Too risky for a gesture. Please tap to confirm.";
   const title = card.getAttribute("aria-label") ?? "it";
   const { approval: item, frame } = card.dataset;
   return { title, item, frame, text: wordsOf(yes) };
@@ -67,7 +67,7 @@ export function approve({ item, frame, text }: Question): string | undefined {
   const yes = card?.querySelector<HTMLButtonElement>(YES);
   const same = card?.dataset["approval"] === item && card?.dataset["frame"] === frame;
   if (!card || !same || !isInView(card) || !yes || yes.disabled || wordsOf(yes) !== text)
-    return "It has changed meanwhile: thumb up again";
+    return "The question changed. Thumbs up again to approve.";
   yes.click();
   return undefined;
 }

@@ -1,7 +1,7 @@
 /** What a hand means over time: nothing happens by a single picture. */
 import { type Hand, type Shape, shapeOf } from "./shapes.ts";
 
-export type Deed =
+export type GestureAction =
   /** @property by the way of the hand, of the picture's height; down is more than 0. */
   | { kind: "scroll"; by: number }
   | { kind: "next" }
@@ -34,7 +34,7 @@ export class Reader {
    * @param hand undefined: there is none.
    * @param now milliseconds, never less than before.
    */
-  read(hand: Hand | undefined, now: number): Deed[] {
+  read(hand: Hand | undefined, now: number): GestureAction[] {
     const shape = hand === undefined ? "other" : shapeOf(hand);
     const height = hand?.[0]?.y ?? 0;
     if (shape !== this.#shape || now - this.#last > LOST_MS) this.#change(shape, height, now);
@@ -50,7 +50,7 @@ export class Reader {
     this.#done = false;
   }
 
-  #wait(shape: Shape, held: boolean, now: number): Deed[] {
+  #wait(shape: Shape, held: boolean, now: number): GestureAction[] {
     if (!this.#asked) return [];
     if (held && shape === "other") this.#asked.released = true;
     const elsewhere = held && (shape === "palm" || shape === "pinch");
@@ -61,7 +61,7 @@ export class Reader {
     return [{ kind: "forget" }];
   }
 
-  #act(shape: Shape, height: number, now: number): Deed[] {
+  #act(shape: Shape, height: number, now: number): GestureAction[] {
     if (shape === "palm") return this.#scroll(height);
     if (shape === "other" || this.#done) return [];
     this.#done = true;
@@ -75,7 +75,7 @@ export class Reader {
     return [{ kind: "approve" }];
   }
 
-  #scroll(height: number): Deed[] {
+  #scroll(height: number): GestureAction[] {
     const by = height - this.#height;
     if (Math.abs(by) < STILL) return [];
     this.#height = height;

@@ -6,13 +6,13 @@ import { Icon } from "../ui/Icon.tsx";
 import "./badge.css";
 import { GIT_PAGE } from "./page.ts";
 import { answers } from "./state.ts";
-import { figures, sentence, summarise, type Summary } from "./summary.ts";
+import { listFigures, formatSummary, summarizeStatus, type Summary } from "./summary.ts";
 
 const UNCOUNTED = 99;
 
 function summaryOf(id: string): Summary | undefined {
   const status = answers.value.get(id)?.status;
-  return status && summarise(status);
+  return status && summarizeStatus(status);
 }
 
 function Figures({ summary }: { summary: Summary }) {
@@ -21,8 +21,8 @@ function Figures({ summary }: { summary: Summary }) {
       <span class="git-head">{summary.head}</span>
       {summary.ahead > 0 && <span>↑{summary.ahead}</span>}
       {summary.behind > 0 && <span>↓{summary.behind}</span>}
-      {figures(summary).map(({ mark, count, look }) => (
-        <span key={look} data-look={look}>
+      {listFigures(summary).map(({ mark, count, kind }) => (
+        <span key={kind} data-kind={kind}>
           {mark}
           {count}
         </span>
@@ -40,13 +40,13 @@ function Figures({ summary }: { summary: Summary }) {
 export function GitChip({ session }: { session: Session }) {
   const summary = useComputed(() => summaryOf(session.id)).value;
   if (!summary) return null;
-  const text = sentence(summary);
+  const text = formatSummary(summary);
   return (
     <button
       type="button"
       class="git-chip"
       data-tip={text}
-      aria-label={`${text}. Open the changes`}
+      aria-label={`${text}. Show changes`}
       onClick={() => (openPage.value = GIT_PAGE)}
       data-testid="git-chip"
     >
@@ -61,7 +61,7 @@ export function GitRow({ session }: { session: Session }) {
   const summary = summaryOf(session.id);
   if (!summary) return null;
   return (
-    <span class="git-row" role="img" aria-label={sentence(summary)} data-testid="git-row">
+    <span class="git-row" role="img" aria-label={formatSummary(summary)} data-testid="git-row">
       <Icon name="branch" size={13} />
       <Figures summary={summary} />
     </span>
@@ -76,12 +76,12 @@ export function GitMark({ session }: { session: Session }) {
   return (
     <span
       class="git-mark"
-      data-tip={sentence(summary)}
-      data-look={summary.counts.conflicted > 0 ? "conflicted" : undefined}
+      data-tip={formatSummary(summary)}
+      data-kind={summary.counts.conflicted > 0 ? "conflicted" : undefined}
       data-testid="git-mark"
     >
       <span aria-hidden="true">±{count > UNCOUNTED ? `${UNCOUNTED}+` : count}</span>
-      <span class="sr-only">{sentence(summary)}</span>
+      <span class="sr-only">{formatSummary(summary)}</span>
     </span>
   );
 }

@@ -1,18 +1,18 @@
 /** What was not pushed, newest first. */
 import { plural } from "../lib/format.ts";
 import { copyText } from "../ui/clipboard.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { useNow } from "../ui/useNow.ts";
 import { shortHash } from "./summary.ts";
-import type { UnpushedCommitResponse, ReadState } from "./types.ts";
-import { ago } from "./words.ts";
+import type { Commit, ReadState } from "./types.ts";
+import { formatAge } from "./texts.ts";
 
 async function copyHash(hash: string): Promise<void> {
-  if (await copyText(hash)) say("good", "Copied", hash);
-  else failed("Not copied", "This browser does not let the page copy.");
+  if (await copyText(hash)) showToast("good", "Copied", hash);
+  else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
 }
 
-function Row({ commit, now }: { commit: UnpushedCommitResponse; now: number }) {
+function Row({ commit, now }: { commit: Commit; now: number }) {
   return (
     <li class="git-commit">
       <span class="git-subject">{commit.subject || "(no subject)"}</span>
@@ -20,14 +20,16 @@ function Row({ commit, now }: { commit: UnpushedCommitResponse; now: number }) {
         <button
           type="button"
           class="git-hash"
-          title="Copy the whole hash"
-          aria-label={`Copy the hash ${shortHash(commit.hash)}`}
+          title="Copy the full hash"
+          aria-label={`Copy hash ${shortHash(commit.hash)}`}
           onClick={() => void copyHash(commit.hash)}
         >
           {shortHash(commit.hash)}
         </button>
         <bdi class="git-author">{commit.author}</bdi>
-        <time dateTime={new Date(commit.time * 1000).toISOString()}>{ago(commit.time * 1000, now)}</time>
+        <time dateTime={new Date(commit.time * 1000).toISOString()}>
+          {formatAge(commit.time * 1000, now)}
+        </time>
       </span>
     </li>
   );

@@ -4,8 +4,8 @@ import { Icon } from "../ui/Icon.tsx";
 import "./files.css";
 import { chosen } from "./state.ts";
 import type { FileChange, Kind, ReadState } from "./types.ts";
-import { visible } from "./diff/visible.ts";
-import { hasDiff, KINDS, letterOf, split, wordOf } from "./words.ts";
+import { visible } from "./diff/visiblecharacters.ts";
+import { hasDiff, KINDS, getChangeLetter, splitPath, getChangeLabel } from "./texts.ts";
 
 function isChosen(repo: string, file: FileChange): boolean {
   const now = chosen.value;
@@ -13,7 +13,7 @@ function isChosen(repo: string, file: FileChange): boolean {
 }
 
 function Name({ file }: { file: FileChange }) {
-  const { folder, name } = split(file.path);
+  const { folder, name } = splitPath(file.path);
   return (
     <span class="git-path">
       {folder && (
@@ -40,16 +40,16 @@ function Row({ repo, file, first }: RowProps) {
   const shown = isChosen(repo, file);
   const content = (
     <>
-      <span class="git-letter" data-look={file.kind} aria-hidden="true">
-        {letterOf(file)}
+      <span class="git-letter" data-kind={file.kind} aria-hidden="true">
+        {getChangeLetter(file)}
       </span>
       <Name file={file} />
-      <span class="sr-only">, {wordOf(file)}</span>
+      <span class="sr-only">, {getChangeLabel(file)}</span>
     </>
   );
   if (!hasDiff(file))
     return (
-      <li class="git-file still" title="a new folder; what is in it is not listed">
+      <li class="git-file still" title="new folder; its files are not listed">
         {content}
         <Icon name="folder" size={14} />
       </li>
@@ -59,7 +59,7 @@ function Row({ repo, file, first }: RowProps) {
       <button
         type="button"
         class="git-file"
-        title={`${file.path}: ${wordOf(file)}`}
+        title={`${file.path}: ${getChangeLabel(file)}`}
         tabIndex={shown || (first && chosen.value === undefined) ? 0 : -1}
         aria-current={shown ? "true" : undefined}
         onClick={() => (chosen.value = { repo, path: file.path, kind: file.kind })}

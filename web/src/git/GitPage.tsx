@@ -9,19 +9,13 @@ import "./git.css";
 import { RepositoryPart } from "./RepositoryPart.tsx";
 import { answers, chosen, reading, readNow } from "./state.ts";
 import type { Answer } from "./refresher.ts";
-import { Trouble } from "./Trouble.tsx";
-import type { GitStatusResponse } from "./types.ts";
-import { walk } from "./diff/walk.ts";
-import { absence, ago } from "./words.ts";
+import { GitError } from "./GitError.tsx";
+import type { GitStatus } from "./types.ts";
+import { handleListKey } from "./diff/listkeys.ts";
+import { explainAbsence, formatAge } from "./texts.ts";
 
-function Repositories({
-  status,
-  onRetry,
-}: {
-  status: GitStatusResponse;
-  onRetry: (timeout?: number) => void;
-}) {
-  const why = absence(status);
+function Repositories({ status, onRetry }: { status: GitStatus; onRetry: (timeout?: number) => void }) {
+  const why = explainAbsence(status);
   if (why !== undefined)
     return (
       <p class="git-none" data-testid="git-none">
@@ -29,7 +23,7 @@ function Repositories({
         {why}
       </p>
     );
-  if (status.state === "error") return <Trouble problem={status.error ?? "git failed"} onRetry={onRetry} />;
+  if (status.state === "error") return <GitError problem={status.error ?? "git failed"} onRetry={onRetry} />;
   return (
     <>
       {status.repos.map((repo) => (
@@ -42,7 +36,7 @@ function Repositories({
       ))}
       {status.reposTruncated && (
         <p class="dim git-more" data-testid="git-more-repos">
-          There may be more repositories; the first {status.repoLimit ?? status.repos.length} are shown.
+          Showing the first {status.repoLimit ?? status.repos.length} repositories. There may be more.
         </p>
       )}
     </>
@@ -51,8 +45,8 @@ function Repositories({
 
 function Known({ answer, onRetry }: { answer: Answer | undefined; onRetry: (timeout?: number) => void }) {
   if (answer?.status) return <Repositories status={answer.status} onRetry={onRetry} />;
-  if (answer?.problem !== undefined) return <Trouble problem={answer.problem} onRetry={onRetry} />;
-  return <p class="git-none dim">Reading…</p>;
+  if (answer?.problem !== undefined) return <GitError problem={answer.problem} onRetry={onRetry} />;
+  return <p class="git-none dim">Loading…</p>;
 }
 
 function Foot({ id, name }: { id: string; name: string }) {
@@ -63,11 +57,13 @@ function Foot({ id, name }: { id: string; name: string }) {
     <div class="git-foot">
       <small class="git-where">
         <bdi>{name}</bdi>
-        <span role="status">{busy ? "reading…" : at !== undefined && `read ${ago(at, now)}`}</span>
+        <span role="status">
+          {busy ? "refreshing…" : at !== undefined && `updated ${formatAge(at, now)}`}
+        </span>
       </small>
       <IconButton
         icon="refresh"
-        label="Read again"
+        label="Refresh"
         class={busy ? "turning" : ""}
         disabled={busy}
         onClick={() => void readNow(id)}
@@ -114,7 +110,7 @@ export function GitPage() {
       data-testid="git-panel"
     >
       <div class="git-side">
-        <div class="git-list" onKeyDown={walk}>
+        <div class="git-list" onKeyDown={handleListKey}>
           <Known answer={answer} onRetry={retry} />
         </div>
         <Foot id={id} name={session.name} />
@@ -123,7 +119,7 @@ export function GitPage() {
         {file ? (
           <DiffView session={id} file={file} readAt={answer?.at ?? 0} />
         ) : (
-          <p class="git-none dim">Choose a file to see what changed in it.</p>
+          <p class="git-none dim">Choose a file to see its changes.</p>
         )}
       </div>
     </div>

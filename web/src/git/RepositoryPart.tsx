@@ -3,10 +3,10 @@ import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Commits } from "./Commits.tsx";
 import { FileList } from "./FileList.tsx";
-import { headOf } from "./summary.ts";
-import { Trouble } from "./Trouble.tsx";
-import type { ReadState, RepositoryResponse } from "./types.ts";
-import { tracking } from "./words.ts";
+import { describeHead } from "./summary.ts";
+import { GitError } from "./GitError.tsx";
+import type { ReadState, Repository } from "./types.ts";
+import { describeTracking } from "./texts.ts";
 
 function Standing({ status }: { status: ReadState }) {
   const { stashes } = status.counts;
@@ -14,10 +14,10 @@ function Standing({ status }: { status: ReadState }) {
     <p class="git-standing">
       <span class="git-branch" data-testid="git-branch">
         <Icon name="branch" size={15} />
-        <bdi>{headOf(status)}</bdi>
+        <bdi>{describeHead(status)}</bdi>
         {status.detached && <span class="badge">detached</span>}
       </span>
-      <span class={status.upstreamGone ? "git-gone" : "dim"}>{tracking(status)}</span>
+      <span class={status.upstreamGone ? "git-gone" : "dim"}>{describeTracking(status)}</span>
       {stashes > 0 && (
         <span class="dim" data-testid="git-stashes">
           {plural(stashes, "stash", "stashes")}
@@ -28,7 +28,7 @@ function Standing({ status }: { status: ReadState }) {
 }
 
 interface Props {
-  repo: RepositoryResponse;
+  repo: Repository;
   /** With several, each has its name and can be folded. */
   alone: boolean;
   onRetry: (timeout?: number) => void;
@@ -36,7 +36,7 @@ interface Props {
 
 function Content({ repo, onRetry }: Omit<Props, "alone">) {
   const { status } = repo;
-  if (status.state === "error") return <Trouble problem={status.error} onRetry={onRetry} />;
+  if (status.state === "error") return <GitError problem={status.error} onRetry={onRetry} />;
   return (
     <>
       <Standing status={status} />
@@ -46,8 +46,8 @@ function Content({ repo, onRetry }: Omit<Props, "alone">) {
   );
 }
 
-function brief({ status }: RepositoryResponse): string {
-  if (status.state === "error") return "not read";
+function brief({ status }: Repository): string {
+  if (status.state === "error") return "couldn't read";
   return status.counts.uncommitted === 0 ? "clean" : plural(status.counts.uncommitted, "change");
 }
 

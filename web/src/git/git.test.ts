@@ -1,8 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { figures, sentence, summarise } from "./summary.ts";
-import type { FileChange, GitStatusResponse, ReadState, RepositoryResponse } from "./types.ts";
-import { stepOf } from "./diff/walk.ts";
-import { absence, ago, hasDiff, isTimeout, letterOf, split, tracking, wordOf } from "./words.ts";
+import { listFigures, formatSummary, summarizeStatus } from "./summary.ts";
+import type { FileChange, GitStatus, ReadState, Repository } from "./types.ts";
+import { stepOf } from "./diff/listkeys.ts";
+import {
+  explainAbsence,
+  formatAge,
+  hasDiff,
+  isTimeout,
+  getChangeLetter,
+  splitPath,
+  describeTracking,
+  getChangeLabel,
+} from "./texts.ts";
 
 const COUNTS = { staged: 0, unstaged: 0, untracked: 0, conflicted: 0, uncommitted: 0, stashes: 0 };
 
@@ -26,22 +35,18 @@ const read = (part: Partial<ReadState> = {}): ReadState => ({
   ...part,
 });
 
-const repository = (status: RepositoryResponse["status"], name = "w"): RepositoryResponse => ({
-  name,
-  path: ".",
-  status,
-});
+const repository = (status: Repository["status"], name = "w"): Repository => ({ name, path: ".", status });
 
-const status = (...repos: RepositoryResponse[]): GitStatusResponse => ({
+const status = (...repos: Repository[]): GitStatus => ({
   state: "ok",
   repos,
   reposTruncated: false,
   checkedAt: 1,
 });
 
-const said = (found: GitStatusResponse) => {
-  const summary = summarise(found);
-  return summary && sentence(summary);
+const said = (found: GitStatus) => {
+  const summary = summarizeStatus(found);
+  return summary && formatSummary(summary);
 };
 
 describe("the badge", () => {
@@ -59,8 +64,8 @@ describe("the badge", () => {
     expect(said(found)).toBe(
       "Git: main, 3 ahead, 2 behind, 1 conflict, 2 staged, 1 changed, 3 untracked, 1 stash",
     );
-    const summary = summarise(found);
-    expect(summary && figures(summary).map(({ mark, count }) => `${mark}${count}`)).toEqual([
+    const summary = summarizeStatus(found);
+    expect(summary && listFigures(summary).map(({ mark, count }) => `${mark}${count}`)).toEqual([
       "!1",
       "+2",
       "~1",
@@ -72,9 +77,9 @@ describe("the badge", () => {
     expect(said(status(repository(read({ branch: null, detached: true }))))).toBe(
       "Git: detached at 0123456, nothing to commit",
     );
-    expect(summarise(status(repository(read({ branch: null, detached: true, commit: null }))))?.head).toBe(
-      "no commit",
-    );
+    expect(
+      summarizeStatus(status(repository(read({ branch: null, detached: true, commit: null }))))?.head,
+    ).toBe("no commit");
   });
 
   test("adds up several repositories and tells of one that cannot be read", () => {
@@ -82,14 +87,14 @@ describe("the badge", () => {
     const bad = { state: "error" as const, error: "bad config", repoRoot: "/b", checkedAt: 1 };
     const found = status(repository(busy), repository(busy), repository(bad));
     expect(said(found)).toBe("Git: 3 repositories, 2 ahead, bad config, 4 changed");
-    expect(summarise(found)?.counts.uncommitted).toBe(4);
+    expect(summarizeStatus(found)?.counts.uncommitted).toBe(4);
   });
 
   test.each([
-    [{ ...status(), state: "not-a-repo" } as GitStatusResponse, undefined],
-    [{ ...status(), state: "unsupported", reason: "remote" } as GitStatusResponse, undefined],
+    [{ ...status(), state: "not-a-repo" } as GitStatus, undefined],
+    [{ ...status(), state: "unsupported", reason: "remote" } as GitStatus, undefined],
     [
-      { ...status(), state: "error", error: "git timed out after 30 s" } as GitStatusResponse,
+      { ...status(), state: "error", error: "git timed out after 30 s" } as GitStatus,
       "Git: git, git timed out after 30 s",
     ],
   ])("is absent where nothing is looked at", (found, text) => {
@@ -108,15 +113,18 @@ describe("words", () => {
 
   test("a file's letter is the one of its group", () => {
     const both = { index: "A", worktree: "M" };
-    expect([letterOf(file(both)), letterOf(file({ ...both, kind: "staged" }))]).toEqual(["M", "A"]);
-    expect([wordOf(file({ kind: "conflicted" })), wordOf(file({ worktree: "X" }))]).toEqual([
+    expect([getChangeLetter(file(both)), getChangeLetter(file({ ...both, kind: "staged" }))]).toEqual([
+      "M",
+      "A",
+    ]);
+    expect([getChangeLabel(file({ kind: "conflicted" })), getChangeLabel(file({ worktree: "X" }))]).toEqual([
       "in conflict",
       "changed",
     ]);
   });
 
   test("a path is its folder and its name; an untracked folder has no diff", () => {
-    expect([split("a/b/c.txt"), split("ud/"), split("x/ud/")]).toEqual([
+    expect([splitPath("a/b/c.txt"), splitPath("ud/"), splitPath("x/ud/")]).toEqual([
       { folder: "a/b/", name: "c.txt" },
       { folder: "", name: "ud/" },
       { folder: "x/", name: "ud/" },
@@ -125,28 +133,28 @@ describe("words", () => {
   });
 
   test.each([
-    [{}, "level with origin/main"],
+    [{}, "up to date with origin/main"],
     [{ ahead: 2 }, "2 ahead of origin/main"],
     [{ behind: 1 }, "1 behind origin/main"],
     [{ ahead: 2, behind: 1 }, "2 ahead of and 1 behind origin/main"],
-    [{ upstreamGone: true }, "origin/main is gone from the remote"],
+    [{ upstreamGone: true }, "origin/main was deleted"],
     [{ upstream: null }, "no upstream"],
     [{ upstream: null, hasRemote: false }, "no remote"],
   ])("where a branch stands: %o", (part, text) => {
-    expect(tracking(read(part))).toBe(text);
+    expect(describeTracking(read(part))).toBe(text);
   });
 
   test("why there is nothing", () => {
-    expect(absence({ ...status(), state: "not-a-repo" })).toContain("no git repository");
-    expect(absence({ ...status(), state: "unsupported", reason: "docker" })).toContain("container");
-    expect(absence({ ...status(), state: "unsupported" })).toContain("not looked at");
-    expect(absence(status())).toBeUndefined();
+    expect(explainAbsence({ ...status(), state: "not-a-repo" })).toContain("not a git repository");
+    expect(explainAbsence({ ...status(), state: "unsupported", reason: "docker" })).toContain("container");
+    expect(explainAbsence({ ...status(), state: "unsupported" })).toContain("not available");
+    expect(explainAbsence(status())).toBeUndefined();
     expect([isTimeout("git timed out after 30 s"), isTimeout("fatal: bad")]).toEqual([true, false]);
   });
 
   test("how long ago", () => {
     const minute = 60_000;
-    expect([0, 5, 61, 47 * 60].map((minutes) => ago(0, minutes * minute))).toEqual([
+    expect([0, 5, 61, 47 * 60].map((minutes) => formatAge(0, minutes * minute))).toEqual([
       "just now",
       "5 min ago",
       "1 h ago",

@@ -5,12 +5,12 @@
  * while the page is hidden, and fifty agents that end their turns together are read one after
  * the other, none of them more often than each {@link LEAST_MS}.
  */
-import type { GitStatusResponse } from "./types.ts";
+import type { GitStatus } from "./types.ts";
 
 export interface Answer {
   /** Unix milliseconds. */
   at: number;
-  status?: GitStatusResponse;
+  status?: GitStatus;
   /** Why there is no status. */
   problem?: string;
 }
@@ -24,7 +24,7 @@ export const LEAST_MS = 5_000;
 /** A session in front is read again this long after the last time. */
 export const EVERY_MS = 30_000;
 
-export interface Means {
+export interface RefresherEnvironment {
   now: () => number;
   /** Calls `act` after `ms`; returns what cancels that. */
   later: (act: () => void, ms: number) => () => void;
@@ -33,7 +33,7 @@ export interface Means {
 }
 
 export class Refresher {
-  readonly #means: Means;
+  readonly #means: RefresherEnvironment;
   /** Each session once, in the order of asking. */
   readonly #queue = new Set<string>();
   #front: string | undefined;
@@ -44,7 +44,7 @@ export class Refresher {
   #cancel: () => void = () => {};
   #cancelTick: () => void = () => {};
 
-  constructor(means: Means) {
+  constructor(means: RefresherEnvironment) {
     this.#means = means;
   }
 

@@ -1,6 +1,6 @@
 /** What is known of each session's workspace, and the one queue that reads it. */
 import { signal } from "@preact/signals";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { readStatus, type StatusOptions } from "./calls.ts";
 import { type Answer, Refresher } from "./refresher.ts";
 import type { Chosen } from "./types.ts";
@@ -27,7 +27,7 @@ export function forget(id: string): void {
 /** A session that is gone is no trouble worth a word; the sign-in page is the answer to a 401. */
 function failed(id: string, error: unknown): void {
   if (error instanceof ApiError && (error.status === 404 || error.status === 401)) return forget(id);
-  keepAnswer(id, { at: Date.now(), problem: textOf(error) });
+  keepAnswer(id, { at: Date.now(), problem: getErrorText(error) });
 }
 
 async function read(id: string, options: StatusOptions): Promise<void> {

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { select } from "../sessions/actions.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, sessionList, sessions } from "../store/state.ts";
-import { searchOpen } from "../terminal/panels.ts";
+import { searchOpen } from "../terminal/openpanels.ts";
 import { Overlay } from "../terminal/Overlay.tsx";
 import type { TerminalPool } from "../terminal/pool.ts";
 import { SearchBar } from "../terminal/SearchBar.tsx";
@@ -14,14 +14,14 @@ import { allowDrop, contextMenu, drop } from "../terminal/TerminalPane.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { type MenuItem, menuUnder } from "../ui/menu.ts";
-import { type Box, put } from "./layout.ts";
+import { type CellBox, putSessionInCell } from "./layout.ts";
 import { closeCell } from "./menu.ts";
-import { arrange, DRAGGED, dragSession, drags, layout } from "./state.ts";
+import { applyLayout, DRAGGED, dragSession, isSessionDrag, layout } from "./state.ts";
 
 interface PlaceProps {
   /** The index of the cell. */
   n: number;
-  box: Box;
+  box: CellBox;
   count: number;
   zoomed: boolean;
 }
@@ -39,7 +39,7 @@ interface FrameProps extends PlaceProps {
   children: ComponentChildren;
 }
 
-const areaOf = ({ x, y, w, h }: Box) => `${y + 1} / ${x + 1} / span ${h} / span ${w}`;
+const areaOf = ({ x, y, w, h }: CellBox) => `${y + 1} / ${x + 1} / span ${h} / span ${w}`;
 
 /** A cell's edges, onto which a session can be dropped. */
 function Frame({ n, box, label, front, session, children }: FrameProps) {
@@ -51,10 +51,10 @@ function Frame({ n, box, label, front, session, children }: FrameProps) {
     event.preventDefault();
     // Not to the terminal, which would type it.
     event.stopPropagation();
-    arrange(put(layout.peek(), id, n));
+    applyLayout(putSessionInCell(layout.peek(), id, n));
   };
   const drag = (event: DragEvent) => {
-    if (!drags(event)) return;
+    if (!isSessionDrag(event)) return;
     event.preventDefault();
     over.value = true;
   };
@@ -83,7 +83,7 @@ function choices(n: number): MenuItem[] {
   const others = sessions
     .peek()
     .filter(({ id }) => !cells.includes(id))
-    .map(({ id, name }) => ({ label: name, act: () => arrange(put(layout.peek(), id, n)) }));
+    .map(({ id, name }) => ({ label: name, act: () => applyLayout(putSessionInCell(layout.peek(), id, n)) }));
   const create: MenuItem = {
     label: "New session",
     icon: "plus",
@@ -97,14 +97,14 @@ const choose = (n: number) => (event: MouseEvent) =>
   menuUnder("Show in this cell", choices(n), event.currentTarget as Element);
 
 function Head({ session, n, zoomed }: { session: Session; n: number; zoomed: boolean }) {
-  const { word, reason, look } = standing(session);
+  const { word, reason, state } = getCurrentStatus(session);
   const { id, name } = session;
   return (
     <header
       class="cell-head"
       draggable
       onDragStart={(event) => dragSession(event, id)}
-      onDblClick={() => arrange({ ...layout.peek(), front: id, zoomed: !zoomed })}
+      onDblClick={() => applyLayout({ ...layout.peek(), front: id, zoomed: !zoomed })}
     >
       <StatusDot session={session} />
       <button
@@ -118,20 +118,20 @@ function Head({ session, n, zoomed }: { session: Session; n: number; zoomed: boo
         <span>{name}</span>
         <Icon name="down" size={12} />
       </button>
-      <small class="cell-say" data-look={look}>
+      <small class="cell-say" data-state={state}>
         {reason ?? word}
       </small>
       <IconButton
         icon={zoomed ? "shrink" : "grow"}
-        label={zoomed ? "Show all cells" : `Maximise ${name}`}
+        label={zoomed ? "Show all cells" : `Maximize ${name}`}
         keys="Alt+Shift+M"
         pressed={zoomed}
-        onClick={() => arrange({ ...layout.peek(), front: id, zoomed: !zoomed })}
+        onClick={() => applyLayout({ ...layout.peek(), front: id, zoomed: !zoomed })}
         testid="cell-zoom"
       />
       <IconButton
         icon="close"
-        label={`Close the cell of ${name}; the session goes on`}
+        label={`Close the cell of ${name}; the session keeps running`}
         onClick={() => closeCell(n)}
         testid="cell-close"
       />
@@ -173,7 +173,7 @@ export function EmptyCell(place: PlaceProps) {
       <div class="cell-empty">
         <p>Drop a session here</p>
         <button type="button" class="button" onClick={choose(place.n)} data-testid="cell-choose">
-          Choose one
+          Choose a session
         </button>
         <button type="button" class="button" onClick={() => closeCell(place.n)} data-testid="cell-close">
           Close the cell

@@ -6,10 +6,10 @@ import type { TerminalPool } from "../terminal/pool.ts";
 import { takeFocus } from "../terminal/TerminalPane.tsx";
 import { Cell, EmptyCell } from "./Cell.tsx";
 import "./grid.css";
-import { boxes, frontOf } from "./layout.ts";
+import { computeCellBoxes, frontOf } from "./layout.ts";
 import { layout, tall } from "./state.ts";
 
-const shapeOf = (all: ReturnType<typeof boxes>) => ({
+const shapeOf = (all: ReturnType<typeof computeCellBoxes>) => ({
   "--columns": Math.max(...all.map(({ x, w }) => x + w)),
   "--rows": Math.max(...all.map(({ y, h }) => y + h)),
 });
@@ -20,7 +20,7 @@ export function Grid({ pool }: { pool: TerminalPool }) {
   const holders = useRef(new Map<number, HTMLElement>());
   const begun = useRef(false);
   const placed = useSignal(0);
-  const all = now.zoomed ? boxes(1, false) : boxes(now.count, tall.value);
+  const all = now.zoomed ? computeCellBoxes(1, false) : computeCellBoxes(now.count, tall.value);
   const shown = now.zoomed ? [frontOf(now)] : [...now.cells.keys()];
   const ids = shown.map((n) => now.cells[n]);
   useLayoutEffect(() => {

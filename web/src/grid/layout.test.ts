@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import {
   ALONE,
-  beyond,
-  boxes,
-  chosen,
+  findNeighbour,
+  computeCellBoxes,
+  chooseSession,
   COUNTS,
   type Layout,
-  living,
+  dropDeadSessions,
   parseLayout,
-  put,
-  resized,
-  without,
+  putSessionInCell,
+  resizeLayout,
+  removeCell,
 } from "./layout.ts";
 
 const grid = (count: Layout["count"], text: string, front = text[0]): Layout => ({
@@ -24,7 +24,7 @@ const shape = ({ cells }: Layout) => cells.map((id) => id ?? ".").join("");
 test.each(COUNTS.flatMap((count) => [false, true].map((tall) => [count, tall] as const)))(
   "%i cells cover the whole room once (tall: %s)",
   (count, tall) => {
-    const all = boxes(count, tall);
+    const all = computeCellBoxes(count, tall);
     const area = all.reduce((sum, { w, h }) => sum + w * h, 0);
     const width = Math.max(...all.map(({ x, w }) => x + w));
     const height = Math.max(...all.map(({ y, h }) => y + h));
@@ -36,14 +36,14 @@ test.each(COUNTS.flatMap((count) => [false, true].map((tall) => [count, tall] as
 
 describe("how many", () => {
   test("new cells are filled with others, and then stay empty", () => {
-    expect(shape(resized(grid(1, "a"), 4, ["a", "b", "c"]))).toBe("abc.");
+    expect(shape(resizeLayout(grid(1, "a"), 4, ["a", "b", "c"]))).toBe("abc.");
   });
 
   test("with fewer cells the one in front stays", () => {
     const four = grid(4, "abcd", "d");
-    expect(shape(resized(four, 2, []))).toBe("ad");
-    expect(shape(resized(four, 1, []))).toBe("d");
-    expect(resized({ ...four, zoomed: true }, 3, []).zoomed).toBe(false);
+    expect(shape(resizeLayout(four, 2, []))).toBe("ad");
+    expect(shape(resizeLayout(four, 1, []))).toBe("d");
+    expect(resizeLayout({ ...four, zoomed: true }, 3, []).zoomed).toBe(false);
   });
 });
 
@@ -53,14 +53,14 @@ describe("a session comes to the front", () => {
     ["in an empty cell", grid(3, "a.b"), "c", "acb"],
     ["in place of the one before", grid(2, "ab", "b"), "c", "ac"],
   ])("%s", (_, before, id, after) => {
-    const now = chosen(before, id);
+    const now = chooseSession(before, id);
     expect([shape(now), now.front]).toEqual([after, id]);
   });
 
   test("where it is dropped, and what stood there moves", () => {
-    expect(shape(put(grid(2, "ab"), "b", 0))).toBe("ba");
-    expect(shape(put(grid(2, "ab"), "c", 1))).toBe("ac");
-    expect(shape(put(grid(3, "a.b"), "b", 1))).toBe("ab.");
+    expect(shape(putSessionInCell(grid(2, "ab"), "b", 0))).toBe("ba");
+    expect(shape(putSessionInCell(grid(2, "ab"), "c", 1))).toBe("ac");
+    expect(shape(putSessionInCell(grid(3, "a.b"), "b", 1))).toBe("ab.");
   });
 });
 
@@ -72,7 +72,7 @@ describe("a cell is closed", () => {
     [grid(6, "ab....", "a"), 4, "ab", "a"],
     [grid(2, "a."), 0, "a", "a"],
   ])("%o at %i", (before, at, cells, front) => {
-    const now = without(before, at);
+    const now = removeCell(before, at);
     expect([shape(now), now.front]).toEqual([cells, front]);
   });
 });
@@ -84,15 +84,15 @@ test.each([
   ["c", "up", "b"],
   ["c", "left", "a"],
 ] as const)("of three, %s has at its %s %s", (front, way, other) => {
-  expect(beyond(grid(3, "abc", front), false, way)).toBe(other);
+  expect(findNeighbour(grid(3, "abc", front), false, way)).toBe(other);
 });
 
 test("empty cells are passed over", () => {
-  expect(beyond(grid(6, "a.b..."), false, "right")).toBe("b");
+  expect(findNeighbour(grid(6, "a.b..."), false, "right")).toBe("b");
 });
 
 test("a session that is gone leaves an empty cell", () => {
-  expect(shape(living(grid(2, "ab"), (id) => id === "b"))).toBe(".b");
+  expect(shape(dropDeadSessions(grid(2, "ab"), (id) => id === "b"))).toBe(".b");
 });
 
 describe("stored", () => {

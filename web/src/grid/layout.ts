@@ -17,14 +17,14 @@ export interface Layout {
 export const ALONE: Layout = { count: 1, cells: [undefined], front: undefined, zoomed: false };
 
 /** A cell's place in units of the grid. */
-export interface Box {
+export interface CellBox {
   x: number;
   y: number;
   w: number;
   h: number;
 }
 
-export type Way = "left" | "right" | "up" | "down";
+export type Direction = "left" | "right" | "up" | "down";
 
 const SHAPES: Record<Count, { columns: number; rows: number }> = {
   1: { columns: 1, rows: 1 },
@@ -39,10 +39,10 @@ const SHAPES: Record<Count, { columns: number; rows: number }> = {
 const firstOf = (count: Count): number => (count === 3 ? 2 : 1);
 
 /** @param tall the room is higher than wide: columns become rows. */
-export function boxes(count: Count, tall: boolean): Box[] {
+export function computeCellBoxes(count: Count, tall: boolean): CellBox[] {
   const { columns } = SHAPES[count];
   const taken = firstOf(count);
-  const flat = Array.from({ length: count }, (_, n): Box => {
+  const flat = Array.from({ length: count }, (_, n): CellBox => {
     if (n === 0) return { x: 0, y: 0, w: 1, h: taken };
     if (taken > 1) return { x: 1, y: n - 1, w: 1, h: 1 };
     return { x: n % columns, y: Math.floor(n / columns), w: 1, h: 1 };
@@ -54,7 +54,7 @@ export function boxes(count: Count, tall: boolean): Box[] {
 const overlaps = (a: number, length: number, b: number, other: number): boolean =>
   a < b + other && b < a + length;
 
-const besides = (way: Way, from: Box, to: Box): number | undefined => {
+const besides = (way: Direction, from: CellBox, to: CellBox): number | undefined => {
   const rows = overlaps(from.y, from.h, to.y, to.h);
   const columns = overlaps(from.x, from.w, to.x, to.w);
   const gap = {
@@ -67,8 +67,8 @@ const besides = (way: Way, from: Box, to: Box): number | undefined => {
 };
 
 /** The next cell in a direction that holds a session; undefined at the edge. */
-export function beyond(layout: Layout, tall: boolean, way: Way): string | undefined {
-  const all = boxes(layout.count, tall);
+export function findNeighbour(layout: Layout, tall: boolean, way: Direction): string | undefined {
+  const all = computeCellBoxes(layout.count, tall);
   const from = all[frontOf(layout)];
   if (!from) return undefined;
   const found = all
@@ -90,7 +90,7 @@ const padded = (ids: readonly string[], count: Count): Layout["cells"] =>
 const least = (wanted: number): Count => COUNTS.find((count) => count >= wanted) ?? 9;
 
 /** @param others sessions that may fill new cells, the most wanted first. */
-export function resized(layout: Layout, count: Count, others: readonly string[]): Layout {
+export function resizeLayout(layout: Layout, count: Count, others: readonly string[]): Layout {
   const { front } = layout;
   const before = filled(layout.cells);
   const kept = before.slice(0, count);
@@ -100,14 +100,14 @@ export function resized(layout: Layout, count: Count, others: readonly string[])
 }
 
 /** A session comes to the front: where it stands, else in an empty cell, else in place of the last one. */
-export function chosen(layout: Layout, id: string): Layout {
+export function chooseSession(layout: Layout, id: string): Layout {
   if (layout.cells.includes(id)) return { ...layout, front: id };
   const empty = layout.cells.indexOf(undefined);
-  return put({ ...layout }, id, empty >= 0 ? empty : frontOf(layout));
+  return putSessionInCell({ ...layout }, id, empty >= 0 ? empty : frontOf(layout));
 }
 
 /** A session in a certain cell and in front; what stood there goes where this one was. */
-export function put(layout: Layout, id: string, at: number): Layout {
+export function putSessionInCell(layout: Layout, id: string, at: number): Layout {
   const before = layout.cells.indexOf(id);
   const cells = layout.cells.map((each, n) => {
     if (n === at) return id;
@@ -117,7 +117,7 @@ export function put(layout: Layout, id: string, at: number): Layout {
 }
 
 /** A cell less; the others move together, and the front goes to the one that follows. */
-export function without(layout: Layout, at: number): Layout {
+export function removeCell(layout: Layout, at: number): Layout {
   const gone = layout.cells[at];
   const rest = filled(layout.cells.filter((_, n) => n !== at));
   const count = least(Math.max(1, rest.length));
@@ -127,7 +127,7 @@ export function without(layout: Layout, at: number): Layout {
 }
 
 /** Cells of sessions that are gone become empty. */
-export function living(layout: Layout, alive: (id: string) => boolean): Layout {
+export function dropDeadSessions(layout: Layout, alive: (id: string) => boolean): Layout {
   if (filled(layout.cells).every(alive)) return layout;
   return { ...layout, cells: layout.cells.map((id) => (id !== undefined && alive(id) ? id : undefined)) };
 }

@@ -2,8 +2,8 @@
 import { needsYou } from "../approvals/state.ts";
 import { activeId, sessions } from "../store/state.ts";
 import type { MenuItem } from "../ui/menu.ts";
-import { type Count, COUNTS, frontOf, resized, without } from "./layout.ts";
-import { arrange, gridOn, layout, roomy, zoom } from "./state.ts";
+import { type Count, COUNTS, frontOf, resizeLayout, removeCell } from "./layout.ts";
+import { applyLayout, gridOn, layout, roomy, toggleZoom } from "./state.ts";
 
 export function setCount(count: Count): void {
   if (!roomy.peek()) return;
@@ -12,12 +12,12 @@ export function setCount(count: Count): void {
     .peek()
     .map(({ id }) => id)
     .toSorted((a, b) => rank(a) - rank(b));
-  arrange(resized({ ...layout.peek(), front: activeId.peek() }, count, others));
+  applyLayout(resizeLayout({ ...layout.peek(), front: activeId.peek() }, count, others));
 }
 
 /** Its session goes on. */
 export function closeCell(at = frontOf(layout.peek())): void {
-  if (gridOn.peek()) arrange(without(layout.peek(), at));
+  if (gridOn.peek()) applyLayout(removeCell(layout.peek(), at));
 }
 
 /** Reads signals. */
@@ -25,7 +25,7 @@ export function layoutItems(): MenuItem[] {
   if (!roomy.value) return [];
   const { count, zoomed } = layout.value;
   const counts = COUNTS.map((each) => ({
-    label: each === 1 ? "One terminal" : `${each} terminals side by side`,
+    label: each === 1 ? "1 terminal" : `${each} terminals`,
     keys: `Alt+Shift+${each}`,
     checked: each === count,
     act: () => setCount(each),
@@ -33,7 +33,7 @@ export function layoutItems(): MenuItem[] {
   if (!gridOn.value) return counts;
   return [
     ...counts,
-    { label: zoomed ? "Show all cells" : "Maximise the cell", keys: "Alt+Shift+M", act: zoom, group: true },
-    { label: "Close the cell", keys: "Alt+Shift+X", act: () => closeCell() },
+    { label: zoomed ? "Show all cells" : "Maximize cell", keys: "Alt+Shift+M", act: toggleZoom, group: true },
+    { label: "Close cell", keys: "Alt+Shift+X", act: () => closeCell() },
   ];
 }

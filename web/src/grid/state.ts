@@ -2,8 +2,16 @@
 import { computed, effect, signal } from "@preact/signals";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { activeId, sessionList } from "../store/state.ts";
-import { seeded } from "../stream/connection.ts";
-import { ALONE, beyond, chosen, type Layout, living, parseLayout, type Way } from "./layout.ts";
+import { hasReceivedInit } from "../stream/connection.ts";
+import {
+  ALONE,
+  findNeighbour,
+  chooseSession,
+  type Layout,
+  dropDeadSessions,
+  parseLayout,
+  type Direction,
+} from "./layout.ts";
 
 const KEY = "tservice.grid";
 /** On anything narrower one terminal is all that can be read (CSS pixels). */
@@ -21,17 +29,17 @@ export const tall = signal(false);
 export const gridOn = computed(() => roomy.value && layout.value.count > 1);
 
 /** Puts `next` in place, and its session in front. */
-export function arrange(next: Layout): void {
+export function applyLayout(next: Layout): void {
   layout.value = next;
   if (next.front !== undefined) activeId.value = next.front;
 }
 
-export function go(way: Way): void {
-  const id = beyond(layout.peek(), tall.peek(), way);
-  if (id !== undefined) arrange({ ...layout.peek(), front: id });
+export function moveFocus(way: Direction): void {
+  const id = findNeighbour(layout.peek(), tall.peek(), way);
+  if (id !== undefined) applyLayout({ ...layout.peek(), front: id });
 }
 
-export function zoom(): void {
+export function toggleZoom(): void {
   if (gridOn.peek()) layout.value = { ...layout.peek(), zoomed: !layout.peek().zoomed };
 }
 
@@ -45,9 +53,9 @@ function track(query: string, told: (matches: boolean) => void): void {
 function follow(): void {
   const id = activeId.value;
   const alive = sessionList.value.byId;
-  if (!seeded.value || !roomy.value) return;
-  const now = living(layout.peek(), (each) => alive.has(each));
-  layout.value = id !== undefined && alive.has(id) ? chosen(now, id) : now;
+  if (!hasReceivedInit.value || !roomy.value) return;
+  const now = dropDeadSessions(layout.peek(), (each) => alive.has(each));
+  layout.value = id !== undefined && alive.has(id) ? chooseSession(now, id) : now;
 }
 
 /** Before the address is read, which knows better what is to be in front. */
@@ -65,4 +73,5 @@ export function dragSession(event: DragEvent, id: string): void {
   event.dataTransfer?.setData(DRAGGED, id);
 }
 
-export const drags = (event: DragEvent): boolean => event.dataTransfer?.types.includes(DRAGGED) ?? false;
+export const isSessionDrag = (event: DragEvent): boolean =>
+  event.dataTransfer?.types.includes(DRAGGED) ?? false;

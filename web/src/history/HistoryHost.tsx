@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ComponentType } from "preact";
-import { historyOpen } from "../terminal/panels.ts";
-import { failed } from "../ui/toasts.ts";
+import { historyOpen } from "../terminal/openpanels.ts";
+import { showError } from "../ui/toasts.ts";
 import type { HistoryProps } from "./HistoryView.tsx";
 
 /** The history needs xterm, so its code comes when it is first opened. */
@@ -14,7 +14,7 @@ export function HistoryHost() {
       (module) => setView(() => module.HistoryView),
       (error: unknown) => {
         historyOpen.value = undefined;
-        failed("The history could not be loaded", error);
+        showError("Couldn't load the history", error);
       },
     );
   }, [wanted]);

@@ -1,16 +1,16 @@
 /** A session's whole history, read-only, with the service's own search. */
 import type { Terminal } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SearchMatchResponse, TerminalResponse as Capture } from "../api/types.ts";
-import { Staged } from "../app/Staged.tsx";
+import type { Match, Terminal as Capture } from "../api/types.ts";
+import { StageFrame } from "../app/StageFrame.tsx";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
 import { createScreen, SCROLLBAR } from "../terminal/create.ts";
-import { widthsSaid } from "../terminal/text/widths.ts";
-import { historyOpen } from "../terminal/panels.ts";
+import { getReportedWidths } from "../terminal/text/widths.ts";
+import { historyOpen } from "../terminal/openpanels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
-import { asLines, countLines, mostRows, partsOf, placeOf, rowFor } from "./capture.ts";
+import { asLines, countLines, mostRows, partsOf, findCell, rowFor } from "./capture.ts";
 import { useCapture } from "./useCapture.ts";
 import { QUERY_MOST, useMatches } from "./useMatches.ts";
 
@@ -35,7 +35,7 @@ function fitWidth(host: HTMLElement, terminal: Terminal): void {
 
 function openCapture(sessionId: string, host: HTMLElement, capture: Capture, painted: () => void): Terminal {
   const { terminal, widths } = createScreen(prefs.peek(), darkSystem.peek());
-  widths.tell(widthsSaid(sessionId));
+  widths.tell(getReportedWidths(sessionId));
   const rows = Math.max(4, Math.floor(host.clientHeight / (prefs.peek().fontSize * CELL_HEIGHT)));
   terminal.options.scrollback = mostRows(capture.terminalBuffer, capture.captureCols) + rows;
   terminal.options.disableStdin = true;
@@ -55,15 +55,7 @@ function openCapture(sessionId: string, host: HTMLElement, capture: Capture, pai
   return terminal;
 }
 
-function SearchMatchResponse({
-  match,
-  length,
-  onGo,
-}: {
-  match: SearchMatchResponse;
-  length: number;
-  onGo: () => void;
-}) {
+function Match({ match, length, onGo }: { match: Match; length: number; onGo: () => void }) {
   const parts = partsOf(match.text, match.offset - (match.start ?? 0), length);
   return (
     <li>
@@ -82,7 +74,7 @@ function SearchMatchResponse({
 interface MatchesProps extends HistoryProps {
   /** The history is drawn, so that there is something to go to. */
   ready: boolean;
-  onGo: (match: SearchMatchResponse) => void;
+  onGo: (match: Match) => void;
 }
 
 function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
@@ -102,7 +94,7 @@ function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
       </p>
       <ul>
         {result.matches.map((match) => (
-          <SearchMatchResponse
+          <Match
             key={`${match.line}:${match.offset}`}
             match={match}
             length={[...query].length}
@@ -126,17 +118,17 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     terminal.current = opened;
     return () => opened.dispose();
   }, [capture]);
-  const go = (match: SearchMatchResponse) => {
+  const go = (match: Match) => {
     const shown = terminal.current;
     if (!shown) return;
-    const first = placeOf(shown.buffer.active, match.line, match.offset);
-    const last = placeOf(shown.buffer.active, match.line, match.offset + [...query].length - 1);
+    const first = findCell(shown.buffer.active, match.line, match.offset);
+    const last = findCell(shown.buffer.active, match.line, match.offset + [...query].length - 1);
     const cells = (last.row - first.row) * shown.cols + last.column - first.column + 1;
     shown.scrollToLine(rowFor(first.row, shown.rows));
     shown.select(first.column, first.row, cells);
   };
   const lines = capture ? plural(countLines(capture.terminalBuffer), "line") : "";
-  const more = capture?.truncated ? ", older ones are gone" : "";
+  const more = capture?.truncated ? "; older lines were removed" : "";
   const close = () => (historyOpen.value = undefined);
   // In a search field Escape would only clear the words.
   const escape = (event: KeyboardEvent) => {
@@ -145,13 +137,13 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     close();
   };
   return (
-    <Staged as="history" title="Whole history" onClose={close} class="history" testid="history">
+    <StageFrame as="history" title="Full history" onClose={close} class="history" testid="history">
       <div class="history-tools">
         <input
           class="field"
           type="search"
-          placeholder="Search the whole history"
-          aria-label="Search the whole history"
+          placeholder="Search full history"
+          aria-label="Search full history"
           maxLength={QUERY_MOST}
           value={query}
           autofocus
@@ -159,12 +151,12 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
           onKeyDown={escape}
           data-testid="history-query"
         />
-        <span class="dim">{problem ?? (capture ? lines + more : "Reading…")}</span>
+        <span class="dim">{problem ?? (capture ? lines + more : "Loading…")}</span>
       </div>
       <div class="history-panes">
         <div ref={host} class="history-grid" data-testid="history-grid" />
         <Matches sessionId={sessionId} query={query.trim()} ready={ready} onGo={go} />
       </div>
-    </Staged>
+    </StageFrame>
   );
 }

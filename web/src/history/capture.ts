@@ -45,13 +45,13 @@ interface Row {
   getCell(x: number): { getChars(): string; getWidth(): number } | undefined;
 }
 
-export interface Place {
+export interface CellPosition {
   row: number;
   column: number;
 }
 
 /** The cell of character `offset` of a line, which may be wrapped over several rows; all from 0. */
-export function placeOf(rows: Rows, line: number, offset: number): Place {
+export function findCell(rows: Rows, line: number, offset: number): CellPosition {
   let row = 0;
   for (let left = line; left > 0 && row < rows.length - 1;) {
     row += 1;

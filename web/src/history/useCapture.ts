@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { readHistory } from "../api/calls.ts";
-import { textOf } from "../api/errors.ts";
-import type { TerminalResponse } from "../api/types.ts";
+import { getErrorText } from "../api/errors.ts";
+import type { Terminal } from "../api/types.ts";
 import { withoutBlankEnd } from "./capture.ts";
 import { settings } from "../store/state.ts";
 
 export interface CaptureState {
-  capture?: TerminalResponse;
+  capture?: Terminal;
   problem?: string;
 }
 
@@ -18,7 +18,7 @@ export function useCapture(sessionId: string): CaptureState {
     readHistory(sessionId, lines, controller.signal).then(
       (capture) =>
         setState({ capture: { ...capture, terminalBuffer: withoutBlankEnd(capture.terminalBuffer) } }),
-      (error: unknown) => controller.signal.aborted || setState({ problem: textOf(error) }),
+      (error: unknown) => controller.signal.aborted || setState({ problem: getErrorText(error) }),
     );
     return () => controller.abort();
   }, [sessionId]);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { searchHistory } from "../api/calls.ts";
-import { textOf } from "../api/errors.ts";
-import type { TerminalSearchResponse } from "../api/types.ts";
+import { getErrorText } from "../api/errors.ts";
+import type { Search } from "../api/types.ts";
 
 /** Typing goes on for about this long (ms) between two keys. */
 const PAUSE_MS = 250;
@@ -9,7 +9,7 @@ const PAUSE_MS = 250;
 export const QUERY_MOST = 200;
 
 export interface MatchState {
-  result?: TerminalSearchResponse;
+  result?: Search;
   problem?: string;
 }
 
@@ -22,7 +22,7 @@ export function useMatches(sessionId: string, query: string): MatchState {
     const search = () =>
       searchHistory(sessionId, query, true, controller.signal).then(
         (result) => setState({ result }),
-        (error: unknown) => controller.signal.aborted || setState({ problem: textOf(error) }),
+        (error: unknown) => controller.signal.aborted || setState({ problem: getErrorText(error) }),
       );
     const timer = setTimeout(() => void search(), PAUSE_MS);
     return () => {

@@ -7,7 +7,7 @@ import { TextRow } from "../ui/TextRow.tsx";
 import { type FieldForm, useFieldForm } from "../ui/useFieldForm.ts";
 import { useFirstField } from "../ui/useFirstField.ts";
 import { addHost, changeHost } from "./calls.ts";
-import { bodyOf, type Draft, draftOf, EMPTY, problemsOf } from "./words.ts";
+import { bodyOf, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
 
 interface Props {
   /** The one to change; absent: a new one. */
@@ -18,48 +18,48 @@ interface Props {
 
 type Form = FieldForm<Draft>;
 
-function Where({ of }: { of: Form }) {
+function AddressFields({ of }: { of: Form }) {
   return (
     <>
-      <TextRow form="host" of={of} name="label" label="Name" hint="as people read it" />
-      <div class="far-pair">
+      <TextRow form="host" of={of} name="label" label="Name" hint="shown in lists" />
+      <div class="host-pair">
         <TextRow form="host" of={of} name="host" label="Host" placeholder="build.lan" />
         <TextRow form="host" of={of} name="port" label="Port" numeric />
       </div>
-      <TextRow form="host" of={of} name="username" label="User" hint="there" />
+      <TextRow form="host" of={of} name="username" label="User" hint="on the host" />
       <TextRow
         form="host"
         of={of}
         name="identityFile"
         label="Key"
-        hint="a file on the service’s machine; empty: its agent’s"
+        hint="a file on the server; leave empty to use its SSH agent"
         placeholder="~/.ssh/id_ed25519"
       />
     </>
   );
 }
 
-function Way({ of }: { of: Form }) {
+function ConnectionFields({ of }: { of: Form }) {
   return (
     <details
-      class="far-more"
+      class="host-more"
       open={of.wrong["jumpHost"] !== undefined || of.wrong["extraSshOptions"] !== undefined}
     >
-      <summary>The way there</summary>
+      <summary>Connection</summary>
       <TextRow
         form="host"
         of={of}
         name="jumpHost"
         label="Jump host"
-        hint="several joined by commas"
+        hint="separate several with commas"
         placeholder="me@gate.example.org:22"
       />
       <TextRow
         form="host"
         of={of}
         name="extraSshOptions"
-        label="Options of ssh"
-        hint="KEY=VALUE, one a line"
+        label="SSH options"
+        hint="KEY=VALUE, one per line"
         placeholder="Compression=yes"
         rows={3}
       />
@@ -67,35 +67,35 @@ function Way({ of }: { of: Form }) {
   );
 }
 
-function Wake({ of }: { of: Form }) {
+function WakeFields({ of }: { of: Form }) {
   return (
     <details
-      class="far-more"
+      class="host-more"
       open={of.wrong["wakeMac"] !== undefined || of.wrong["wakeCommand"] !== undefined}
     >
-      <summary>Waking it</summary>
+      <summary>Wake-up</summary>
       <TextRow
         form="host"
         of={of}
         name="wakeMac"
-        label="Address of its network card"
-        hint="woken by a packet; up to four, joined by commas"
+        label="MAC address"
+        hint="for wake-on-LAN; up to four, separated by commas"
         placeholder="52:54:00:12:34:56"
       />
       <TextRow
         form="host"
         of={of}
         name="wakeCommand"
-        label="Or a program that wakes it"
-        hint="on the service’s machine, without arguments"
+        label="Or a wake program"
+        hint="on the server, without arguments"
         placeholder="/usr/local/bin/wake-build"
       />
     </details>
   );
 }
 
-/** One field a CLI: what to run there in place of its usual program. */
-function Programs({ of }: { of: Form }) {
+/** One field a CLI: what to run there in place of default program. */
+function ProgramFields({ of }: { of: Form }) {
   const { commands } = of.draft;
   const modes = new Set([
     ...clis.value.filter(({ enabled }) => enabled).map(({ id }) => id),
@@ -103,8 +103,8 @@ function Programs({ of }: { of: Form }) {
   ]);
   const labelOf = (mode: string) => clis.value.find(({ id }) => id === mode)?.label ?? mode;
   return (
-    <details class="far-more" open={of.wrong["commands"] !== undefined}>
-      <summary>Programs there</summary>
+    <details class="host-more" open={of.wrong["commands"] !== undefined}>
+      <summary>Programs on the host</summary>
       {of.wrong["commands"] !== undefined && (
         <p class="field-problem" role="alert" data-testid="wrong-commands">
           {of.wrong["commands"]}
@@ -116,7 +116,7 @@ function Programs({ of }: { of: Form }) {
             <input
               class="field code"
               value={commands[mode] ?? ""}
-              placeholder="its usual program"
+              placeholder="default program"
               autocomplete="off"
               autocapitalize="off"
               spellcheck={false}
@@ -132,27 +132,27 @@ function Programs({ of }: { of: Form }) {
 
 export function HostForm({ host, onClose, onKept }: Props) {
   const ref = useFirstField();
-  const form = useFieldForm(host ? draftOf(host) : EMPTY, problemsOf, async (draft) => {
+  const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
     const body = bodyOf(draft);
     onKept((await (host ? changeHost(host.id, body) : addHost(body))).host.id);
   });
   return (
     <form
       ref={ref}
-      class="sheet far-form"
-      aria-label={host ? `Change ${host.label}` : "New SSH host"}
+      class="sheet host-form"
+      aria-label={host ? `Edit ${host.label}` : "New remote host"}
       onSubmit={(event) => void form.submit(event)}
       noValidate
       data-testid="host-form"
     >
-      <Where of={form} />
-      <Way of={form} />
-      <Wake of={form} />
-      <Programs of={form} />
+      <AddressFields of={form} />
+      <ConnectionFields of={form} />
+      <WakeFields of={form} />
+      <ProgramFields of={form} />
       <Problem text={form.problem} testid="host-problem" />
       <div class="sheet-foot">
         <small>
-          It needs sshd, a POSIX shell and tmux 3.2 or later, and a key that opens it without a question.
+          The host needs sshd, a POSIX shell, tmux 3.2 or later, and a key that needs no passphrase.
         </small>
         <button type="button" class="button" onClick={onClose}>
           Cancel

@@ -5,16 +5,16 @@ import { select } from "../sessions/actions.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { openPage } from "../app/registry.ts";
 import { sessions } from "../store/state.ts";
-import { ask } from "../ui/ask.ts";
+import { askQuestion } from "../ui/ask.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { removeHost } from "./calls.ts";
-import { FarSessions } from "./FarSessions.tsx";
+import { RemoteTmuxSessions } from "./RemoteTmuxSessions.tsx";
 import { HostForm } from "./HostForm.tsx";
-import { Checked } from "./Keys.tsx";
-import { isAway } from "./state.ts";
+import { HostCheckResult } from "./HostKeyCheck.tsx";
+import { isUnreachable } from "./state.ts";
 import type { Hosts } from "./useHosts.ts";
 import { Wake } from "./Wake.tsx";
-import { addressOf, type State, stateOf, wakeWay } from "./words.ts";
+import { formatAddress, type State, getHostState, describeWakeMethod } from "./texts.ts";
 
 interface Props {
   host: RemoteHost;
@@ -22,10 +22,10 @@ interface Props {
 }
 
 async function remove({ host, page }: Props): Promise<void> {
-  const agreed = await ask({
-    title: `Forget ${host.label}?`,
-    text: "Its address is forgotten here, and nothing is changed there. A key that was trusted stays trusted.",
-    action: "Forget it",
+  const agreed = await askQuestion({
+    title: `Remove ${host.label}?`,
+    text: "This removes the host from the list. Nothing changes on the host. Its trusted key stays trusted.",
+    action: "Remove",
     danger: true,
   });
   if (agreed !== undefined) await page.attempt(() => removeHost(host.id));
@@ -39,7 +39,7 @@ function show(id: string): void {
 function Here({ found, label }: { found: readonly Session[]; label: string }) {
   if (found.length === 0) return null;
   return (
-    <ul class="far-here" aria-label={`Sessions on ${label}`}>
+    <ul class="host-sessions" aria-label={`Sessions on ${label}`}>
       {found.map((session) => (
         <li key={session.id}>
           <button type="button" class="chip" onClick={() => show(session.id)} data-testid="host-session">
@@ -67,7 +67,7 @@ function Actions(props: Props & { state: State; onEdit: () => void }) {
     </button>
   );
   return (
-    <div class="far-actions">
+    <div class="host-actions">
       {action(
         "Check",
         looking ? "Checking…" : "Check",
@@ -75,8 +75,8 @@ function Actions(props: Props & { state: State; onEdit: () => void }) {
         "host-check",
         () => void page.check(host.id),
       )}
-      {action("Change", "Change", page.busy, "host-edit", onEdit)}
-      {action("Forget", "Forget", page.busy, "host-remove", () => void remove(props))}
+      {action("Edit", "Edit", page.busy, "host-edit", onEdit)}
+      {action("Remove", "Remove", page.busy, "host-remove", () => void remove(props))}
       <Wake host={host} page={page} state={state} />
     </div>
   );
@@ -84,13 +84,13 @@ function Actions(props: Props & { state: State; onEdit: () => void }) {
 
 /** Away as soon as one session there says so: they share the way. */
 const awayIn = (found: readonly Session[]): boolean | undefined =>
-  found.length === 0 ? undefined : found.some(({ id }) => isAway(id));
+  found.length === 0 ? undefined : found.some(({ id }) => isUnreachable(id));
 
 export function HostRow({ host, page }: Props) {
   const [editing, setEditing] = useState(false);
   const told = page.found[host.id];
   const here = sessions.value.filter(({ remote }) => remote?.hostId === host.id);
-  const state = stateOf(told, awayIn(here));
+  const state = getHostState(told, awayIn(here));
   if (editing)
     return (
       <li>
@@ -104,9 +104,9 @@ export function HostRow({ host, page }: Props) {
         />
       </li>
     );
-  const way = wakeWay(host);
+  const way = describeWakeMethod(host);
   return (
-    <li class="record far-host" data-testid="host" data-host={host.label}>
+    <li class="record host-row" data-testid="host" data-host={host.label}>
       <span class="record-mark" data-tone={state.tone === "accent" ? "accent" : undefined} aria-hidden="true">
         <Icon name="server" size={16} />
       </span>
@@ -117,15 +117,15 @@ export function HostRow({ host, page }: Props) {
             {state.word}
           </span>
         </span>
-        <small class="far-address">
-          {addressOf(host)}
-          {host.jumpHost && ` over ${host.jumpHost}`}
+        <small class="host-address">
+          {formatAddress(host)}
+          {host.jumpHost && ` via ${host.jumpHost}`}
           {way !== undefined && ` · ${way}`}
         </small>
         <Here found={here} label={host.label} />
         <Actions host={host} page={page} state={state} onEdit={() => setEditing(true)} />
         {told && (
-          <Checked
+          <HostCheckResult
             key={told.fingerprint}
             label={host.label}
             found={told}
@@ -133,7 +133,7 @@ export function HostRow({ host, page }: Props) {
             onTrust={(fingerprint) => void page.trust(host.id, fingerprint)}
           />
         )}
-        {(told?.ok === true || here.length > 0) && <FarSessions host={host} />}
+        {(told?.ok === true || here.length > 0) && <RemoteTmuxSessions host={host} />}
       </div>
     </li>
   );

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { HostForm } from "./HostForm.tsx";
 import { HostRow } from "./HostRow.tsx";
 import "../ui/styles/records.css";
@@ -12,15 +12,15 @@ import { useHosts } from "./useHosts.ts";
 export function HostsPage() {
   const page = useHosts();
   const [adding, setAdding] = useState(false);
-  const opener = useFocusBack(adding);
+  const opener = useReturnFocus(adding);
   const kept = (id: string) => {
     setAdding(false);
     void page.attempt(async () => undefined).then(() => page.check(id));
   };
   return (
-    <div class="records-page far-page" aria-busy={page.busy} data-testid="hosts">
+    <div class="records-page host-page" aria-busy={page.busy} data-testid="hosts">
       <div class="records-bar">
-        <span class="dim">Machines that sessions can run on. Nothing is installed there.</span>
+        <span class="dim">Machines that can run sessions. Nothing is installed on them.</span>
         {!adding && (
           <button
             ref={opener}
@@ -37,8 +37,8 @@ export function HostsPage() {
       <Problem text={page.problem} testid="hosts-problem" />
       {page.all?.length === 0 && !adding && (
         <p class="records-none dim">
-          None yet. A host is a machine that this one reaches by ssh, with a key that opens it without a
-          question.
+          No remote hosts yet. Add a machine that the server reaches over SSH with a key that needs no
+          passphrase.
         </p>
       )}
       <ul class="records">

@@ -1,10 +1,10 @@
 /** Waking a host that is away or asleep, whatever is on it, and what came of that. */
 import { useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import type { RemoteHost } from "../api/types.ts";
 import { wakeHost } from "./calls.ts";
 import type { Hosts } from "./useHosts.ts";
-import { canWake, type State, wakeWay, wokenText } from "./words.ts";
+import { canWake, type State, describeWakeMethod, describeWakeResult } from "./texts.ts";
 
 interface Props {
   host: RemoteHost;
@@ -15,16 +15,16 @@ interface Props {
 export function Wake({ host, page, state }: Props) {
   const [told, setTold] = useState("");
   const [busy, setBusy] = useState(false);
-  if (wakeWay(host) === undefined) return null;
+  if (describeWakeMethod(host) === undefined) return null;
   const act = async () => {
     setBusy(true);
     setTold("");
     try {
       const answer = await wakeHost(host.id);
-      setTold(wokenText(answer));
+      setTold(describeWakeResult(answer));
       if (answer.reachable) await page.check(host.id);
     } catch (error) {
-      setTold(sentenceOf(error));
+      setTold(formatError(error));
     }
     setBusy(false);
   };

@@ -1,27 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { SESSION } from "../api/sample.ts";
-import type { HostCheckResponse, RemoteHost } from "../api/types.ts";
+import type { HostChecked, RemoteHost } from "../api/types.ts";
 import { toasts } from "../ui/toasts.ts";
-import { awayText, canTry, countdown } from "./awaywords.ts";
-import { awayIn, hearLost, meaning, onHost } from "./follow.ts";
-import { placeOf } from "./place.ts";
-import { away, held, isAway } from "./state.ts";
-import { hold, tellAway } from "./tell.ts";
+import { describeUnreachable, canReconnect, describeNextTry } from "./unreachabletexts.ts";
+import { toUnreachable, reportLostInput, meaning, listSessionsOnHost } from "./follow.ts";
+import { describeLocation } from "./location.ts";
+import { unreachableSessions, queuedInput, isUnreachable } from "./state.ts";
+import { addQueuedInput, setUnreachable } from "./unreachable.ts";
 import {
-  addressOf,
+  formatAddress,
   bodyOf,
   canWake,
-  clientsText,
+  describeTmuxSession,
   draftOf,
   EMPTY,
-  ending,
-  figuresOf,
-  problemsOf,
-  stateOf,
-  wakeWay,
-  wokenText,
-  wayOut,
-} from "./words.ts";
+  getFingerprintEnding,
+  formatCheckFigures,
+  validateDraft,
+  getHostState,
+  describeWakeMethod,
+  describeWakeResult,
+  addAdvice,
+} from "./texts.ts";
 
 const host: RemoteHost = {
   id: "box",
@@ -34,7 +34,7 @@ const host: RemoteHost = {
   commands: { primary: "/opt/claude" },
   wakeMac: "52:54:00:12:34:56",
 };
-const looked = (part: Partial<HostCheckResponse>): HostCheckResponse => ({ ok: false, ...part });
+const looked = (part: Partial<HostChecked>): HostChecked => ({ ok: false, ...part });
 
 describe("the form", () => {
   test("a host goes in and comes out the same, without its id", () => {
@@ -55,25 +55,25 @@ describe("the form", () => {
   });
 
   test("what is wrong is said at its field", () => {
-    expect(Object.keys(problemsOf(EMPTY))).toEqual(["label", "host", "username"]);
-    expect(problemsOf(draftOf(host))).toEqual({});
+    expect(Object.keys(validateDraft(EMPTY))).toEqual(["label", "host", "username"]);
+    expect(validateDraft(draftOf(host))).toEqual({});
     for (const port of ["", "0", "65536", "22a", "-1"])
-      expect(Object.keys(problemsOf({ ...draftOf(host), port })), port).toEqual(["port"]);
+      expect(Object.keys(validateDraft({ ...draftOf(host), port })), port).toEqual(["port"]);
   });
 });
 
 describe("in words", () => {
   test("where it is, and how it is woken", () => {
-    expect(addressOf(host)).toBe("me@box.lan:2222");
-    expect(addressOf({ ...host, host: "::1", port: 22 })).toBe("me@[::1]");
-    expect(wakeWay(host)).toContain("packet to 52:54");
-    expect(wakeWay({ ...host, wakeCommand: "/bin/wake" })).toBe("wakes by /bin/wake");
-    expect(wakeWay({ ...host, wakeMac: "" })).toBeUndefined();
+    expect(formatAddress(host)).toBe("me@box.lan:2222");
+    expect(formatAddress({ ...host, host: "::1", port: 22 })).toBe("me@[::1]");
+    expect(describeWakeMethod(host)).toContain("wake-on-LAN (52:54");
+    expect(describeWakeMethod({ ...host, wakeCommand: "/bin/wake" })).toBe("wakes with /bin/wake");
+    expect(describeWakeMethod({ ...host, wakeMac: "" })).toBeUndefined();
   });
 
   test("one that may be asleep can be woken, with or without a session there", () => {
-    const asked = (part: RemoteHost, found?: HostCheckResponse, away?: boolean) =>
-      canWake(part, stateOf(found, away));
+    const asked = (part: RemoteHost, found?: HostChecked, away?: boolean) =>
+      canWake(part, getHostState(found, away));
     expect(asked(host)).toBe(true);
     expect(asked(host, looked({}))).toBe(true);
     expect(asked(host, looked({ ok: true, hostKey: "known" }), true)).toBe(true);
@@ -84,37 +84,37 @@ describe("in words", () => {
 
   test("what came of a wake", () => {
     const answer = { woke: true, reachable: false, wakeConfigured: "mac" } as const;
-    expect(wokenText({ ...answer, reachable: true })).toBe("It is awake.");
-    expect(wokenText({ ...answer, error: "port 22 of box.lan does not answer" })).toBe(
-      "It was called, and is not reached: port 22 of box.lan does not answer.",
+    expect(describeWakeResult({ ...answer, reachable: true })).toBe("The host is awake.");
+    expect(describeWakeResult({ ...answer, error: "port 22 of box.lan does not answer" })).toBe(
+      "Sent the wake-up call, but the host is still unreachable: port 22 of box.lan does not answer.",
     );
-    expect(wokenText({ ...answer, woke: false })).toBe("It could not be called.");
+    expect(describeWakeResult({ ...answer, woke: false })).toBe("Couldn't send the wake-up call.");
   });
 
   test.each([
     [undefined, undefined, "not checked"],
-    [undefined, true, "out of reach"],
-    [undefined, false, "reached"],
-    [looked({ ok: true, hostKey: "known" }), undefined, "reached"],
-    [looked({ error: "timed out" }), undefined, "out of reach"],
-    [looked({ hostKey: "known", error: "it has no tmux" }), undefined, "cannot be used"],
+    [undefined, true, "unreachable"],
+    [undefined, false, "reachable"],
+    [looked({ ok: true, hostKey: "known" }), undefined, "reachable"],
+    [looked({ error: "timed out" }), undefined, "unreachable"],
+    [looked({ hostKey: "known", error: "it has no tmux" }), undefined, "not usable"],
     [looked({ hostKey: "unknown" }), undefined, "key not trusted"],
-    [looked({ hostKey: "changed" }), false, "another key"],
-    [looked({ ok: true, hostKey: "known" }), true, "out of reach"],
+    [looked({ hostKey: "changed" }), false, "key changed"],
+    [looked({ ok: true, hostKey: "known" }), true, "unreachable"],
   ])("how %o with sessions away %o stands", (found, gone, word) => {
-    expect(stateOf(found, gone).word).toBe(word);
+    expect(getHostState(found, gone).word).toBe(word);
   });
 
   test("figures, clients, the end of a fingerprint", () => {
-    expect(figuresOf(looked({ ok: true, latencyMs: 12, tmux: "3.5a" }))).toBe(
-      "12 ms there and back, tmux 3.5a",
+    expect(formatCheckFigures(looked({ ok: true, latencyMs: 12, tmux: "3.5a" }))).toBe(
+      "12 ms round trip, tmux 3.5a",
     );
-    expect(figuresOf(looked({}))).toBe("");
+    expect(formatCheckFigures(looked({}))).toBe("");
     const there = { name: "a", created: 1, attached: 0, windows: 2, cols: 80, rows: 24 };
-    expect(clientsText(there)).toBe("nobody looks at it · 2 windows · 80×24");
-    expect(clientsText({ ...there, attached: 1, windows: 1 })).toBe("1 client · 1 window · 80×24");
-    expect(ending("SHA256:abcdefghijkl")).toBe("efghijkl");
-    expect(wayOut("case engine uses this host")).toMatch(/^Case engine .*remove its cases first/);
+    expect(describeTmuxSession(there)).toBe("no clients · 2 windows · 80×24");
+    expect(describeTmuxSession({ ...there, attached: 1, windows: 1 })).toBe("1 client · 1 window · 80×24");
+    expect(getFingerprintEnding("SHA256:abcdefghijkl")).toBe("efghijkl");
+    expect(addAdvice("case engine uses this host")).toMatch(/^Case engine .*remove its workspaces first/);
   });
 });
 
@@ -122,12 +122,14 @@ describe("where a session lives", () => {
   const remote = { hostId: "box", name: "service-1", owned: true };
 
   test("one of this machine has no mark", () => {
-    expect(placeOf(SESSION)).toBeUndefined();
-    expect(placeOf({ ...SESSION, remote })).toMatchObject({ kind: "remote", name: "box" });
-    expect(placeOf({ ...SESSION, remote: { ...remote, owned: false } })?.hint).toContain("attached");
-    expect(placeOf({ ...SESSION, container: { hostId: "default", name: "service-case-a" } })?.hint).toContain(
-      "service-case-a",
+    expect(describeLocation(SESSION)).toBeUndefined();
+    expect(describeLocation({ ...SESSION, remote })).toMatchObject({ kind: "remote", name: "box" });
+    expect(describeLocation({ ...SESSION, remote: { ...remote, owned: false } })?.hint).toContain(
+      "a tmux session",
     );
+    expect(
+      describeLocation({ ...SESSION, container: { hostId: "default", name: "service-case-a" } })?.hint,
+    ).toContain("service-case-a");
   });
 
   test("what is told of a host holds for all of its sessions", () => {
@@ -137,7 +139,7 @@ describe("where a session lives", () => {
       { ...SESSION, id: "c", remote: { ...remote, hostId: "other" } },
       { ...SESSION, id: "d", remote },
     ];
-    expect(onHost(all, "box")).toEqual(["a", "d"]);
+    expect(listSessionsOnHost(all, "box")).toEqual(["a", "d"]);
   });
 });
 
@@ -153,8 +155,8 @@ describe("away", () => {
   });
 
   test("an answer that reaches is none", () => {
-    expect(awayIn({ reachable: true, wakeConfigured: "none" })).toBeUndefined();
-    expect(awayIn({ reachable: false, wakeConfigured: "mac", nextAt: 7, error: "refused" })).toEqual({
+    expect(toUnreachable({ reachable: true, wakeConfigured: "none" })).toBeUndefined();
+    expect(toUnreachable({ reachable: false, wakeConfigured: "mac", nextAt: 7, error: "refused" })).toEqual({
       nextAt: 7,
       why: "refused",
       wake: "mac",
@@ -162,45 +164,45 @@ describe("away", () => {
   });
 
   test("what is told later is added to what is known", () => {
-    tellAway("a", { why: "refused", wake: "mac" });
-    tellAway("a", { nextAt: 9 });
-    expect(away.value.get("a")).toEqual({ why: "refused", wake: "mac", nextAt: 9 });
-    const before = away.value;
-    tellAway("b", undefined);
-    expect(away.value).toBe(before);
-    tellAway("a", undefined);
-    expect(isAway("a")).toBe(false);
+    setUnreachable("a", { why: "refused", wake: "mac" });
+    setUnreachable("a", { nextAt: 9 });
+    expect(unreachableSessions.value.get("a")).toEqual({ why: "refused", wake: "mac", nextAt: 9 });
+    const before = unreachableSessions.value;
+    setUnreachable("b", undefined);
+    expect(unreachableSessions.value).toBe(before);
+    setUnreachable("a", undefined);
+    expect(isUnreachable("a")).toBe(false);
   });
 
   test("what is kept is counted until the host is back", () => {
-    hold("a", 3);
-    tellAway("a", { nextAt: 9 });
-    hold("a", 4);
-    expect(held.value.get("a")).toBe(7);
-    tellAway("a", undefined);
-    expect(held.value.has("a")).toBe(false);
+    addQueuedInput("a", 3);
+    setUnreachable("a", { nextAt: 9 });
+    addQueuedInput("a", 4);
+    expect(queuedInput.value.get("a")).toBe(7);
+    setUnreachable("a", undefined);
+    expect(queuedInput.value.has("a")).toBe(false);
   });
 
   test("what was kept and is not typed is told, and stays", () => {
-    hearLost({ id: "a", at: 1, chunks: 2, reason: "You may not type there any more." });
+    reportLostInput({ id: "a", at: 1, chunks: 2, reason: "You may not type there any more." });
     const [told] = toasts.value.slice(-1);
-    expect(told?.text).toBe("2 inputs kept for a will not be typed: You may not type there any more.");
+    expect(told?.text).toBe("2 queued inputs for a won't be typed: You may not type there any more.");
     expect(told?.action?.label).toBe("Show");
     toasts.value = [];
   });
 
   test("the countdown ends in an attempt, or says that none comes", () => {
-    expect(countdown({ nextAt: 12_400 }, 400)).toBe("Next attempt in 12\u00a0s.");
-    expect(countdown({ nextAt: 300_000 }, 0)).toBe("Next attempt in 5\u00a0min.");
-    expect(countdown({ nextAt: 400 }, 500)).toBe("Trying…");
-    expect(countdown({}, 500)).toContain("not tried again");
-    expect(awayText("box", {})).toContain("runs on");
-    expect(awayText("box", { waking: true })).toBe("Waking box…");
+    expect(describeNextTry({ nextAt: 12_400 }, 400)).toBe("Next try in 12\u00a0s.");
+    expect(describeNextTry({ nextAt: 300_000 }, 0)).toBe("Next try in 5\u00a0min.");
+    expect(describeNextTry({ nextAt: 400 }, 500)).toBe("Connecting…");
+    expect(describeNextTry({}, 500)).toContain("No automatic retry");
+    expect(describeUnreachable("box", {})).toContain("keep running");
+    expect(describeUnreachable("box", { waking: true })).toBe("Waking box…");
   });
 
   test("connecting is for admins, waking for whoever has the session", () => {
-    expect(canTry({}, true)).toBe(true);
-    expect(canTry({ wake: "none" }, false)).toBe(false);
-    expect(canTry({ wake: "command" }, false)).toBe(true);
+    expect(canReconnect({}, true)).toBe(true);
+    expect(canReconnect({ wake: "none" }, false)).toBe(false);
+    expect(canReconnect({ wake: "command" }, false)).toBe(true);
   });
 });

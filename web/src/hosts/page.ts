@@ -6,7 +6,7 @@ export const HOSTS_PAGE = "hosts";
 export function registerHosts(): void {
   registerPage({
     id: HOSTS_PAGE,
-    title: "SSH hosts",
+    title: "Remote hosts",
     icon: "server",
     order: 18,
     available: () => isAdmin.value,

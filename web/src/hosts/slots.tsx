@@ -2,12 +2,12 @@
 import type { Session } from "../api/types.ts";
 import { parts } from "./state.ts";
 
-export function PlaceMark({ session }: { session: Session }) {
-  const Mark = parts.value?.Mark;
-  return Mark && session.location !== "local" ? <Mark session={session} /> : null;
+export function LocationMarkSlot({ session }: { session: Session }) {
+  const LocationMark = parts.value?.LocationMark;
+  return LocationMark && session.location !== "local" ? <LocationMark session={session} /> : null;
 }
 
-export function AwaySlot({ session }: { session: Session }) {
-  const Notice = parts.value?.AwayNotice;
+export function UnreachableNoticeSlot({ session }: { session: Session }) {
+  const Notice = parts.value?.UnreachableNotice;
   return Notice && session.location === "remote" ? <Notice key={session.id} session={session} /> : null;
 }

@@ -1,10 +1,10 @@
 /** Which sessions are out of reach, as far as the page was told. */
 import { computed, effect, signal } from "@preact/signals";
 import { sessions } from "../store/state.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 
 /** The way to a session's host is closed; what runs there runs on. */
-export interface Away {
+export interface Unreachable {
   /** When it is tried next by itself, in the service's Unix milliseconds; absent: it is not. */
   nextAt?: number | undefined;
   /** Why the last attempt failed. */
@@ -15,12 +15,12 @@ export interface Away {
 }
 
 /** By session. */
-export const away = signal<ReadonlyMap<string, Away>>(new Map());
+export const unreachableSessions = signal<ReadonlyMap<string, Unreachable>>(new Map());
 
-export const isAway = (id: string): boolean => away.value.has(id);
+export const isUnreachable = (id: string): boolean => unreachableSessions.value.has(id);
 
 /** Characters that the service keeps until a session's host is back, by session. */
-export const held = signal<ReadonlyMap<string, number>>(new Map());
+export const queuedInput = signal<ReadonlyMap<string, number>>(new Map());
 
 export const parts = signal<typeof import("./parts.ts") | undefined>(undefined);
 
@@ -34,7 +34,7 @@ export function followHosts(): void {
         parts.value = loaded;
         loaded.follow();
       },
-      (error: unknown) => failed("Where sessions run could not be loaded", error),
+      (error: unknown) => showError("Couldn't load where sessions run", error),
     );
     // Once is enough for the page's life; the effect itself is not there yet while it runs first.
     queueMicrotask(() => end());

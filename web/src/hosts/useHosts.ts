@@ -1,14 +1,14 @@
 /** The hosts as the page shows them, what was seen of each, and what is done to them. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
-import type { HostCheckResponse, RemoteHost } from "../api/types.ts";
+import { formatError } from "../api/errors.ts";
+import type { HostChecked, RemoteHost } from "../api/types.ts";
 import { checkHost, readHosts, trustKey } from "./calls.ts";
-import { wayOut } from "./words.ts";
+import { addAdvice } from "./texts.ts";
 
 export interface Hosts {
   all: readonly RemoteHost[] | undefined;
   /** What the last look at each told. */
-  found: Readonly<Record<string, HostCheckResponse | undefined>>;
+  found: Readonly<Record<string, HostChecked | undefined>>;
   /** Hosts that are looked at now. */
   looking: ReadonlySet<string>;
   busy: boolean;
@@ -22,14 +22,14 @@ export interface Hosts {
 function useLooks(tell: (problem: string) => void) {
   const [found, setFound] = useState<Hosts["found"]>({});
   const [looking, setLooking] = useState<ReadonlySet<string>>(new Set());
-  const during = async (id: string, act: () => Promise<HostCheckResponse | undefined>) => {
+  const during = async (id: string, act: () => Promise<HostChecked | undefined>) => {
     setLooking((before) => new Set([...before, id]));
     tell("");
     try {
       const seen = await act();
       setFound((before) => ({ ...before, [id]: seen }));
     } catch (error) {
-      tell(sentenceOf(error));
+      tell(formatError(error));
     }
     setLooking((before) => new Set([...before].filter((each) => each !== id)));
   };
@@ -51,8 +51,8 @@ export function useHosts(): Hosts {
     setBusy(true);
     setProblem("");
     // What failed may have changed something all the same.
-    await act().catch((error: unknown) => setProblem(wayOut(sentenceOf(error))));
-    await readHosts().then(setAll, (error: unknown) => setProblem(sentenceOf(error)));
+    await act().catch((error: unknown) => setProblem(addAdvice(formatError(error))));
+    await readHosts().then(setAll, (error: unknown) => setProblem(formatError(error)));
     setBusy(false);
   };
   useEffect(() => void attempt(async () => undefined), []);

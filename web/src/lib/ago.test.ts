@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agoText, aheadText, stampText } from "./ago.ts";
+import { formatAgo, formatAhead, formatTimestamp } from "./ago.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -17,7 +17,7 @@ describe("spans", () => {
     [800 * DAY, "2 years ago"],
     [-5 * MINUTE, "just now"],
   ])("%i ms", (span, text) => {
-    expect(agoText(1e12, 1e12 + span)).toBe(text);
+    expect(formatAgo(1e12, 1e12 + span)).toBe(text);
   });
 
   test.each([
@@ -27,13 +27,13 @@ describe("spans", () => {
     [30 * DAY - 5, "in 30 d"],
     [365 * DAY, "in 12 months"],
   ])("%i ms ahead", (span, text) => {
-    expect(aheadText(1e12 + span, 1e12)).toBe(text);
+    expect(formatAhead(1e12 + span, 1e12)).toBe(text);
   });
 });
 
 test("stamps tell the day only where it is another one", () => {
   const now = Date.UTC(2027, 4, 3, 12, 30, 15);
-  const stamp = (at: number) => stampText(at, now, "en-GB", "UTC");
+  const stamp = (at: number) => formatTimestamp(at, now, "en-GB", "UTC");
   expect(stamp(now - HOUR)).toBe("11:30:15");
   expect(stamp(now - DAY)).toBe("2 May, 12:30");
   expect(stamp(now - 365 * DAY)).toBe("3 May 2026");

@@ -17,24 +17,24 @@ function span(minutes: number, round: Rounding): string {
 }
 
 /** `just now`, `5 min ago`, `3 h ago`, `12 d ago`. */
-export function agoText(at: number, now: number): string {
+export function formatAgo(at: number, now: number): string {
   const minutes = Math.floor((now - at) / MINUTE_MS);
   return minutes < 1 ? "just now" : `${span(minutes, Math.floor)} ago`;
 }
 
 /** `in 3 h`; what is less than a minute off is `in a minute`. */
-export function aheadText(at: number, now: number): string {
+export function formatAhead(at: number, now: number): string {
   const minutes = (at - now) / MINUTE_MS;
   return minutes < 1.5 ? "in a minute" : `in ${span(minutes, Math.round)}`;
 }
 
 /** The whole date and time, for a hover text. */
-export function dateText(at: number, locale?: string): string {
+export function formatDate(at: number, locale?: string): string {
   return new Date(at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** For a list by time: the clock to the second today, else the day and the clock. */
-export function stampText(at: number, now: number, locale?: string, timeZone?: string): string {
+export function formatTimestamp(at: number, now: number, locale?: string, timeZone?: string): string {
   const zone = timeZone === undefined ? {} : { timeZone };
   const show = (time: number, style: Intl.DateTimeFormatOptions) =>
     new Date(time).toLocaleString(locale, { ...style, ...zone });

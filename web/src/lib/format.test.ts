@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cutText } from "./format.ts";
+import { truncateText } from "./format.ts";
 
 describe("texts that are cut", () => {
   test.each([
@@ -10,6 +10,6 @@ describe("texts that are cut", () => {
     ["cafe\u0301s", 4, "caf"],
     ["修复登录", 2, "修复"],
   ])("%s in %d", (text, most, want) => {
-    expect(cutText(text, most)).toBe(want);
+    expect(truncateText(text, most)).toBe(want);
   });
 });

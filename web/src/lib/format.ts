@@ -2,7 +2,7 @@
 
 const UNITS = ["bytes", "KB", "MB", "GB"];
 
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   let value = count;
   let unit = 0;
   while (value >= 1000 && unit < UNITS.length - 1) {
@@ -18,7 +18,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 }
 
 /** At most so many UTF-16 units of a text; no letter, accent or emoji is cut apart. */
-export function cutText(text: string, most: number): string {
+export function truncateText(text: string, most: number): string {
   if (text.length <= most) return text;
   // What is one letter may have many units, but no text is looked at for longer than it is shown.
   let end = 0;
@@ -30,7 +30,7 @@ export function cutText(text: string, most: number): string {
 }
 
 /** The last folders of a path, short enough for a line: `…/src/project`. */
-export function shortPath(path: string, keep = 2): string {
+export function shortenPath(path: string, keep = 2): string {
   const parts = path.split("/").filter((part) => part !== "");
   if (parts.length <= keep) return path;
   return `…/${parts.slice(-keep).join("/")}`;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { inputErrorText } from "../api/errors.ts";
-import { actionText, detailsOf, isWorded, methodText } from "../audit/words.ts";
-import { methodText as deviceText } from "../devices/words.ts";
-import { absence, wordOf } from "../git/words.ts";
-import type { FileChange, GitStatusResponse } from "../git/types.ts";
-import { apply, EMPTY, upsert } from "../store/sessions.ts";
+import { getInputErrorText } from "../api/errors.ts";
+import { describeAction, describeDetails, isWorded, describeMethod } from "../audit/texts.ts";
+import { describeMethod as deviceText } from "../devices/texts.ts";
+import { explainAbsence, getChangeLabel } from "../git/texts.ts";
+import type { FileChange, GitStatus } from "../git/types.ts";
+import { applySessionEvent, EMPTY, upsertSession } from "../store/sessions.ts";
 import type { Session } from "../api/types.ts";
 import { table } from "./table.ts";
 
@@ -16,21 +16,25 @@ test.each(NAMES)("%s is in no table", (name) => {
 });
 
 test.each(NAMES)("%s is text like any other wherever the service's words are looked up", (name) => {
-  expect(actionText(name)).toBe(name);
+  expect(describeAction(name)).toBe(name);
   expect(isWorded(name)).toBe(false);
-  expect(methodText(name)).toBe(name);
-  expect(deviceText(name)).toBe(`by ${name}`);
-  expect(inputErrorText(name)).toBe(`The input was refused (${name}).`);
+  expect(describeMethod(name)).toBe(name);
+  expect(deviceText(name)).toBe(`with ${name}`);
+  expect(getInputErrorText(name)).toBe(`The server refused the input (${name}).`);
   const detail = JSON.parse(`{"${name}": "x", "fields": ["${name}"], "bucket": "${name}"}`) as Record<
     string,
     unknown
   >;
   const entry = { seq: 1, at: 1, actor: "", method: "", address: "", action: "", target: "", detail };
-  expect(detailsOf(entry)).toEqual([`${name}: x`, `set: ${name.replaceAll("_", " ")}`, `wrong ${name}`]);
+  expect(describeDetails(entry)).toEqual([
+    `${name}: x`,
+    `set: ${name.replaceAll("_", " ")}`,
+    `wrong ${name}`,
+  ]);
   const file = { kind: "unstaged", index: ".", worktree: name, path: "a" } as unknown as FileChange;
-  expect(wordOf(file)).toBe("changed");
-  const status = { state: "unsupported", reason: name } as unknown as GitStatusResponse;
-  expect(absence(status)).toBe("This session's files are not looked at.");
-  const list = upsert(EMPTY, { id: "s", mode: "m", name } as Session);
-  expect(apply(list, name, { id: "s" }).list).toEqual(list);
+  expect(getChangeLabel(file)).toBe("changed");
+  const status = { state: "unsupported", reason: name } as unknown as GitStatus;
+  expect(explainAbsence(status)).toBe("Changes are not available for this session.");
+  const list = upsertSession(EMPTY, { id: "s", mode: "m", name } as Session);
+  expect(applySessionEvent(list, name, { id: "s" }).list).toEqual(list);
 });

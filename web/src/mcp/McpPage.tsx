@@ -5,15 +5,15 @@ import "./mcp.css";
 import { TargetRow } from "./TargetRow.tsx";
 import type { SyncResult } from "./types.ts";
 import { type SyncPage, useSync } from "./useSync.ts";
-import { additions, inOrder, notes, verdict } from "./words.ts";
+import { countAdditions, sortTargets, listNotes, summarizeSync } from "./texts.ts";
 
 function Off({ page }: { page: SyncPage }) {
   return (
     <div class="mcp-off" data-testid="mcp-off">
-      <p>The sync of MCP servers is off.</p>
+      <p>MCP server sync is off.</p>
       <small>
-        It reads every agent's own configuration file and adds the servers that the others have, with their
-        keys. It never edits or removes one, and shows first what it would do.
+        It reads every agent's configuration file and adds the servers that other agents have, with their
+        keys. It never edits or removes a server, and shows you its changes first.
       </small>
       <button
         type="button"
@@ -22,25 +22,25 @@ function Off({ page }: { page: SyncPage }) {
         onClick={() => void page.enable()}
         data-testid="mcp-enable"
       >
-        Switch it on
+        Turn on
       </button>
     </div>
   );
 }
 
 function Result({ result }: { result: SyncResult }) {
-  const { good, text } = verdict(result);
+  const { good, text } = summarizeSync(result);
   return (
     <>
       <p class="mcp-verdict" role="status" data-good={good} data-testid="mcp-verdict">
-        <Icon name={good ? "check" : additions(result) > 0 ? "plus" : "alert"} /> <span>{text}</span>
+        <Icon name={good ? "check" : countAdditions(result) > 0 ? "plus" : "alert"} /> <span>{text}</span>
       </p>
       <ul class="mcp-targets">
-        {inOrder(result.targets).map((target) => (
+        {sortTargets(result.targets).map((target) => (
           <TargetRow key={target.id} target={target} applied={result.applied} />
         ))}
       </ul>
-      {notes(result).map(([title, hint, names]) => (
+      {listNotes(result).map(([title, hint, names]) => (
         <section key={title} class="mcp-note" data-testid="mcp-note">
           <h3>
             {title} <small>{hint}</small>
@@ -60,7 +60,7 @@ function Result({ result }: { result: SyncResult }) {
 
 function Foot({ page }: { page: SyncPage }) {
   const { result, busy } = page;
-  const waiting = result !== undefined && !result.applied && additions(result) > 0;
+  const waiting = result !== undefined && !result.applied && countAdditions(result) > 0;
   return (
     <footer class="mcp-foot">
       <button
@@ -70,7 +70,7 @@ function Foot({ page }: { page: SyncPage }) {
         onClick={() => void page.look()}
         data-testid="mcp-look"
       >
-        <Icon name="refresh" size={16} /> Look again
+        <Icon name="refresh" size={16} /> Check again
       </button>
       <button
         type="button"
@@ -79,7 +79,7 @@ function Foot({ page }: { page: SyncPage }) {
         onClick={() => void page.apply()}
         data-testid="mcp-apply"
       >
-        {busy ? <span class="spinner" /> : <Icon name="plus" size={16} />} Add them
+        {busy ? <span class="spinner" /> : <Icon name="plus" size={16} />} Add servers
       </button>
     </footer>
   );
@@ -91,7 +91,7 @@ export function McpPage() {
     return (
       <div class="mcp-off" data-testid="mcp-refused">
         <Icon name="alert" size={28} />
-        <p>This page is not for you.</p>
+        <p>Admins only.</p>
         <small>{page.refused}</small>
       </div>
     );

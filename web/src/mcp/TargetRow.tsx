@@ -1,7 +1,7 @@
 /** One agent's file: what it has, what it gets, what it cannot be told. */
 import { Icon, type IconName } from "../ui/Icon.tsx";
 import type { Status, Target } from "./types.ts";
-import { reasonOf, STATUS_WORDS } from "./words.ts";
+import { explainStatus, STATUS_WORDS } from "./texts.ts";
 
 const MARKS: Record<Status, IconName> = {
   ok: "check",
@@ -27,7 +27,7 @@ function Names({ title, names, kind }: { title: string; names: string[]; kind: s
 
 export function TargetRow({ target, applied }: { target: Target; applied: boolean }) {
   const { status, added } = target;
-  const reason = reasonOf(target);
+  const reason = explainStatus(target);
   const gets = added.length > 0;
   return (
     <li class="mcp-target" data-status={status} data-testid="mcp-target" data-target={target.id}>
@@ -39,9 +39,9 @@ export function TargetRow({ target, applied }: { target: Target; applied: boolea
       <div class="mcp-more">
         <bdi class="mcp-file">{target.file}</bdi>
         {reason !== "" && <p class="mcp-reason">{reason}</p>}
-        <Names title={applied ? "Added" : "Would be added"} names={added} kind="added" />
+        <Names title={applied ? "Added" : "Will be added"} names={added} kind="added" />
         <Names title="Has" names={target.servers} kind="has" />
-        <Names title="Its format cannot express" names={target.skipped} kind="skipped" />
+        <Names title="Not supported by this agent" names={target.skipped} kind="skipped" />
       </div>
     </li>
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Status, SyncResult, Target } from "./types.ts";
-import { additions, inOrder, notes, reasonOf, verdict } from "./words.ts";
+import { countAdditions, sortTargets, listNotes, explainStatus, summarizeSync } from "./texts.ts";
 
 const target = (id: string, status: Status = "ok", part: Partial<Target> = {}): Target => ({
   id,
@@ -32,7 +32,7 @@ describe("the sync of MCP servers", () => {
       target("broken", "unreadable"),
       target("failed", "failed"),
     ];
-    expect(inOrder(found).map(({ id }) => id)).toEqual([
+    expect(sortTargets(found).map(({ id }) => id)).toEqual([
       "broken",
       "failed",
       "left",
@@ -43,9 +43,9 @@ describe("the sync of MCP servers", () => {
   });
 
   test.each([
-    [result([target("a")]), true, "No MCP server is set up anywhere yet."],
-    [result([target("a", "ok", { servers: ["x"] })]), true, "Every agent has what it can have."],
-    [result([target("a", "ok", { added: ["x"] })]), false, "A sync would add 1 entry in 1 file."],
+    [result([target("a")]), true, "No agent has MCP servers yet."],
+    [result([target("a", "ok", { servers: ["x"] })]), true, "All agents are in sync."],
+    [result([target("a", "ok", { added: ["x"] })]), false, "Sync will add 1 entry in 1 file."],
     [
       result([target("a", "ok", { added: ["x", "y"] }), target("b", "ok", { added: ["z"] })], {
         applied: true,
@@ -56,32 +56,32 @@ describe("the sync of MCP servers", () => {
     [
       result([target("a", "ok", { added: ["x"] }), target("b", "failed")], { applied: true }),
       false,
-      "Added 1 entry in 1 file. 1 file could not be used.",
+      "Added 1 entry in 1 file. 1 file can't be used.",
     ],
     [
       result([target("a", "ok", { servers: ["x"] }), target("b", "unreadable")]),
       false,
-      "Every agent has what it can have. 1 file could not be used.",
+      "All agents are in sync. 1 file can't be used.",
     ],
   ])("says what there is to do", (found, good, text) => {
-    expect(verdict(found)).toEqual({ good, text });
+    expect(summarizeSync(found)).toEqual({ good, text });
   });
 
   test("counts what is added", () => {
-    expect(additions(result([target("a", "ok", { added: ["x", "y"] }), target("b")]))).toBe(2);
+    expect(countAdditions(result([target("a", "ok", { added: ["x", "y"] }), target("b")]))).toBe(2);
   });
 
   test("gives the service's reason before its own", () => {
-    expect(reasonOf(target("a", "unreadable", { error: "not valid JSON (line 1, column 2)" }))).toBe(
+    expect(explainStatus(target("a", "unreadable", { error: "not valid JSON (line 1, column 2)" }))).toBe(
       "not valid JSON (line 1, column 2)",
     );
-    expect(reasonOf(target("a", "skipped"))).toContain("relative");
-    expect(reasonOf(target("a"))).toBe("");
+    expect(explainStatus(target("a", "skipped"))).toContain("relative");
+    expect(explainStatus(target("a"))).toBe("");
   });
 
   test("mentions only what there is to mention", () => {
-    expect(notes(result([]))).toEqual([]);
-    const found = notes(result([], { disabled: ["x"], unsupported: ["Pi"] }));
+    expect(listNotes(result([]))).toEqual([]);
+    const found = listNotes(result([], { disabled: ["x"], unsupported: ["Pi"] }));
     expect(found.map(([, , names]) => names)).toEqual([["x"], ["Pi"]]);
   });
 });

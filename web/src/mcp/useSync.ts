@@ -1,7 +1,7 @@
 /** What a sync would do, looked up when the page opens, and what one did. */
 import { useEffect, useState } from "preact/hooks";
 import { readSettings, writeSettings } from "../api/calls.ts";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { applySync, previewSync } from "./calls.ts";
 import type { SyncResult } from "./types.ts";
@@ -32,8 +32,8 @@ export function useSync(): SyncPage {
     try {
       await act();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 403) setRefused(textOf(error));
-      else setProblem(textOf(error));
+      if (error instanceof ApiError && error.status === 403) setRefused(getErrorText(error));
+      else setProblem(getErrorText(error));
     } finally {
       setBusy(false);
     }

@@ -1,12 +1,12 @@
 /** The form of an endpoint. A key goes in and never comes out again. */
 import { useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import type { Endpoint } from "../api/types.ts";
 import { Field } from "../settings/fields.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
 import { addEndpoint, changeEndpoint } from "./calls.ts";
-import { type Draft, draftOf, EMPTY, modelText, newBody, patchOf, problemOf } from "./words.ts";
+import { type Draft, draftOf, EMPTY, formatModel, newBody, patchOf, validateDraft } from "./texts.ts";
 
 interface Props {
   /** The one to change; absent: a new one. */
@@ -25,10 +25,7 @@ const plain = { autocomplete: "off", autocapitalize: "off", spellcheck: false } 
 function Key({ draft, set, kept }: Part & { kept: boolean }) {
   return (
     <>
-      <Field
-        label="Key"
-        hint={kept ? "one is kept; type another to replace it" : "where the server wants one"}
-      >
+      <Field label="Key" hint={kept ? "saved; type a new one to replace it" : "if the endpoint needs one"}>
         <input
           {...plain}
           class="field"
@@ -37,13 +34,13 @@ function Key({ draft, set, kept }: Part & { kept: boolean }) {
           value={draft.apiKey}
           maxLength={4096}
           disabled={draft.forgetKey}
-          placeholder={kept ? "kept, never shown" : ""}
+          placeholder={kept ? "saved, never shown" : ""}
           onInput={(event) => set({ apiKey: event.currentTarget.value })}
           data-testid="endpoint-key"
         />
       </Field>
       {kept && (
-        <Field label="Forget the key">
+        <Field label="Delete the key">
           <input
             type="checkbox"
             class="switch"
@@ -71,7 +68,7 @@ function Key({ draft, set, kept }: Part & { kept: boolean }) {
 function Default({ draft, set, endpoint }: Part & { endpoint: Endpoint }) {
   if (endpoint.models.length === 0) return null;
   return (
-    <Field label="Model" hint="chosen first for new sessions">
+    <Field label="Model" hint="default for new sessions">
       <select
         class="field"
         value={draft.defaultModelId}
@@ -81,7 +78,7 @@ function Default({ draft, set, endpoint }: Part & { endpoint: Endpoint }) {
         <option value="">none</option>
         {endpoint.models.map((model) => (
           <option key={model.id} value={model.id}>
-            {modelText(model)}
+            {formatModel(model)}
           </option>
         ))}
       </select>
@@ -100,14 +97,14 @@ export function EndpointForm({ endpoint, onClose, onKept }: Props) {
   };
   const submit = async (event: Event) => {
     event.preventDefault();
-    const wrong = problemOf(draft);
+    const wrong = validateDraft(draft);
     if (wrong !== undefined) return setProblem(wrong);
     setBusy(true);
     try {
       const kept = endpoint ? changeEndpoint(endpoint.id, patchOf(draft)) : addEndpoint(newBody(draft));
       onKept((await kept).endpoint.id);
     } catch (error) {
-      setProblem(textOf(error));
+      setProblem(getErrorText(error));
       setBusy(false);
     }
   };
@@ -115,11 +112,11 @@ export function EndpointForm({ endpoint, onClose, onKept }: Props) {
     <form
       ref={form}
       class="sheet"
-      aria-label={endpoint ? `Change ${endpoint.label}` : "New endpoint"}
+      aria-label={endpoint ? `Edit ${endpoint.label}` : "New endpoint"}
       onSubmit={(event) => void submit(event)}
       data-testid="endpoint-form"
     >
-      <Field label="Name" hint="as people read it">
+      <Field label="Name" hint="shown in lists">
         <input
           {...plain}
           class="field"
@@ -129,7 +126,7 @@ export function EndpointForm({ endpoint, onClose, onKept }: Props) {
           data-testid="endpoint-label"
         />
       </Field>
-      <Field label="Address" hint="of the server; /v1 may be left out">
+      <Field label="Address" hint="base URL; /v1 is optional">
         <input
           {...plain}
           class="field"
@@ -144,7 +141,7 @@ export function EndpointForm({ endpoint, onClose, onKept }: Props) {
       {endpoint && <Default draft={draft} set={set} endpoint={endpoint} />}
       <Problem text={problem} testid="endpoint-problem" />
       <div class="sheet-foot">
-        <small>Who may start a session with it can have the agent read its key.</small>
+        <small>Anyone who can start a session with it can read its key through the agent.</small>
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>

@@ -1,14 +1,14 @@
 /** One endpoint: where it is, what it offers, and what can be done about it. */
 import { useState } from "preact/hooks";
 import type { Endpoint } from "../api/types.ts";
-import { agoText } from "../lib/ago.ts";
-import { ask } from "../ui/ask.ts";
+import { formatAgo } from "../lib/ago.ts";
+import { askQuestion } from "../ui/ask.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { discover, removeEndpoint } from "./calls.ts";
 import { EndpointForm } from "./EndpointForm.tsx";
 import type { Endpoints } from "./useEndpoints.ts";
-import { modelText, stateOf } from "./words.ts";
+import { formatModel, describeModels } from "./texts.ts";
 
 interface Props {
   endpoint: Endpoint;
@@ -18,9 +18,9 @@ interface Props {
 }
 
 async function remove({ endpoint, page }: Props): Promise<void> {
-  const agreed = await ask({
+  const agreed = await askQuestion({
     title: `Remove ${endpoint.label}?`,
-    text: "Its address and its key are forgotten. No session can be started with its models any more.",
+    text: "This deletes its address and key. You can't start new sessions with its models.",
     action: "Remove",
     danger: true,
   });
@@ -44,7 +44,7 @@ function Actions(props: Props & { onEdit: () => void }) {
   return (
     <span class="endpoint-actions">
       {action("Test", "endpoint-test", () => void page.attempt(() => discover(endpoint.id)))}
-      {action("Change", "endpoint-edit", onEdit)}
+      {action("Edit", "endpoint-edit", onEdit)}
       {action("Remove", "endpoint-remove", () => void remove(props))}
     </span>
   );
@@ -56,7 +56,7 @@ function Found({ endpoint }: { endpoint: Endpoint }) {
     <ul class="endpoint-models" aria-label={`Models of ${endpoint.label}`}>
       {endpoint.models.map((model) => (
         <li key={model.id} data-first={model.id === endpoint.defaultModelId}>
-          <bdi>{modelText(model)}</bdi>
+          <bdi>{formatModel(model)}</bdi>
         </li>
       ))}
     </ul>
@@ -93,13 +93,13 @@ export function EndpointRow(props: Props) {
         <span class="record-title">
           <strong>{endpoint.label}</strong>
           <span class="tag" data-tone={endpoint.models.length > 0 ? "accent" : "plain"}>
-            {stateOf(endpoint)}
+            {describeModels(endpoint)}
           </span>
-          {endpoint.apiKeySet && <span class="tag">key kept</span>}
+          {endpoint.apiKeySet && <span class="tag">key saved</span>}
         </span>
         <small class="endpoint-url">
           {endpoint.baseUrl}
-          {endpoint.lastDiscoveredAt !== null && ` · asked ${agoText(endpoint.lastDiscoveredAt, now)}`}
+          {endpoint.lastDiscoveredAt !== null && ` · checked ${formatAgo(endpoint.lastDiscoveredAt, now)}`}
         </small>
         <Found endpoint={endpoint} />
         {mayChange && <Actions {...props} onEdit={() => setEditing(true)} />}

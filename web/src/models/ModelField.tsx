@@ -1,9 +1,9 @@
 /** Which model a new session begins with: the agent's own, or one of an endpoint. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import type { Endpoint } from "../api/types.ts";
 import { readEndpoints } from "./calls.ts";
-import { modelText } from "./words.ts";
+import { formatModel } from "./texts.ts";
 
 export interface ChosenModel {
   endpointId: string;
@@ -36,7 +36,7 @@ export function ModelField({ chosen, onChoose }: Props) {
     const end = new AbortController();
     readEndpoints(end.signal).then(
       setEndpoints,
-      (error: unknown) => !end.signal.aborted && setProblem(sentenceOf(error)),
+      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
     );
     return () => end.abort();
   }, []);
@@ -46,7 +46,7 @@ export function ModelField({ chosen, onChoose }: Props) {
   return (
     <label class="labelled">
       <span>
-        Model <small>its own, or one of your endpoints</small>
+        Model <small>the agent's default, or one from your endpoints</small>
       </span>
       <select
         class="field"
@@ -54,12 +54,12 @@ export function ModelField({ chosen, onChoose }: Props) {
         onChange={(event) => onChoose(chosenOf(event.currentTarget.value))}
         data-testid="new-model"
       >
-        <option value="">The agent’s own</option>
+        <option value="">Agent default</option>
         {offering.map((endpoint) => (
           <optgroup key={endpoint.id} label={endpoint.label}>
             {ordered(endpoint).map((model) => (
               <option key={model.id} value={valueOf({ endpointId: endpoint.id, modelId: model.id })}>
-                {modelText(model)}
+                {formatModel(model)}
               </option>
             ))}
           </optgroup>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { isAdmin } from "../auth/me.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { discover } from "./calls.ts";
 import { EndpointForm } from "./EndpointForm.tsx";
 import { EndpointRow } from "./EndpointRow.tsx";
@@ -14,10 +14,10 @@ import { type Endpoints, useEndpoints } from "./useEndpoints.ts";
 function Off({ page }: { page: Endpoints }) {
   return (
     <div class="endpoints-off" data-testid="models-off">
-      <p>Models of your own are switched off.</p>
+      <p>Custom models are off.</p>
       <small>
-        An agent can be given a model of a server that you name: llama.cpp, Ollama, vLLM, a gateway. What a
-        session says then goes to that server.
+        Agents can use models from an endpoint you name: llama.cpp, Ollama, vLLM or a gateway. What you send
+        in such a session goes to that endpoint.
       </small>
       {isAdmin.value && (
         <button
@@ -27,7 +27,7 @@ function Off({ page }: { page: Endpoints }) {
           onClick={() => void page.enable()}
           data-testid="models-enable"
         >
-          Switch them on
+          Turn on
         </button>
       )}
     </div>
@@ -37,7 +37,7 @@ function Off({ page }: { page: Endpoints }) {
 export function ModelsPage() {
   const page = useEndpoints();
   const [adding, setAdding] = useState(false);
-  const opener = useFocusBack(adding);
+  const opener = useReturnFocus(adding);
   if (page.enabled === false) return <Off page={page} />;
   const kept = (id: string) => {
     setAdding(false);
@@ -46,7 +46,7 @@ export function ModelsPage() {
   return (
     <div class="records-page" aria-busy={page.busy} data-testid="models">
       <div class="records-bar">
-        <span class="dim">Servers whose models a new session can be given.</span>
+        <span class="dim">Endpoints that offer models for new sessions.</span>
         {isAdmin.value && !adding && (
           <button
             ref={opener}
@@ -62,7 +62,7 @@ export function ModelsPage() {
       {adding && <EndpointForm onClose={() => setAdding(false)} onKept={kept} />}
       <Problem text={page.problem} testid="models-problem" />
       {page.all?.length === 0 && !adding && (
-        <p class="records-none dim">None yet. Name a server, and its models are asked for at once.</p>
+        <p class="records-none dim">No endpoints yet. Add one to list its models.</p>
       )}
       <ul class="records">
         {page.all?.map((endpoint) => (

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import {
   draftOf,
   EMPTY,
-  modelText,
+  formatModel,
   newBody,
   patchOf,
-  problemOf,
-  questionOf,
-  stateOf,
-  wayOut,
-} from "./words.ts";
+  validateDraft,
+  buildQuestion,
+  describeModels,
+  addAdvice,
+} from "./texts.ts";
 
 const draft = { ...EMPTY, label: " Home ", baseUrl: " http://127.0.0.1:8080 " };
 
@@ -33,24 +33,24 @@ test("an endpoint's form never holds its key", () => {
     lastDiscoveredAt: null,
   };
   expect(draftOf(endpoint)).toEqual({ ...EMPTY, label: "Home", baseUrl: "http://h", authStyle: "api-key" });
-  expect(stateOf(endpoint)).toBe("not asked yet");
-  expect(stateOf({ ...endpoint, lastDiscoveredAt: 1 })).toBe("offers no model");
+  expect(describeModels(endpoint)).toBe("not checked");
+  expect(describeModels({ ...endpoint, lastDiscoveredAt: 1 })).toBe("no models");
 });
 
 test("what is wrong is said before it is sent", () => {
-  expect(problemOf(draft)).toBeUndefined();
-  expect(problemOf({ ...draft, label: " " })).toContain("name");
+  expect(validateDraft(draft)).toBeUndefined();
+  expect(validateDraft({ ...draft, label: " " })).toContain("name");
   for (const baseUrl of ["", "127.0.0.1:8080", "ftp://x", "http://"])
-    expect(problemOf({ ...draft, baseUrl }), baseUrl).toContain("http");
+    expect(validateDraft({ ...draft, baseUrl }), baseUrl).toContain("http");
 });
 
 test("errors have a way out, questions their words", () => {
-  expect(wayOut("the models of Home: connection refused")).toContain("server runs");
-  expect(wayOut("the models of Home: HTTP 401")).toContain("another key");
-  expect(wayOut("2 live sessions use this endpoint")).toContain("Close them");
-  expect(modelText({ id: "m", contextLength: 32_768 })).toBe("m · 33k tokens");
-  const small = questionOf({ modelId: "m", contextLength: 8192, minSafeContextTokens: 40_000 });
+  expect(addAdvice("the models of Home: connection refused")).toContain("endpoint is running");
+  expect(addAdvice("the models of Home: HTTP 401")).toContain("a valid key");
+  expect(addAdvice("2 live sessions use this endpoint")).toContain("Close them");
+  expect(formatModel({ id: "m", contextLength: 32_768 })).toBe("m · 33k tokens");
+  const small = buildQuestion({ modelId: "m", contextLength: 8192, minSafeContextTokens: 40_000 });
   expect([small.answer, small.text.includes("8,192")]).toEqual(["confirmedContext", true]);
-  const swap = questionOf({ currentlyLoadedModel: "big", affectedSessions: [{ id: "1", name: "one" }] });
+  const swap = buildQuestion({ currentlyLoadedModel: "big", affectedSessions: [{ id: "1", name: "one" }] });
   expect([swap.answer, swap.text.includes("one")]).toEqual(["confirmedSwap", true]);
 });

@@ -1,11 +1,11 @@
 /** The endpoints as the page shows them, and what it does to them. */
 import { useEffect, useState } from "preact/hooks";
 import { readSettings, writeSettings } from "../api/calls.ts";
-import { sentenceOf, textOf } from "../api/errors.ts";
+import { formatError, getErrorText } from "../api/errors.ts";
 import type { Endpoint } from "../api/types.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { readEndpoints } from "./calls.ts";
-import { wayOut } from "./words.ts";
+import { addAdvice } from "./texts.ts";
 
 export interface Endpoints {
   /** Whether the feature is on; unset until the setting was read. */
@@ -31,8 +31,8 @@ export function useEndpoints(): Endpoints {
     setBusy(true);
     setProblem("");
     // What failed may have changed something all the same.
-    await act().catch((error: unknown) => setProblem(wayOut(sentenceOf(error))));
-    await look().catch((error: unknown) => setProblem(textOf(error)));
+    await act().catch((error: unknown) => setProblem(addAdvice(formatError(error))));
+    await look().catch((error: unknown) => setProblem(getErrorText(error)));
     setBusy(false);
   };
   useEffect(() => {

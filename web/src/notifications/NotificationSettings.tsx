@@ -1,10 +1,10 @@
 /** When and where a person is told. */
 import { useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { Field, SaveMark, Switch } from "../settings/fields.tsx";
 import { saveSetting } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { type NotifiedEvent, type Preferences, readPreferences } from "./arrivals.ts";
 import { answers, type Device, device, isOn, setAnswers, switchOff, switchOn } from "./device.ts";
 
@@ -12,17 +12,17 @@ const EVENTS: [NotifiedEvent, string][] = [
   ["permission_prompt", "An agent asks for permission"],
   ["elicitation_dialog", "An agent asks a question"],
   ["idle_prompt", "An agent waits for its next prompt"],
-  ["stop", "An agent has finished its turn"],
-  ["exit", "A program has ended"],
-  ["error", "A session keeps failing"],
+  ["stop", "An agent finished its turn"],
+  ["exit", "A program exited"],
+  ["error", "A session keeps crashing"],
 ];
 
 const DEVICE: Record<Device, string> = {
-  unsupported: "this browser shows none over this address; it needs https or localhost",
-  denied: "refused in this browser's own settings for this page",
-  off: "also while the page is hidden",
+  unsupported: "your browser allows notifications only over HTTPS or on localhost",
+  denied: "blocked; allow notifications for this page in your browser settings",
+  off: "even while this page is in the background",
   page: "on while a page is open; push is not available here",
-  push: "on, also when no page is open",
+  push: "on, even when no page is open",
 };
 
 const save = (part: Partial<Preferences>) => saveSetting("notificationPreferences", part);
@@ -31,11 +31,11 @@ async function setDevice(on: boolean): Promise<void> {
   try {
     if (!on) return await switchOff();
     const missing = await switchOn();
-    if (missing !== undefined) say("info", "On while a page is open", `Push: ${textOf(missing)}`);
+    if (missing !== undefined) showToast("info", "On while a page is open", `Push: ${getErrorText(missing)}`);
     if (isOn() && !readPreferences(settings.peek()["notificationPreferences"]).enabled)
       await save({ enabled: true });
   } catch (error) {
-    failed(on ? "Notifications were not switched on" : "Push was not switched off", error);
+    showError(on ? "Couldn't turn on notifications" : "Couldn't turn off notifications", error);
   }
 }
 
@@ -43,7 +43,7 @@ async function switchAnswers(on: boolean): Promise<void> {
   try {
     await setAnswers(on);
   } catch (error) {
-    failed("Not switched", error);
+    showError("Couldn't save", error);
   }
 }
 
@@ -76,8 +76,8 @@ export function NotificationSettings() {
         />
       </Field>
       <Field
-        label="Answers in notifications"
-        hint="they show what is asked, also on a locked screen; only what is wholly in view can be agreed to there"
+        label="Answer from notifications"
+        hint="notifications show the question, also on a locked screen; you can approve only what is fully visible"
       >
         <input
           type="checkbox"
@@ -97,7 +97,7 @@ export function NotificationSettings() {
       />
       <fieldset class="setting-checks">
         <legend>
-          Tell when <small>on every device</small>
+          Notify me when <small>on every device</small>
         </legend>
         {EVENTS.map(([event, label]) => (
           <label key={event}>

@@ -1,6 +1,6 @@
 /** Which changes of the inbox are worth a word (protocol-settings `notificationPreferences`). */
 import type { NotificationPreferences } from "../api/types.ts";
-import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
+import type { Item, ItemKind } from "../approvals/item.ts";
 
 export type Preferences = Required<NotificationPreferences>;
 export type NotifiedEvent = Preferences["events"][number];
@@ -27,12 +27,10 @@ export function readPreferences(value: unknown): Preferences {
 }
 
 /** Items that were not there before; another page of the same question is a change, no arrival. */
-export const arrivals = (
-  known: ReadonlySet<string>,
-  items: readonly ApprovalItemResponse[],
-): ApprovalItemResponse[] => items.filter((item) => !known.has(item.id));
+export const arrivals = (known: ReadonlySet<string>, items: readonly Item[]): Item[] =>
+  items.filter((item) => !known.has(item.id));
 
-export interface Situation {
+export interface NotificationContext {
   preferences: Preferences;
   /** This browser was switched on and its permission given. */
   here: boolean;
@@ -40,7 +38,7 @@ export interface Situation {
 }
 
 /** A page in sight says it by itself. */
-export const mayNotify = (event: NotifiedEvent, now: Situation): boolean =>
+export const mayNotify = (event: NotifiedEvent, now: NotificationContext): boolean =>
   now.here && now.hidden && now.preferences.enabled && now.preferences.events.includes(event);
 
 export const maySound = (event: NotifiedEvent, preferences: Preferences): boolean =>

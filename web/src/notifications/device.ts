@@ -5,7 +5,7 @@ import { pageKey } from "../api/key.ts";
 import { registerWorker } from "../app/worker.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { readStored, writeStored } from "../settings/prefs.ts";
-import { giveAccess, takeAccess } from "../worker/access.ts";
+import { storeAccess, removeAccess } from "../worker/access.ts";
 import { keyBytes } from "./key.ts";
 
 const KEY = "tservice.notify";
@@ -32,8 +32,8 @@ const ANSWERS_KEY = "tservice.notify.answers";
 export async function setAnswers(on: boolean): Promise<void> {
   writeStored(ANSWERS_KEY, on ? "on" : "off");
   answers.value = on;
-  if (on) await giveAccess(scope(), pageKey());
-  else await takeAccess(scope());
+  if (on) await storeAccess(scope(), pageKey());
+  else await removeAccess(scope());
 }
 
 interface SubscriptionBody {
@@ -43,7 +43,7 @@ interface SubscriptionBody {
 
 function bodyOf(subscription: PushSubscription): SubscriptionBody {
   const { endpoint, keys } = subscription.toJSON();
-  if (!endpoint || !keys?.["p256dh"] || !keys["auth"]) throw new Error("The browser gave no keys for push.");
+  if (!endpoint || !keys?.["p256dh"] || !keys["auth"]) throw new Error("Your browser sent no push keys.");
   return { endpoint, keys: { p256dh: keys["p256dh"], auth: keys["auth"] } };
 }
 
@@ -112,7 +112,7 @@ export async function switchOff(): Promise<void> {
 
 /** Whoever signs out wants no more names of sessions on this screen. */
 export async function leaveDevice(): Promise<void> {
-  if (answers.peek()) await takeAccess(scope());
+  if (answers.peek()) await removeAccess(scope());
   if (supported() && device.value === "push") await unsubscribe();
 }
 

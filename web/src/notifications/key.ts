@@ -4,6 +4,6 @@
 export function keyBytes(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-  if (bytes.length !== 65 || bytes[0] !== 4) throw new Error("The service's push key is no P-256 key.");
+  if (bytes.length !== 65 || bytes[0] !== 4) throw new Error("The server's push key is invalid.");
   return bytes;
 }

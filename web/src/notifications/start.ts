@@ -1,24 +1,24 @@
 /** Tells a person who looks elsewhere that an agent waits. */
 import type { EventName } from "../api/types.ts";
 import { effect, signal } from "@preact/signals";
-import type { ApprovalItemResponse } from "../approvals/item.ts";
-import { approvals, needy } from "../approvals/state.ts";
-import { announcementOf, wantOf } from "../approvals/words.ts";
+import type { Item } from "../approvals/item.ts";
+import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
+import { formatAnnouncement, describeRequest } from "../approvals/texts.ts";
 import { beforeSignOut } from "../auth/state.ts";
 import { select } from "../sessions/actions.ts";
 import { sessionList, settings } from "../store/state.ts";
-import { seeded } from "../stream/connection.ts";
+import { hasReceivedInit } from "../stream/connection.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { arrivals, EVENT_OF, mayNotify, maySound, type NotifiedEvent, readPreferences } from "./arrivals.ts";
 import { isOn, leaveDevice, resume, showNotification } from "./device.ts";
 import { showDot } from "./favicon.ts";
 import { chime } from "./sound.ts";
 
 /** For screen readers: what has just come up. */
-export const announced = signal("");
+export const announcement = signal("");
 
-const report = (error: unknown): void => failed("The notification could not be shown", error);
+const report = (error: unknown): void => showError("Couldn't show the notification", error);
 
 function tell(event: NotifiedEvent, sessionId: string, title: string, text: string): void {
   const preferences = readPreferences(settings.peek()["notificationPreferences"]);
@@ -27,9 +27,9 @@ function tell(event: NotifiedEvent, sessionId: string, title: string, text: stri
   if (mayNotify(event, now)) showNotification(title, text, sessionId).catch(report);
 }
 
-function arrived(item: ApprovalItemResponse): void {
-  announced.value = announcementOf(item);
-  tell(EVENT_OF[item.kind], item.sessionId, item.sessionName, wantOf(item));
+function arrived(item: Item): void {
+  announcement.value = formatAnnouncement(item);
+  tell(EVENT_OF[item.kind], item.sessionId, item.sessionName, describeRequest(item));
 }
 
 let known: ReadonlySet<string> | undefined;
@@ -37,7 +37,7 @@ let known: ReadonlySet<string> | undefined;
 /** What waited already when the page came up is shown, not told. */
 function watchInbox(): void {
   const items = approvals.value;
-  if (!seeded.value) {
+  if (!hasReceivedInit.value) {
     known = undefined;
     return;
   }
@@ -46,9 +46,9 @@ function watchInbox(): void {
 }
 
 const ENDS = {
-  "session:stop": ["stop", "has finished its turn"],
-  "session:exit": ["exit", "has ended"],
-  "session:error": ["error", "keeps failing"],
+  "session:stop": ["stop", "finished its turn"],
+  "session:exit": ["exit", "exited"],
+  "session:error": ["error", "keeps crashing"],
 } as const satisfies Partial<Record<EventName, readonly [NotifiedEvent, string]>>;
 
 function followEnd(name: keyof typeof ENDS): void {
@@ -67,7 +67,7 @@ function opened(event: MessageEvent): void {
 
 export function startNotifications(): void {
   effect(watchInbox);
-  effect(() => showDot(needy.value.size > 0));
+  effect(() => showDot(sessionsNeedingPerson.value.size > 0));
   followEnd("session:stop");
   followEnd("session:exit");
   followEnd("session:error");

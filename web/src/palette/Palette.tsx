@@ -2,9 +2,9 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { StatusDot } from "../sessions/StatusDot.tsx";
-import { focusHome } from "../ui/focushome.ts";
+import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { entries, found } from "./entries.ts";
+import { listEntries, searchEntries } from "./entries.ts";
 import type { Entry, Hit } from "./model.ts";
 import { runs } from "./fuzzy.ts";
 import "./palette.css";
@@ -65,8 +65,8 @@ export function Palette() {
   const list = useId();
   const letters = useSignal("");
   const at = useSignal(0);
-  const all = useComputed(entries);
-  const hits = useComputed(() => found(all.value, letters.value));
+  const all = useComputed(listEntries);
+  const hits = useComputed(() => searchEntries(all.value, letters.value));
   const chosen = Math.min(at.value, hits.value.length - 1);
   // At once: the next letter would go to the terminal.
   useLayoutEffect(() => {
@@ -74,7 +74,7 @@ export function Palette() {
     dialog.current?.showModal();
     return () => {
       if (before instanceof HTMLElement) before.focus();
-      if (document.activeElement !== before) focusHome();
+      if (document.activeElement !== before) restoreDefaultFocus();
     };
   }, []);
   useEffect(
@@ -119,7 +119,7 @@ export function Palette() {
         onInput={type}
         onKeyDown={key}
       />
-      <ul id={list} class="palette-list" role="listbox" aria-label="What was found">
+      <ul id={list} class="palette-list" role="listbox" aria-label="Results">
         {hits.value.map((hit, n) => (
           <Row
             key={hit.entry.key}
@@ -130,7 +130,7 @@ export function Palette() {
           />
         ))}
       </ul>
-      {hits.value.length === 0 && <p class="palette-none">Nothing is called so.</p>}
+      {hits.value.length === 0 && <p class="palette-none">No matches</p>}
     </dialog>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { paletteOpen } from "./state.ts";
 
 export function PaletteHost() {
@@ -12,7 +12,7 @@ export function PaletteHost() {
       (module) => setBody(() => module.Palette),
       (error: unknown) => {
         paletteOpen.value = false;
-        failed("Commands could not be shown", error);
+        showError("Couldn't open the command palette", error);
       },
     );
   }, [open]);

@@ -1,5 +1,5 @@
 /** What the palette offers: sessions first, then what can be done. */
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
 import { availablePages, openPage } from "../app/registry.ts";
@@ -8,17 +8,17 @@ import { select } from "../sessions/actions.ts";
 import { sessionItems } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
-import { historyOpen, searchOpen } from "../terminal/panels.ts";
+import { historyOpen, searchOpen } from "../terminal/openpanels.ts";
 import type { MenuItem } from "../ui/menu.ts";
 import { match } from "./fuzzy.ts";
 import type { Entry, Hit } from "./model.ts";
-import { more } from "./more.ts";
+import { listMoreEntries } from "./moreentries.ts";
 
 /** More than these nobody reads; typing on narrows them. */
 export const SHOWN = 60;
 
 function sessionEntry(session: Session): Entry {
-  const { word, reason } = standing(session);
+  const { word, reason } = getCurrentStatus(session);
   return {
     key: session.id,
     group: "Sessions",
@@ -52,7 +52,7 @@ function ofActive(): Entry[] {
   const { id } = session;
   const own: MenuItem[] = [
     {
-      label: "Search in the terminal",
+      label: "Search the terminal",
       icon: "search",
       keys: "Ctrl+Shift+F",
       act: () => {
@@ -61,7 +61,7 @@ function ofActive(): Entry[] {
       },
     },
     {
-      label: "Whole history",
+      label: "Full history",
       icon: "history",
       keys: "Alt+Shift+H",
       act: () => (historyOpen.value = { sessionId: id, query: "" }),
@@ -93,10 +93,15 @@ function places(): Entry[] {
 }
 
 /** Everything, as it is now; reads signals. */
-export const entries = (): Entry[] => [...ordered().map(sessionEntry), ...places(), ...ofActive(), ...more()];
+export const listEntries = (): Entry[] => [
+  ...ordered().map(sessionEntry),
+  ...places(),
+  ...ofActive(),
+  ...listMoreEntries(),
+];
 
 /** The entries that `letters` may mean, the likeliest first; without letters all, as they stand. */
-export function found(all: readonly Entry[], letters: string): Hit[] {
+export function searchEntries(all: readonly Entry[], letters: string): Hit[] {
   if (letters.trim() === "") return all.slice(0, SHOWN).map((entry) => ({ entry, at: [] }));
   const hits: (Hit & { score: number })[] = [];
   for (const entry of all) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { found, SHOWN } from "./entries.ts";
+import { searchEntries, SHOWN } from "./entries.ts";
 import type { Entry } from "./model.ts";
 import { match, runs } from "./fuzzy.ts";
-import { workspaces } from "./more.ts";
+import { listFolderEntries } from "./moreentries.ts";
 import type { Session } from "../api/types.ts";
 
 const entry = (label: string, detail?: string): Entry => ({
@@ -14,7 +14,7 @@ const entry = (label: string, detail?: string): Entry => ({
 });
 
 const names = (letters: string, ...labels: string[]) =>
-  found(
+  searchEntries(
     labels.map((label) => entry(label)),
     letters,
   ).map((hit) => hit.entry.label);
@@ -51,7 +51,7 @@ describe("what was found", () => {
 
   test("a label before a detail", () => {
     const all = [entry("one", "/srv/git"), entry("git")];
-    expect(found(all, "git").map((hit) => hit.entry.label)).toEqual(["git", "one"]);
+    expect(searchEntries(all, "git").map((hit) => hit.entry.label)).toEqual(["git", "one"]);
   });
 
   test("without letters everything, as it stands", () => {
@@ -67,6 +67,6 @@ describe("what was found", () => {
 
 test("a workspace is offered once, and none of another machine", () => {
   const at = (workingDir: string, remote?: object) => ({ workingDir, remote }) as unknown as Session;
-  const found = workspaces([at("/w/one"), at("/w/two"), at("/w/one"), at("/far", { hostId: "box" })]);
+  const found = listFolderEntries([at("/w/one"), at("/w/two"), at("/w/one"), at("/far", { hostId: "box" })]);
   expect(found.map((each) => each.detail)).toEqual(["/w/one", "/w/two"]);
 });

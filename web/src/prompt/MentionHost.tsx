@@ -1,7 +1,7 @@
 /** The place of the list of files; its code comes with the first `@`. */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { type Mention, mention } from "./mention.ts";
 
 interface Props {
@@ -17,7 +17,7 @@ export function MentionHost({ id, onChoose }: Props) {
     if (!wanted || List) return;
     import("./Mentions.tsx").then(
       ({ Mentions }) => setList(() => Mentions),
-      (error: unknown) => failed("The files cannot be offered", error),
+      (error: unknown) => showError("Couldn't load file suggestions", error),
     );
   }, [wanted]);
   return open && List ? <List open={open} onChoose={onChoose} /> : null;

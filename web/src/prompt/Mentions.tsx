@@ -1,10 +1,10 @@
 /** Files of the workspace that fit what was written behind `@`. */
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { readTree } from "../files/calls.ts";
-import { found, ROOT } from "../files/tree.ts";
+import { searchTree, ROOT } from "../files/tree.ts";
 import type { Entry, Tree } from "../files/types.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { type Mention, mention, mentionKey } from "./mention.ts";
 import "./mentions.css";
 
@@ -17,7 +17,7 @@ function useFiles(id: string): readonly Entry[] | undefined {
   useEffect(() => {
     const end = new AbortController();
     readTree(id, ROOT, { depth: DEEP, hidden: false, signal: end.signal }).then(setTree, (error: unknown) =>
-      failed("The files could not be read", error),
+      showError("Couldn't list the files", error),
     );
     return () => end.abort();
   }, [id]);
@@ -33,7 +33,7 @@ export function Mentions({ open, onChoose }: Props) {
   const files = useFiles(open.sessionId);
   // With other words the choice begins anew.
   const [chosen, setChosen] = useState({ words: "", at: 0 });
-  const fitting = files ? found(files, open.words, SHOWN) : [];
+  const fitting = files ? searchTree(files, open.words, SHOWN) : [];
   const index = chosen.words === open.words ? Math.min(chosen.at, fitting.length - 1) : 0;
   const take = (entry: Entry | undefined) => entry !== undefined && (onChoose(open, entry.path), true);
   // Before the next key, which may come at once.

@@ -1,21 +1,21 @@
 /** Where a whole prompt is written before the agent sees any of it. */
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { choose as chooseFiles, filesIn, itemsOf, take } from "../attach/tray.ts";
+import { chooseFiles, filesIn, itemsOf, attachFiles } from "../attach/tray.ts";
 import { TrayHost } from "../attach/TrayHost.tsx";
 import type { Session } from "../api/types.ts";
-import { SuggestButton, Suggestions } from "../mind/Suggestions.tsx";
+import { SuggestButton, Suggestions } from "../suggestions/Suggestions.tsx";
 import { livePid } from "../sessions/status.ts";
 import { prefs } from "../settings/prefs.ts";
 import { activeSession, cliOf } from "../store/state.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { VoiceHost } from "../voice/VoiceHost.tsx";
-import { deliveryText, isUnderWay } from "./delivery.ts";
+import { describeDelivery, isUnderWay } from "./delivery.ts";
 import { followWriting } from "./focus.ts";
-import { deedOf } from "./keys.ts";
-import { filled, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
+import { getPromptAction } from "./keys.ts";
+import { insertMention, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
 import { MentionHost } from "./MentionHost.tsx";
-import { type Box, boxOf, send, walk, write } from "./state.ts";
+import { type PromptState, getPromptState, sendPrompt, walk, writeDraft } from "./state.ts";
 
 const ROWS_MAX = 10;
 
@@ -25,13 +25,13 @@ export const isAgent = (session: Session): boolean =>
 
 const rowsOf = (text: string): number => Math.min(ROWS_MAX, text.split("\n").length);
 
-function Outcome({ box }: { box: Box }) {
+function Outcome({ box }: { box: PromptState }) {
   const { delivery } = box;
   return (
     <p class="prompt-outcome" data-state={delivery?.state} role="status" data-testid="prompt-outcome">
       {delivery && isUnderWay(delivery) && <span class="spinner" />}
       {delivery?.state === "failed" && <Icon name="alert" size={15} />}
-      {delivery && deliveryText(delivery)}
+      {delivery && describeDelivery(delivery)}
     </p>
   );
 }
@@ -55,18 +55,18 @@ function useField(session: Session, text: string) {
     mention.value = mentionAt(session.id, value, selectionStart);
   };
   const choose = (open: Mention, path: string) => {
-    const next = filled(text, open, path);
+    const next = insertMention(text, open, path);
     caret.current = next.caret;
     mention.value = undefined;
-    write(session.id, next.text);
+    writeDraft(session.id, next.text);
     field.current?.focus();
   };
   const key = (event: KeyboardEvent) => {
     if (isBare(event) && mentionKey.peek()?.(event.key)) return event.preventDefault();
     const { value, selectionStart: start, selectionEnd: end } = event.currentTarget as HTMLTextAreaElement;
-    const deed = deedOf(event, { text: value, start, end }, prefs.value.enterSends);
+    const deed = getPromptAction(event, { text: value, start, end }, prefs.value.enterSends);
     if (deed === undefined) return;
-    if (deed === "send") void send(session.id);
+    if (deed === "send") void sendPrompt(session.id);
     if (deed === "leave") focusActiveTerminal();
     if (deed === "older" || deed === "newer") {
       if (!walk(session.id, deed === "older" ? 1 : -1)) return;
@@ -89,19 +89,20 @@ function attach(id: string, event: Event, data: DataTransfer | null): void {
   const files = filesIn(data);
   if (files.length === 0) return;
   event.preventDefault();
-  take(id, files);
+  attachFiles(id, files);
 }
 
 function Form({ session }: { session: Session }) {
-  const box = boxOf(session.id);
+  const box = getPromptState(session.id);
   const { field, key, look, choose } = useField(session, box.draft);
   const busy = isUnderWay(box.delivery);
   const keys = prefs.value.enterSends ? "Enter" : "Ctrl+Enter";
+  const agentName = cliOf(session.mode)?.label ?? session.mode;
   // A focused field that is taken away tells of no lost focus.
   useEffect(() => followWriting, []);
   const submit = (event: Event) => {
     event.preventDefault();
-    void send(session.id);
+    void sendPrompt(session.id);
   };
   return (
     <form
@@ -125,7 +126,7 @@ function Form({ session }: { session: Session }) {
           type="button"
           class="prompt-attach"
           aria-label="Attach a file"
-          title="Attach a file; or paste or drop it"
+          title="Attach a file (or paste or drop it)"
           onClick={() => chooseFiles(session.id)}
           data-testid="prompt-attach"
         >
@@ -139,12 +140,12 @@ function Form({ session }: { session: Session }) {
           rows={rowsOf(box.draft)}
           value={box.draft}
           readOnly={busy}
-          placeholder={`Prompt for ${session.name}`}
-          aria-label={`Prompt for ${session.name}`}
+          placeholder={`Message ${agentName}…`}
+          aria-label={`Message ${agentName}`}
           aria-keyshortcuts={keys}
           enterkeyhint={prefs.value.enterSends ? "send" : "enter"}
           onInput={(event) => {
-            write(session.id, event.currentTarget.value);
+            writeDraft(session.id, event.currentTarget.value);
             look();
           }}
           onClick={look}
@@ -157,7 +158,7 @@ function Form({ session }: { session: Session }) {
           type="submit"
           class="prompt-send"
           disabled={busy || (box.draft.trim() === "" && itemsOf(session.id).length === 0)}
-          aria-label="Send the prompt"
+          aria-label="Send prompt"
           title={`Send  ${keys}`}
           data-testid="prompt-send"
         >

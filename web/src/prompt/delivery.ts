@@ -1,5 +1,5 @@
 /** What became of a prompt that was sent (protocol-input). */
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 
 /** One attempt's name: the service types what it names at most once. */
 export interface Ticket {
@@ -27,37 +27,50 @@ export interface InputAnswer {
   dropped?: boolean;
 }
 
-export function outcomeOf(answer: InputAnswer): Delivery {
+export function readOutcome(answer: InputAnswer): Delivery {
   if (answer.dropped)
     return {
       state: "failed",
-      text: "Not sent: the host is away, and no more is kept for it until it is back.",
+      text: "Not sent: the host is unreachable and its queue is full.",
       unknown: false,
     };
   if (answer.buffered) return { state: "buffered" };
   if (answer.duplicate) return { state: "duplicate" };
   if (answer.delivered) return { state: "delivered" };
-  return { state: "failed", text: "The service did not say what became of it.", unknown: true };
+  return {
+    state: "failed",
+    text: "No confirmation. You can resend safely; it won't be typed twice.",
+    unknown: true,
+  };
 }
 
 const REFUSED: Record<number, string> = {
-  404: "Not sent: the session is gone.",
-  409: "Not sent: no agent runs in this session.",
-  413: "Not sent: the text is too long.",
+  404: "Not sent: this session no longer exists.",
+  409: "Not sent: no agent is running in this session.",
+  413: "Not sent: the prompt is too long.",
 };
 
+/** The service refuses a prompt while a dialog is open; its text names the evidence, which is no help. */
+const DIALOG_OPEN = /answer that first/;
+
+function describeRefusal(status: number, error: unknown): string {
+  const text = getErrorText(error);
+  if (DIALOG_OPEN.test(text)) return "The agent is waiting for an answer. Answer it first.";
+  return REFUSED[status] ?? `Not sent: ${text}`;
+}
+
 /** A refusal (4xx) typed nothing; an answer that never came leaves it open. */
-export function failureOf(error: unknown): Delivery {
+export function describeFailure(error: unknown): Delivery {
   const status = error instanceof ApiError ? error.status : 0;
   if (status >= 400 && status < 500) {
-    return { state: "failed", text: REFUSED[status] ?? `Not sent: ${textOf(error)}`, unknown: false };
+    return { state: "failed", text: describeRefusal(status, error), unknown: false };
   }
-  const text = "No answer came: it may have arrived. Sending it again types it once at most.";
+  const text = "No confirmation. You can resend safely; it won't be typed twice.";
   return { state: "failed", text, unknown: true };
 }
 
 /** The ticket of an attempt whose end is not known is used again for the same text. */
-export function ticketFor(
+export function reuseTicket(
   text: string,
   before: Ticket | undefined,
   next: () => Omit<Ticket, "text">,
@@ -68,16 +81,16 @@ export function ticketFor(
 export const isUnderWay = (delivery: Delivery | undefined): boolean =>
   delivery?.state === "sending" || delivery?.state === "held";
 
-export const isGone = (delivery: Delivery): boolean =>
+export const isAccepted = (delivery: Delivery): boolean =>
   delivery.state === "delivered" || delivery.state === "duplicate" || delivery.state === "buffered";
 
 const WORDS: Record<Exclude<Delivery["state"], "failed">, string> = {
   sending: "Sending…",
-  held: "Held until the agent's composer is ready. It is typed then.",
+  held: "Queued. Sends when the agent is ready.",
   delivered: "Delivered",
-  duplicate: "Delivered already: it was not typed twice.",
-  buffered: "The host is away: it is kept, and typed when the host is back.",
+  duplicate: "Already delivered. It wasn't typed twice.",
+  buffered: "Queued. Sends when the host is reachable.",
 };
 
-export const deliveryText = (delivery: Delivery): string =>
+export const describeDelivery = (delivery: Delivery): string =>
   delivery.state === "failed" ? delivery.text : WORDS[delivery.state];

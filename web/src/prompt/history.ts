@@ -42,12 +42,12 @@ export function walkTo(
   return found === undefined ? undefined : { walk: { ...from, back }, text: found };
 }
 
-export type Book = ReadonlyMap<string, Prompts>;
+export type PromptHistory = ReadonlyMap<string, Prompts>;
 
 const size = (prompts: Prompts): number => prompts.reduce((sum, text) => sum + text.length, 0);
 
 /** The sessions used last stay, as far as the bounds go. */
-export function shorten(book: Book): Book {
+export function shorten(book: PromptHistory): PromptHistory {
   const kept: [string, Prompts][] = [];
   let left = CHARS_MAX;
   for (const [id, prompts] of [...book].toReversed().slice(0, SESSIONS_MAX)) {
@@ -58,13 +58,13 @@ export function shorten(book: Book): Book {
   return new Map(kept);
 }
 
-export function note(book: Book, id: string, text: string): Book {
+export function addToHistory(book: PromptHistory, id: string, text: string): PromptHistory {
   const next = new Map(book);
   next.delete(id);
   return shorten(next.set(id, remember(book.get(id) ?? [], text)));
 }
 
-export const writeBook = (book: Book): string => JSON.stringify([...book]);
+export const serializePromptHistory = (book: PromptHistory): string => JSON.stringify([...book]);
 
 const isEntry = (value: unknown): value is [string, string[]] =>
   Array.isArray(value) &&
@@ -73,7 +73,7 @@ const isEntry = (value: unknown): value is [string, string[]] =>
   value[1].every((text) => typeof text === "string");
 
 /** Stored text may be of an older page or edited: what does not fit is left out. */
-export function readBook(text: string | null): Book {
+export function readPromptHistory(text: string | null): PromptHistory {
   try {
     const value: unknown = JSON.parse(text ?? "[]");
     return shorten(new Map(Array.isArray(value) ? value.filter(isEntry) : []));

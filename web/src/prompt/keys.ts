@@ -17,9 +17,9 @@ export interface Caret {
   end: number;
 }
 
-export type PromptDeed = "send" | "older" | "newer" | "leave";
+export type PromptAction = "send" | "older" | "newer" | "leave";
 
-function ofEnter(key: PromptKey, enterSends: boolean): PromptDeed | undefined {
+function ofEnter(key: PromptKey, enterSends: boolean): PromptAction | undefined {
   if (key.ctrlKey || key.metaKey) return "send";
   return enterSends && !key.shiftKey && !key.altKey ? "send" : undefined;
 }
@@ -30,7 +30,7 @@ const plain = (key: PromptKey): boolean => !key.ctrlKey && !key.metaKey && !key.
  * @param enterSends whether Enter alone sends; Ctrl+Enter always does.
  * @returns undefined where the key is the text field's own.
  */
-export function deedOf(key: PromptKey, caret: Caret, enterSends: boolean): PromptDeed | undefined {
+export function getPromptAction(key: PromptKey, caret: Caret, enterSends: boolean): PromptAction | undefined {
   if (isComposing(key)) return undefined;
   if (key.key === "Enter") return ofEnter(key, enterSends);
   if (!plain(key)) return undefined;

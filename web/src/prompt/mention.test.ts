@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { filled, mentionAt } from "./mention.ts";
+import { insertMention, mentionAt } from "./mention.ts";
 
 describe("a file behind @", () => {
   test.each([
@@ -16,11 +16,11 @@ describe("a file behind @", () => {
 
   test("takes the place of what was written, and one space follows", () => {
     const open = mentionAt("s", "see @wa now", 7);
-    expect(open && filled("see @wa now", open, "src/walk.py")).toEqual({
+    expect(open && insertMention("see @wa now", open, "src/walk.py")).toEqual({
       text: "see @src/walk.py now",
       caret: 17,
     });
     const last = mentionAt("s", "@", 1);
-    expect(last && filled("@", last, "a")).toEqual({ text: "@a ", caret: 3 });
+    expect(last && insertMention("@", last, "a")).toEqual({ text: "@a ", caret: 3 });
   });
 });

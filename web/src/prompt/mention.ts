@@ -24,7 +24,11 @@ export function mentionAt(sessionId: string, text: string, caret: number): Menti
 }
 
 /** The text with the file in the mention's place, and where the caret is then. */
-export function filled(text: string, { from, to }: Mention, path: string): { text: string; caret: number } {
+export function insertMention(
+  text: string,
+  { from, to }: Mention,
+  path: string,
+): { text: string; caret: number } {
   const name = `@${path} `;
   const rest = text.slice(to).replace(/^ /, "");
   return { text: text.slice(0, from) + name + rest, caret: from + name.length };

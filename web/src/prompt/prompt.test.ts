@@ -1,19 +1,26 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, unreachable } from "../api/errors.ts";
-import { deliveryText, failureOf, isGone, isUnderWay, outcomeOf, ticketFor } from "./delivery.ts";
+import { ApiError, createUnreachableError } from "../api/errors.ts";
+import {
+  describeDelivery,
+  describeFailure,
+  isAccepted,
+  isUnderWay,
+  readOutcome,
+  reuseTicket,
+} from "./delivery.ts";
 import { DRAFTS_MAX, keepDraft, readDrafts, writeDrafts } from "./drafts.ts";
 import {
   CHARS_MAX,
-  note,
+  addToHistory,
   PROMPTS_MAX,
-  readBook,
+  readPromptHistory,
   remember,
   SESSIONS_MAX,
   walkTo,
-  writeBook,
-  type Book,
+  serializePromptHistory,
+  type PromptHistory,
 } from "./history.ts";
-import { deedOf, type PromptKey } from "./keys.ts";
+import { getPromptAction, type PromptKey } from "./keys.ts";
 
 describe("history", () => {
   test("the same prompt stands once, at the end", () => {
@@ -45,33 +52,33 @@ describe("history", () => {
   });
 
   test("each session has its own", () => {
-    const book = note(note(new Map(), "a", "one"), "b", "two");
+    const book = addToHistory(addToHistory(new Map(), "a", "one"), "b", "two");
     expect(book.get("a")).toEqual(["one"]);
     expect(book.get("b")).toEqual(["two"]);
   });
 
   test("the sessions used longest ago go first", () => {
-    let book: Book = new Map();
-    for (let n = 0; n <= SESSIONS_MAX; n++) book = note(book, `s${n}`, "x");
+    let book: PromptHistory = new Map();
+    for (let n = 0; n <= SESSIONS_MAX; n++) book = addToHistory(book, `s${n}`, "x");
     expect(book.size).toBe(SESSIONS_MAX);
     expect(book.has("s0")).toBe(false);
-    book = note(note(book, "s1", "again"), "new", "x");
+    book = addToHistory(addToHistory(book, "s1", "again"), "new", "x");
     expect(book.has("s1")).toBe(true);
     expect(book.has("s2")).toBe(false);
   });
 
   test("its characters are bounded in all", () => {
-    const book = note(note(new Map(), "a", "x".repeat(CHARS_MAX)), "b", "y");
+    const book = addToHistory(addToHistory(new Map(), "a", "x".repeat(CHARS_MAX)), "b", "y");
     expect([...book.keys()]).toEqual(["b"]);
   });
 
   test("stored and read again", () => {
-    const book = note(new Map(), "a", "one\ntwo");
-    expect(readBook(writeBook(book))).toEqual(book);
+    const book = addToHistory(new Map(), "a", "one\ntwo");
+    expect(readPromptHistory(serializePromptHistory(book))).toEqual(book);
   });
 
   test.each([null, "", "{", "5", "{}", '[["a"]]', '[["a",[1]]]', "[null]"])("%o is an empty book", (text) => {
-    expect(readBook(text).size).toBe(0);
+    expect(readPromptHistory(text).size).toBe(0);
   });
 });
 
@@ -83,39 +90,46 @@ describe("delivery", () => {
     [{ buffered: true, dropped: true }, "failed"],
     [{}, "failed"],
     [{ delivered: false }, "failed"],
-  ])("%o", (answer, state) => expect(outcomeOf(answer).state).toBe(state));
+  ])("%o", (answer, state) => expect(readOutcome(answer).state).toBe(state));
 
   test.each([400, 401, 404, 409, 413, 422, 429])("a %d typed nothing", (status) => {
-    expect(failureOf(new ApiError(status, "", "why"))).toMatchObject({ state: "failed", unknown: false });
+    expect(describeFailure(new ApiError(status, "", "why"))).toMatchObject({
+      state: "failed",
+      unknown: false,
+    });
   });
 
-  test.each([unreachable(), new ApiError(500, "", "x"), new ApiError(503, "", "x"), new Error("x")])(
-    "%o leaves it open whether it was typed",
-    (error) => expect(failureOf(error)).toMatchObject({ state: "failed", unknown: true }),
+  test.each([
+    createUnreachableError(),
+    new ApiError(500, "", "x"),
+    new ApiError(503, "", "x"),
+    new Error("x"),
+  ])("%o leaves it open whether it was typed", (error) =>
+    expect(describeFailure(error)).toMatchObject({ state: "failed", unknown: true }),
   );
 
   test("the service's reason is shown", () => {
-    expect(deliveryText(failureOf(new ApiError(422, "OPERATION_FAILED", "trust dialog is open")))).toContain(
-      "trust dialog is open",
-    );
+    expect(
+      describeDelivery(describeFailure(new ApiError(422, "OPERATION_FAILED", "trust dialog is open"))),
+    ).toContain("trust dialog is open");
   });
 
   test("the same text after an open end keeps its number; another text gets a new one", () => {
     const ticket = { clientId: "c", seq: 4, text: "do it" };
     const next = () => ({ clientId: "c", seq: 5 });
-    expect(ticketFor("do it", ticket, next)).toBe(ticket);
-    expect(ticketFor("do that", ticket, next)).toEqual({ clientId: "c", seq: 5, text: "do that" });
-    expect(ticketFor("do it", undefined, next).seq).toBe(5);
+    expect(reuseTicket("do it", ticket, next)).toBe(ticket);
+    expect(reuseTicket("do that", ticket, next)).toEqual({ clientId: "c", seq: 5, text: "do that" });
+    expect(reuseTicket("do it", undefined, next).seq).toBe(5);
   });
 
   test("the text leaves the box only when the service has it", () => {
-    expect(["delivered", "duplicate", "buffered"].map((state) => isGone({ state } as never))).toEqual([
+    expect(["delivered", "duplicate", "buffered"].map((state) => isAccepted({ state } as never))).toEqual([
       true,
       true,
       true,
     ]);
-    expect(isGone({ state: "held" })).toBe(false);
-    expect(isGone(failureOf(unreachable()))).toBe(false);
+    expect(isAccepted({ state: "held" })).toBe(false);
+    expect(isAccepted(describeFailure(createUnreachableError()))).toBe(false);
     expect(isUnderWay({ state: "held" })).toBe(true);
     expect(isUnderWay(undefined)).toBe(false);
   });
@@ -169,24 +183,24 @@ describe("keys", () => {
   ];
 
   test.each(ENTER)("Enter with %o, Enter sends: %s", (part, enterSends, deed) => {
-    expect(deedOf(press("Enter", part), at("x"), enterSends)).toBe(deed);
+    expect(getPromptAction(press("Enter", part), at("x"), enterSends)).toBe(deed);
   });
 
   test("up from the first line and down from the last are the history's", () => {
     const text = "one\ntwo";
-    expect(deedOf(press("ArrowUp"), at(text, 2), true)).toBe("older");
-    expect(deedOf(press("ArrowUp"), at(text, 5), true)).toBeUndefined();
-    expect(deedOf(press("ArrowDown"), at(text, 5), true)).toBe("newer");
-    expect(deedOf(press("ArrowDown"), at(text, 2), true)).toBeUndefined();
+    expect(getPromptAction(press("ArrowUp"), at(text, 2), true)).toBe("older");
+    expect(getPromptAction(press("ArrowUp"), at(text, 5), true)).toBeUndefined();
+    expect(getPromptAction(press("ArrowDown"), at(text, 5), true)).toBe("newer");
+    expect(getPromptAction(press("ArrowDown"), at(text, 2), true)).toBeUndefined();
   });
 
   test("with a modifier they are the text field's", () => {
-    expect(deedOf(press("ArrowUp", { shiftKey: true }), at("x"), true)).toBeUndefined();
-    expect(deedOf(press("Escape", { ctrlKey: true }), at("x"), true)).toBeUndefined();
+    expect(getPromptAction(press("ArrowUp", { shiftKey: true }), at("x"), true)).toBeUndefined();
+    expect(getPromptAction(press("Escape", { ctrlKey: true }), at("x"), true)).toBeUndefined();
   });
 
   test("Escape leads back to the terminal; letters are letters", () => {
-    expect(deedOf(press("Escape"), at("x"), true)).toBe("leave");
-    expect(deedOf(press("a"), at("x"), true)).toBeUndefined();
+    expect(getPromptAction(press("Escape"), at("x"), true)).toBe("leave");
+    expect(getPromptAction(press("a"), at("x"), true)).toBeUndefined();
   });
 });

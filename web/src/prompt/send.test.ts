@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApiError, unreachable } from "../api/errors.ts";
-import { tellServerEvent } from "../stream/events.ts";
+import { ApiError, createUnreachableError } from "../api/errors.ts";
+import { dispatchServerEvent } from "../stream/events.ts";
 import { HELD_AFTER_MS, INPUT_MAX } from "./delivery.ts";
 
 const request = vi.hoisted(() => vi.fn());
@@ -16,7 +16,13 @@ vi.stubGlobal("localStorage", storage);
 vi.stubGlobal("sessionStorage", storage);
 
 const { itemsOf, putItems } = await import("../attach/tray.ts");
-const { boxOf, followPrompts, send, walk, write } = await import("./state.ts");
+const {
+  getPromptState: boxOf,
+  followPrompts,
+  sendPrompt: send,
+  walk,
+  writeDraft: write,
+} = await import("./state.ts");
 
 interface Body {
   input: string;
@@ -70,7 +76,7 @@ describe("files", () => {
 
   test("are pasted once by themselves, also when the prompt has to be sent again", async () => {
     put({ kept: { ...kept, attachment: "paste" } });
-    request.mockResolvedValueOnce({ delivered: true }).mockRejectedValueOnce(unreachable());
+    request.mockResolvedValueOnce({ delivered: true }).mockRejectedValueOnce(createUnreachableError());
     await send(id);
     expect(bodyAt(0)).toMatchObject({ input: "\x1b[200~/w/a.png\x1b[201~", useMux: false, seq: 7 });
     expect(bodyAt(1)).toMatchObject({ input: "\r", useMux: false });
@@ -111,7 +117,7 @@ test("no answer for a while: it is held, and sent once only", async () => {
 });
 
 test("a lost answer keeps the text; the retry bears the same number and cannot type twice", async () => {
-  request.mockRejectedValueOnce(unreachable());
+  request.mockRejectedValueOnce(createUnreachableError());
   write(id, "x");
   await send(id);
   expect(boxOf(id)).toMatchObject({ draft: "x", delivery: { state: "failed", unknown: true } });
@@ -166,7 +172,7 @@ test("drafts outlive a reload, boxes do not outlive their session", () => {
   followPrompts();
   write(id, "draft");
   expect(stored.get("tservice.drafts")).toContain("draft");
-  tellServerEvent("session:deleted", { id });
+  dispatchServerEvent("session:deleted", { id });
   expect(boxOf(id).draft).toBe("");
   expect(stored.get("tservice.drafts")).not.toContain(id);
 });

@@ -9,32 +9,32 @@ import { readStored, writeStored } from "../settings/prefs.ts";
 import { onServerEvent } from "../stream/events.ts";
 import {
   type Delivery,
-  failureOf,
+  describeFailure,
   HELD_AFTER_MS,
   INPUT_MAX,
   type InputAnswer,
-  isGone,
+  isAccepted,
   isUnderWay,
-  outcomeOf,
+  readOutcome,
   type Ticket,
-  ticketFor,
+  reuseTicket,
 } from "./delivery.ts";
 import { type Drafts, keepDraft, readDrafts, writeDrafts } from "./drafts.ts";
-import { note, readBook, type Walk, walkTo, writeBook } from "./history.ts";
+import { addToHistory, readPromptHistory, type Walk, walkTo, serializePromptHistory } from "./history.ts";
 
 const BOOK_KEY = "tservice.prompts";
 const DRAFTS_KEY = "tservice.drafts";
 /** How long a good outcome stays in sight (ms). */
 const SHOWN_MS = 4_000;
 
-export interface Box {
+export interface PromptState {
   draft: string;
   ticket?: Ticket | undefined;
   delivery?: Delivery | undefined;
-  walk?: Walk | undefined;
+  walkHistory?: Walk | undefined;
 }
 
-const EMPTY: Box = { draft: "" };
+const EMPTY: PromptState = { draft: "" };
 
 function storedDrafts(): Drafts {
   try {
@@ -44,9 +44,9 @@ function storedDrafts(): Drafts {
   }
 }
 
-const boxes = signal<ReadonlyMap<string, Box>>(storedDrafts());
+const boxes = signal<ReadonlyMap<string, PromptState>>(storedDrafts());
 
-export const boxOf = (id: string): Box => boxes.value.get(id) ?? EMPTY;
+export const getPromptState = (id: string): PromptState => boxes.value.get(id) ?? EMPTY;
 
 function storeDrafts(): void {
   let drafts: Drafts = new Map();
@@ -59,7 +59,7 @@ function storeDrafts(): void {
   }
 }
 
-function change(id: string, part: Partial<Box>): void {
+function change(id: string, part: Partial<PromptState>): void {
   const before = boxes.peek().get(id) ?? EMPTY;
   boxes.value = new Map(boxes.peek()).set(id, { ...before, ...part });
   storeDrafts();
@@ -77,21 +77,21 @@ export function followPrompts(): void {
   onServerEvent("session:deleted", ({ id }) => forgetBox(id));
 }
 
-export const write = (id: string, draft: string): void =>
-  change(id, { draft, walk: undefined, delivery: undefined });
+export const writeDraft = (id: string, draft: string): void =>
+  change(id, { draft, walkHistory: undefined, delivery: undefined });
 
 /** @returns whether there was a prompt that way. */
 export function walk(id: string, step: 1 | -1): boolean {
   const box = boxes.peek().get(id) ?? EMPTY;
-  const prompts = readBook(readStored(BOOK_KEY)).get(id) ?? [];
-  const found = walkTo(prompts, box.walk, box.draft, step);
-  if (found) change(id, { draft: found.text, walk: found.walk, delivery: undefined });
+  const prompts = readPromptHistory(readStored(BOOK_KEY)).get(id) ?? [];
+  const found = walkTo(prompts, box.walkHistory, box.draft, step);
+  if (found) change(id, { draft: found.text, walkHistory: found.walk, delivery: undefined });
   return found !== undefined;
 }
 
 /** @returns so many prompts of all sessions, each once, those of the session used last first. */
 export function sentBefore(most: number): string[] {
-  const all = [...readBook(readStored(BOOK_KEY)).values()].flat().toReversed();
+  const all = [...readPromptHistory(readStored(BOOK_KEY)).values()].flat().toReversed();
   return [...new Set(all)].slice(0, most);
 }
 
@@ -108,17 +108,21 @@ function showFor(id: string, delivery: Delivery): void {
 /** Counted with what is typed in the terminal, until the session's host is back. */
 async function noteHeld(id: string, chars: number): Promise<void> {
   try {
-    (await import("../hosts/tell.ts")).hold(id, chars);
+    (await import("../hosts/unreachable.ts")).addQueuedInput(id, chars);
   } catch (error) {
     console.warn("what is kept is not counted", error);
   }
 }
 
 function arrived(id: string, text: string, delivery: Delivery): void {
-  if (text !== "") writeStored(BOOK_KEY, writeBook(note(readBook(readStored(BOOK_KEY)), id, text)));
+  if (text !== "")
+    writeStored(
+      BOOK_KEY,
+      serializePromptHistory(addToHistory(readPromptHistory(readStored(BOOK_KEY)), id, text)),
+    );
   clearTray(id);
   if (delivery.state === "buffered") void noteHeld(id, text.length);
-  change(id, { draft: "", ticket: undefined, walk: undefined, delivery });
+  change(id, { draft: "", ticket: undefined, walkHistory: undefined, delivery });
   showFor(id, delivery);
 }
 
@@ -141,14 +145,14 @@ async function deliver(id: string, ticket: Ticket): Promise<Delivery> {
     await pasteFiles(id, compose("", itemsOf(id)).pastes);
     // Without a text there is only the key that sends what was pasted.
     const body = { input: `${text}\r`, useMux: text !== "", ...mark };
-    return outcomeOf(await request<InputAnswer>("POST", sessionPath(id, "/input"), { body }));
+    return readOutcome(await request<InputAnswer>("POST", sessionPath(id, "/input"), { body }));
   } catch (error) {
-    return failureOf(error);
+    return describeFailure(error);
   }
 }
 
 /** Send the box's text as one prompt. It leaves the box only when the service has it. */
-export async function send(id: string): Promise<void> {
+export async function sendPrompt(id: string): Promise<void> {
   const box = boxes.peek().get(id) ?? EMPTY;
   const items = itemsOf(id);
   const written = box.draft.trimEnd();
@@ -161,12 +165,12 @@ export async function send(id: string): Promise<void> {
     const long = `Not sent: ${text.length.toLocaleString("en")} of at most ${(INPUT_MAX - 1).toLocaleString("en")} characters.`;
     return change(id, { delivery: { state: "failed", text: long, unknown: false } });
   }
-  const ticket = ticketFor(text, box.ticket, () => ({ clientId, seq: ++lastSeq }));
+  const ticket = reuseTicket(text, box.ticket, () => ({ clientId, seq: ++lastSeq }));
   change(id, { ticket, delivery: { state: "sending" } });
   const held = setTimeout(() => change(id, { delivery: { state: "held" } }), HELD_AFTER_MS);
   const delivery = await deliver(id, ticket);
   clearTimeout(held);
-  if (isGone(delivery)) return arrived(id, written, delivery);
+  if (isAccepted(delivery)) return arrived(id, written, delivery);
   const open = delivery.state === "failed" && delivery.unknown;
   change(id, { delivery, ticket: open ? ticket : undefined });
 }

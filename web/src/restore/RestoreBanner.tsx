@@ -2,19 +2,25 @@
 import { openPage } from "../app/registry.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { RESTORE_PAGE } from "./page.ts";
-import { bringBack, dismissOffer, offer, progress, restoring } from "./state.ts";
-import { headline } from "./words.ts";
+import { restoreSessions, dismissOffer, offer, progress, restoring } from "./state.ts";
+import { describeOffer } from "./texts.ts";
 
 function Choices() {
   return (
     <>
-      <button type="button" class="button small" onClick={() => void bringBack()} data-testid="restore-all">
-        Bring back
+      <button
+        type="button"
+        class="button small"
+        onClick={() => void restoreSessions()}
+        data-testid="restore-all"
+      >
+        {" "}
+        Restore
       </button>
       <button
         type="button"
         class="button small"
-        title="The sessions stay in the list"
+        title="Sessions stay in the list"
         onClick={() => void dismissOffer()}
         data-testid="restore-dismiss"
       >
@@ -25,7 +31,7 @@ function Choices() {
 }
 
 export function RestoreBanner() {
-  const text = headline(offer.value, progress.value);
+  const text = describeOffer(offer.value, progress.value);
   if (text === undefined || openPage.value === RESTORE_PAGE) return null;
   return (
     <div class="banner session-notice restore-banner" data-testid="restore-banner">
@@ -41,7 +47,8 @@ export function RestoreBanner() {
           onClick={() => (openPage.value = RESTORE_PAGE)}
           data-testid="restore-look"
         >
-          Look
+          {" "}
+          Show
         </button>
       </span>
     </div>

@@ -1,17 +1,17 @@
 /** What a reboot has ended: what will be there of each, and what became of it. */
-import type { RestorableSessionResponse } from "../api/types.ts";
-import { shortPath } from "../lib/format.ts";
-import { agoText } from "../lib/ago.ts";
+import type { Offered } from "../api/types.ts";
+import { shortenPath } from "../lib/format.ts";
+import { formatAgo } from "../lib/ago.ts";
 import { cliOf } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
-import { bringBack, dismissOffer, offer, outcomes, progress, restoring } from "./state.ts";
-import { headline, promise, standsFor, trouble } from "./words.ts";
+import { restoreSessions, dismissOffer, offer, outcomes, progress, restoring } from "./state.ts";
+import { describeOffer, describeRestore, describeExpiry, explainFailure } from "./texts.ts";
 import "../ui/styles/records.css";
 
-function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
+function Row({ lost, now }: { lost: Offered; now: number }) {
   const cli = cliOf(lost.mode);
-  const problem = trouble(outcomes.value.get(lost.id));
+  const problem = explainFailure(outcomes.value.get(lost.id));
   const current = progress.value?.sessionId === lost.id;
   return (
     <li class="record restore-row" aria-busy={current} data-session={lost.id} data-testid="restore-row">
@@ -20,11 +20,11 @@ function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
         <span class="record-title">
           <strong>{lost.name}</strong>
           <small class="dim" title={lost.workingDir}>
-            {shortPath(lost.workingDir)}
+            {shortenPath(lost.workingDir)}
           </small>
         </span>
         <small class="dim">
-          {promise(lost, cli?.kind === "shell")} · last active {agoText(lost.lastActivityAt, now)}
+          {describeRestore(lost, cli?.kind === "shell")} · last active {formatAgo(lost.lastActivityAt, now)}
         </small>
         {problem && (
           <small class="restore-problem" role="alert">
@@ -36,11 +36,12 @@ function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
         type="button"
         class="button small"
         disabled={restoring.value}
-        aria-label={`Bring ${lost.name} back`}
-        onClick={() => void bringBack([lost.id])}
+        aria-label={`Restore ${lost.name}`}
+        onClick={() => void restoreSessions([lost.id])}
         data-testid="restore-one"
       >
-        Bring back
+        {" "}
+        Restore
       </button>
     </li>
   );
@@ -62,10 +63,10 @@ function Foot() {
         type="button"
         class="button primary"
         disabled={restoring.value}
-        onClick={() => void bringBack()}
+        onClick={() => void restoreSessions()}
         data-testid="restore-page-all"
       >
-        {restoring.value ? <span class="spinner" /> : <Icon name="refresh" size={16} />} Bring all back
+        {restoring.value ? <span class="spinner" /> : <Icon name="refresh" size={16} />} Restore all
       </button>
     </footer>
   );
@@ -78,17 +79,17 @@ export function RestorePage() {
     return (
       <div class="restore-none" data-testid="restore-none">
         <Icon name="check" size={28} />
-        <p>Everything is back, or was dismissed.</p>
+        <p>No sessions to restore.</p>
       </div>
     );
   }
   return (
     <div class="restore" data-testid="restore">
       <p class="restore-head" role="status">
-        <strong>{headline(offer.value, progress.value)}</strong>
+        <strong>{describeOffer(offer.value, progress.value)}</strong>
         <small class="dim">
-          Agents start one at a time. {standsFor(offer.value?.expiresAt ?? null, now)} A session that is
-          dismissed stays in the list.
+          Agents start one at a time. {describeExpiry(offer.value?.expiresAt ?? null, now)} Dismissed sessions
+          stay in the list.
         </small>
       </p>
       <ul class="records">

@@ -6,7 +6,7 @@ export const RESTORE_PAGE = "restore";
 export function registerRestore(): void {
   registerPage({
     id: RESTORE_PAGE,
-    title: "After the restart",
+    title: "Restore sessions",
     icon: "refresh",
     order: 15,
     available: () => (offer.value?.sessions.length ?? 0) > 0 || outcomes.value.size > 0,

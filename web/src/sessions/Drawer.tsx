@@ -3,15 +3,15 @@ import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { SessionChips } from "../agents/SessionChips.tsx";
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { openPagesMenu } from "../app/pagesmenu.ts";
 import { toggleFleet } from "../fleet/page.ts";
 import { GitRow } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/slots.tsx";
-import { isAway } from "../hosts/state.ts";
-import { shortPath } from "../lib/format.ts";
+import { LocationMarkSlot } from "../hosts/slots.tsx";
+import { isUnreachable } from "../hosts/state.ts";
+import { shortenPath } from "../lib/format.ts";
 import { activeId, cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
@@ -42,7 +42,7 @@ function Row({ session }: { session: Session }) {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     openSessionMenu(session, box.left, box.bottom);
   };
-  const now = standing(session);
+  const now = getCurrentStatus(session);
   const editing = naming.value === session.id;
   const inside = (
     <>
@@ -50,9 +50,9 @@ function Row({ session }: { session: Session }) {
       <span class="row-text">
         {editing ? <NameField session={session} /> : <Name session={session} />}
         <span class="row-sub">
-          {now.look === "attention" && now.reason
+          {now.state === "attention" && now.reason
             ? now.reason
-            : `${isAway(session.id) ? "last known: " : ""}${now.word} · ${shortPath(session.workingDir)}`}
+            : `${isUnreachable(session.id) ? "last known: " : ""}${now.word} · ${shortenPath(session.workingDir)}`}
         </span>
         <GitRow session={session} />
         {(session.displayModel || session.contextUsedPercentage !== undefined) && (
@@ -61,7 +61,7 @@ function Row({ session }: { session: Session }) {
           </span>
         )}
       </span>
-      <PlaceMark session={session} />
+      <LocationMarkSlot session={session} />
       <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
     </>
   );
@@ -114,7 +114,7 @@ function Panel() {
       <div class="drawer-body">
         <header class="drawer-head">
           <h2>Sessions</h2>
-          <IconButton icon="close" label="Close the list" onClick={close} />
+          <IconButton icon="close" label="Close session list" onClick={close} />
         </header>
         <div class="drawer-plan">
           <PlanChips />

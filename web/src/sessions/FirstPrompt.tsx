@@ -1,6 +1,6 @@
 /** What an agent is to do and with what, said before it starts. */
 import type { CliItem } from "../api/types.ts";
-import { titled } from "../api/errors.ts";
+import { toTitle } from "../api/errors.ts";
 
 interface Props {
   prompt: string;
@@ -18,7 +18,7 @@ export function FirstPrompt({ prompt, onPrompt }: Props) {
         class="field plain-text"
         rows={3}
         value={prompt}
-        placeholder="Its first prompt, sent once it is ready"
+        placeholder="First prompt (optional)"
         onInput={(event) => onPrompt(event.currentTarget.value)}
         data-testid="new-prompt"
       />
@@ -37,18 +37,18 @@ function Param({ name, words, value, onChange }: ParamProps) {
   const field = { class: "field", value, "data-testid": `new-param-${name}` };
   return (
     <label class="labelled">
-      {titled(name)}
+      {toTitle(name)}
       {words.length === 0 ? (
         <input
           {...field}
-          placeholder="its own"
+          placeholder="agent default"
           autocomplete="off"
           spellcheck={false}
           onInput={(event) => onChange(event.currentTarget.value)}
         />
       ) : (
         <select {...field} onChange={(event) => onChange(event.currentTarget.value)}>
-          <option value="">its own</option>
+          <option value="">agent default</option>
           {words.map((word) => (
             <option key={word}>{word}</option>
           ))}
@@ -70,7 +70,7 @@ export function Params({ entry, params, onChange }: ParamsProps) {
   if (offered.length === 0) return null;
   return (
     <details class="new-more">
-      <summary data-testid="new-more">{offered.map(([name]) => titled(name)).join(", ")}</summary>
+      <summary data-testid="new-more">{offered.map(([name]) => toTitle(name)).join(", ")}</summary>
       <div class="new-params">
         {offered.map(([name, words]) => (
           <Param

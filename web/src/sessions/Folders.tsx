@@ -1,4 +1,4 @@
-import { shortPath } from "../lib/format.ts";
+import { shortenPath } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 
 /** More than a row of them is no shortcut any more. */
@@ -20,7 +20,7 @@ export function Folders({ folders, chosen, onChoose }: Props) {
       {offered.map((folder) => (
         <button type="button" class="chip" key={folder} title={folder} onClick={() => onChoose(folder)}>
           <Icon name="folder" size={14} />
-          {shortPath(folder)}
+          {shortenPath(folder)}
         </button>
       ))}
     </div>

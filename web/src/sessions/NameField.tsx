@@ -1,7 +1,7 @@
 /** A session's name, being written in the place where it stands. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "../api/types.ts";
-import { EMPTY_NAME, goBack, keepName, NAME_LENGTH, naming } from "./naming.ts";
+import { EMPTY_NAME, restoreFocus, saveName, NAME_LENGTH, naming } from "./naming.ts";
 
 export function NameField({ session }: { session: Session }) {
   const ref = useRef<HTMLInputElement>(null);
@@ -17,14 +17,14 @@ export function NameField({ session }: { session: Session }) {
     if (done.current) return;
     done.current = true;
     if (naming.value === session.id) naming.value = undefined;
-    if (name !== undefined) void keepName(session, name);
+    if (name !== undefined) void saveName(session, name);
   };
   const key = (event: KeyboardEvent) => {
     event.stopPropagation();
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
     finish(event.key === "Enter" ? ref.current?.value : undefined);
-    goBack(session.id, from.current);
+    restoreFocus(session.id, from.current);
   };
   return (
     <input

@@ -1,20 +1,20 @@
 /** What makes a session. */
 import type { ComponentProps, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../api/errors.ts";
+import { formatError } from "../api/errors.ts";
 import type { CliItem } from "../api/types.ts";
-import { Staged } from "../app/Staged.tsx";
+import { StageFrame } from "../app/StageFrame.tsx";
 import type { PickerProps } from "../cases/Picker.tsx";
 import type { ModelField } from "../models/ModelField.tsx";
 import { readStored, writeStored } from "../settings/prefs.ts";
 import { clis, cliOf, sessions, settings } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { copyText } from "../ui/clipboard.ts";
-import { focusHome } from "../ui/focushome.ts";
+import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { failed, say } from "../ui/toasts.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { plural } from "../lib/format.ts";
-import { send, write } from "../prompt/state.ts";
+import { sendPrompt, writeDraft } from "../prompt/state.ts";
 import { create } from "./actions.ts";
 import { FirstPrompt, Params } from "./FirstPrompt.tsx";
 import { FolderNote } from "./FolderNote.tsx";
@@ -35,7 +35,8 @@ import {
 type ModelProps = ComponentProps<typeof ModelField>;
 
 async function copyCommand(entry: CliItem): Promise<void> {
-  if (await copyText(entry.installCommand ?? "")) say("good", "Copied", `Run it to install ${entry.label}.`);
+  if (await copyText(entry.installCommand ?? ""))
+    showToast("good", "Copied", `Run it to install ${entry.label}.`);
 }
 
 interface ChoiceProps {
@@ -69,7 +70,7 @@ function Choice({ entry, chosen, elsewhere, onChoose }: ChoiceProps) {
         <button
           type="button"
           class="install"
-          title="Copy the command that installs it"
+          title="Copy install command"
           onClick={() => void copyCommand(entry)}
         >
           <code>{entry.installCommand}</code>
@@ -112,8 +113,8 @@ function TextField({ label, hint, value, placeholder, testid, onInput }: FieldPr
 
 /** Should it not arrive, it stands in the session's prompt box. */
 function begin(id: string, prompt: string): void {
-  write(id, prompt);
-  void send(id);
+  writeDraft(id, prompt);
+  void sendPrompt(id);
 }
 
 interface ModesProps {
@@ -143,7 +144,9 @@ function Modes({ chosen, elsewhere, onChoose }: ModesProps) {
       {here.map(show)}
       {missing.length > 0 && (
         <details class="choices-missing" open={here.length === 0}>
-          <summary data-testid="modes-missing">{plural(missing.length, "other")} can be installed</summary>
+          <summary data-testid="modes-missing">
+            {plural(missing.length, "more agent")} you can install
+          </summary>
           <div class="choices">{missing.map(show)}</div>
         </details>
       )}
@@ -173,9 +176,9 @@ function useDraft() {
       writeStored(REMEMBERED_KEY, JSON.stringify(remember(kept, draft)));
       newSessionOpen.value = false;
       // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
-      setTimeout(focusHome);
+      setTimeout(restoreDefaultFocus);
     } catch (error) {
-      setProblem(sentenceOf(error));
+      setProblem(formatError(error));
       setBusy(false);
     }
   };
@@ -189,7 +192,7 @@ function Place(props: PickerProps) {
     let alive = true;
     import("../cases/Picker.tsx").then(
       ({ Picker: loaded }) => alive && setPicker(() => loaded),
-      (error: unknown) => failed("The folders could not be loaded", error),
+      (error: unknown) => showError("Couldn't load the folders", error),
     );
     return () => {
       alive = false;
@@ -206,7 +209,7 @@ function Model({ mode, ...props }: { mode: string } & ModelProps) {
     if (!offered || Loaded) return;
     import("../models/ModelField.tsx").then(
       ({ ModelField }) => setLoaded(() => ModelField),
-      (error: unknown) => failed("The models could not be loaded", error),
+      (error: unknown) => showError("Couldn't load the models", error),
     );
   }, [offered]);
   return offered && Loaded ? <Loaded {...props} /> : null;
@@ -223,7 +226,7 @@ function Form() {
     if (!busy && draft.mode !== "") void submit();
   };
   return (
-    <Staged as="new" title="New session" onClose={close} class="new-session" testid="new-session">
+    <StageFrame as="new" title="New session" onClose={close} class="new-session" testid="new-session">
       <form onSubmit={submitted}>
         <Modes
           chosen={draft.mode}
@@ -233,9 +236,9 @@ function Form() {
         {agent && <FirstPrompt prompt={draft.prompt ?? ""} onPrompt={(prompt) => set({ prompt })} />}
         <TextField
           label="Folder"
-          hint={draft.elsewhere ?? "on the service's machine"}
+          hint={draft.elsewhere ?? "on the server"}
           value={draft.workingDir}
-          placeholder={settings.value.defaultWorkingDir || "the home folder"}
+          placeholder={settings.value.defaultWorkingDir || "home folder"}
           testid="new-folder"
           onInput={(workingDir) => set({ workingDir, caseName: "", elsewhere: undefined, branch: "" })}
         />
@@ -259,7 +262,7 @@ function Form() {
           label="Name"
           hint="optional"
           value={draft.name}
-          placeholder="chosen for you"
+          placeholder="named automatically"
           testid="new-name"
           onInput={(name) => set({ name })}
         />
@@ -282,7 +285,7 @@ function Form() {
           </button>
         </div>
       </form>
-    </Staged>
+    </StageFrame>
   );
 }
 

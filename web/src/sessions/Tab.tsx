@@ -2,7 +2,7 @@
 import type { Session } from "../api/types.ts";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/slots.tsx";
+import { LocationMarkSlot } from "../hosts/slots.tsx";
 import { activeId, cliOf } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { close, select } from "./actions.ts";
@@ -103,7 +103,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           <StatusDot session={session} />
           {session.pinned && <Icon name="pin" size={13} />}
           <span class="tab-name">{session.name}</span>
-          <PlaceMark session={session} />
+          <LocationMarkSlot session={session} />
           <GitMark session={session} />
           <span class="badge">
             {cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}

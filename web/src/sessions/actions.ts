@@ -1,19 +1,19 @@
 /** What a person does with a session; every failure is told in a toast. */
 import * as calls from "../api/calls.ts";
-import type { CreateBody, LeftoverProcessResponse, Session } from "../api/types.ts";
+import type { CreateBody, Left, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { reorder } from "../store/sessions.ts";
-import { activeId, drop, keep, sessionList, sessions } from "../store/state.ts";
-import { ask } from "../ui/ask.ts";
-import { failed, say } from "../ui/toasts.ts";
-import { moved, neighbour } from "./order.ts";
+import { activeId, dropSession, putSession, sessionList, sessions } from "../store/state.ts";
+import { askQuestion } from "../ui/ask.ts";
+import { showError, showToast } from "../ui/toasts.ts";
+import { moveSession, neighbour } from "./order.ts";
 import { livePid } from "./status.ts";
 
 async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();
   } catch (error) {
-    failed(title, error);
+    showError(title, error);
     return undefined;
   }
 }
@@ -29,10 +29,10 @@ async function change(
 ): Promise<void> {
   const before = find(id);
   if (!before) return;
-  keep({ ...before, ...part });
+  putSession({ ...before, ...part });
   const answer = await attempt(title, call);
   const now = find(id);
-  if (now) keep(answer ? { ...now, ...answer } : before);
+  if (now) putSession(answer ? { ...now, ...answer } : before);
 }
 
 /** Whoever chooses a session wants to see it: a page that stands in its place goes. */
@@ -51,43 +51,46 @@ export function selectNext(step: number): void {
 }
 
 export const rename = (id: string, name: string) =>
-  change(id, "Not renamed", name === "" ? {} : { name }, () => calls.renameSession(id, name));
+  change(id, "Couldn't rename the session", name === "" ? {} : { name }, () => calls.renameSession(id, name));
 
 export const recolor = (id: string, color: Session["color"]) =>
-  change(id, "The colour was not changed", { color }, () => calls.colorSession(id, color));
+  change(id, "Couldn't change the colour", { color }, () => calls.colorSession(id, color));
 
 export const pin = (id: string, pinned: boolean) =>
-  change(id, pinned ? "Not pinned" : "Not unpinned", { pinned }, () => calls.pinSession(id, pinned));
+  change(id, pinned ? "Couldn't pin the session" : "Couldn't unpin the session", { pinned }, () =>
+    calls.pinSession(id, pinned),
+  );
 
 export async function start(id: string): Promise<void> {
   const session = find(id);
   if (!session || livePid(session) !== null) return;
   const clear = session.status === "error" || session.respawnBlocked === true;
-  const answer = await attempt("Not started", () => calls.startSession(id, clear));
-  if (answer) keep(answer.session);
+  const answer = await attempt("Couldn't start the session", () => calls.startSession(id, clear));
+  if (answer) putSession(answer.session);
 }
 
 async function take(id: string, killMux: boolean): Promise<void> {
   const ids = sessions.value.map((session) => session.id);
   const heir = neighbour(ids, id, 1) ?? neighbour(ids, id, -1);
-  const done = await attempt(killMux ? "Not closed" : "Not detached", () => calls.removeSession(id, killMux));
+  const done = await attempt(killMux ? "Couldn't close the session" : "Couldn't detach the session", () =>
+    calls.removeSession(id, killMux),
+  );
   if (done === undefined) return;
   if (killMux) {
     if (activeId.value === id) activeId.value = heir === id ? undefined : heir;
-    drop(id);
+    dropSession(id);
     const left = done.left ?? [];
-    if (left.length > 0) say("bad", "Some of its processes go on", leftText(left));
-  } else say("good", "Detached", "The program goes on; start it to attach again.");
+    if (left.length > 0) showToast("bad", "Some processes are still running", leftText(left));
+  } else showToast("good", "Detached", "The program keeps running. Start the session to attach again.");
 }
 
 /** What outlives a session, a few by name. */
-const leftText = (left: readonly LeftoverProcessResponse[]): string => {
+const leftText = (left: readonly Left[]): string => {
   const named = left.slice(0, 3).map(({ pid, command }) => `${pid} ${command}`);
   return [...named, ...(left.length > 3 ? [`and ${left.length - 3} more`] : [])].join("; ");
 };
 
-const ENDING =
-  "Its program is ended and its screen is gone. Detaching leaves the program running without this service.";
+const ENDING = "This stops the program. Detach keeps it running in tmux.";
 
 export async function close(id: string): Promise<void> {
   const session = find(id);
@@ -95,10 +98,10 @@ export async function close(id: string): Promise<void> {
   if (session.pid === null && !session.detached) return take(id, true);
   // Attached on another host, it was never ours to end.
   const attached = session.remote?.owned === false;
-  const answer = await ask({
+  const answer = await askQuestion({
     title: `Close ${session.name}?`,
-    text: attached ? `It is only shown here, and goes on as it is on ${session.remote?.hostId}.` : ENDING,
-    action: attached ? "Close" : "End and close",
+    text: attached ? `This only detaches. The session keeps running on ${session.remote?.hostId}.` : ENDING,
+    action: attached ? "Close" : "Stop and close",
     ...(!session.detached && !attached && { other: "Detach" }),
     danger: !attached,
   });
@@ -111,24 +114,24 @@ export const detach = (id: string) => take(id, false);
 export async function create(body: CreateBody): Promise<Session | undefined> {
   const answer = await calls.createSession(body);
   if (!("session" in answer)) {
-    const agreed = await (await import("../models/agree.ts")).agree(answer);
+    const agreed = await (await import("../models/confirmmodel.ts")).confirmModel(answer);
     if (agreed === undefined || !body.customModel) return undefined;
     return create({ ...body, customModel: { ...body.customModel, [agreed]: true } });
   }
   const { session, warnings } = answer;
-  keep(session);
+  putSession(session);
   select(session.id);
   if (warnings && session.caseName)
-    (await import("../cases/lacking.ts")).tellLacking(session.caseName, warnings);
+    (await import("../cases/missingparts.ts")).reportMissingParts(session.caseName, warnings);
   return session;
 }
 
 /** @param to the place among all displayed sessions. */
 export async function move(id: string, to: number): Promise<void> {
   const before = sessionList.peek();
-  const order = moved(sessions.value, id, to);
+  const order = moveSession(sessions.value, id, to);
   if (!order) return;
   sessionList.value = reorder(before, order);
-  const answer = await attempt("The order was not kept", () => calls.orderSessions(order));
+  const answer = await attempt("Couldn't save the order", () => calls.orderSessions(order));
   sessionList.value = reorder(sessionList.peek(), answer?.order ?? before.order);
 }

@@ -48,16 +48,16 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
         openPage.value = GIT_PAGE;
       },
     },
-    { label: "Copy folder", icon: "copy", act: () => void copyText(session.workingDir) },
+    { label: "Copy folder path", icon: "copy", act: () => void copyText(session.workingDir) },
     {
-      label: "Move earlier",
+      label: "Move up",
       icon: "left",
       disabled: at <= 0,
       act: () => void move(session.id, at - 1),
       group: true,
     },
     {
-      label: "Move later",
+      label: "Move down",
       icon: "right",
       disabled: at >= sessions.value.length - 1,
       act: () => void move(session.id, at + 1),

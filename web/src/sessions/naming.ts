@@ -1,14 +1,14 @@
 /** Writing a session's name where it stands. */
 import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
-import { ask } from "../ui/ask.ts";
+import { askQuestion } from "../ui/ask.ts";
 import { rename } from "./actions.ts";
 
 /** The session whose name is being written in its row. */
 export const naming = signal<string | undefined>(undefined);
 
 export const NAME_LENGTH = 128;
-export const EMPTY_NAME = "Leave it empty to go back to an automatic name.";
+export const EMPTY_NAME = "Leave it empty to use an automatic name.";
 
 /** What shows a session's name, and lets it be written there, says whose it is. */
 const rowsOf = (id: string) => [...document.querySelectorAll<HTMLElement>(`[data-names="${id}"]`)];
@@ -19,22 +19,22 @@ export async function writeName(session: Session): Promise<void> {
     naming.value = session.id;
     return;
   }
-  const name = await ask({
+  const name = await askQuestion({
     title: "Rename",
     text: EMPTY_NAME,
     action: "Rename",
     input: "line",
     initial: session.name,
   });
-  if (name !== undefined) await keepName(session, name);
+  if (name !== undefined) await saveName(session, name);
 }
 
-export async function keepName(session: Session, name: string): Promise<void> {
+export async function saveName(session: Session, name: string): Promise<void> {
   if (name.trim() !== session.name) await rename(session.id, name.trim());
 }
 
 /** Whoever wrote by keyboard goes on where he was, as in the terminal; else in the row. */
-export function goBack(id: string, from: Element | null): void {
+export function restoreFocus(id: string, from: Element | null): void {
   // Behind what is drawn next, and before the next key.
   queueMicrotask(() => {
     const stays = from instanceof HTMLElement && from.isConnected && from !== document.body;

@@ -9,7 +9,7 @@ interface Place {
  * @param to the index the session should get; pinned ones stay in front of all others.
  * @returns the new order, or undefined when nothing moves.
  */
-export function moved(shown: readonly Place[], id: string, to: number): string[] | undefined {
+export function moveSession(shown: readonly Place[], id: string, to: number): string[] | undefined {
   const from = shown.findIndex((place) => place.id === id);
   const place = shown[from];
   if (!place) return undefined;

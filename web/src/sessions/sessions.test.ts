@@ -12,8 +12,8 @@ import {
   recentFolders,
   remember,
 } from "./newsession.ts";
-import { moved, neighbour } from "./order.ts";
-import { endingText, livePid, lookOf } from "./status.ts";
+import { moveSession, neighbour } from "./order.ts";
+import { describeExit, livePid, getDisplayState } from "./status.ts";
 
 const place = (id: string, pinned = false) => ({ id, pinned });
 const shown = [place("p", true), place("q", true), place("a"), place("b"), place("c")];
@@ -26,13 +26,13 @@ describe("moved", () => {
     ["p", 1, ["q", "p", "a", "b", "c"]],
     ["p", 4, ["q", "p", "a", "b", "c"]],
   ])("%s to %i", (id, to, wanted) => {
-    expect(moved(shown, id, to)).toEqual(wanted);
+    expect(moveSession(shown, id, to)).toEqual(wanted);
   });
 
   test("what stays in its place moves nothing", () => {
-    expect(moved(shown, "a", 2)).toBeUndefined();
-    expect(moved(shown, "q", 9)).toBeUndefined();
-    expect(moved(shown, "x", 1)).toBeUndefined();
+    expect(moveSession(shown, "a", 2)).toBeUndefined();
+    expect(moveSession(shown, "q", 9)).toBeUndefined();
+    expect(moveSession(shown, "x", 1)).toBeUndefined();
   });
 });
 
@@ -141,7 +141,7 @@ describe("status", () => {
     [{ status: "error", pid: null }, true, "error"],
     [{ limitPaused: true, status: "busy" }, false, "paused"],
   ] as const)("%o, attention %s: %s", (part, attention, look) => {
-    expect(lookOf({ ...base, ...part }, attention)).toBe(look);
+    expect(getDisplayState({ ...base, ...part }, attention)).toBe(look);
   });
 
   test("a detached process is none of this service's", () => {
@@ -152,15 +152,15 @@ describe("status", () => {
 
   test("an unknown exit status is not called a success", () => {
     const dead = { ...base, pid: null };
-    expect(endingText({ ...dead, paneExit: { at: 1 } })).toBe("The program has ended.");
-    expect(endingText({ ...dead, paneExit: { at: 1, status: 3 } })).toContain("status 3");
-    expect(endingText({ ...dead, paneExit: { at: 1, signal: "SIGKILL" } })).toContain("signal SIGKILL");
-    expect(endingText(dead)).toContain("No program");
+    expect(describeExit({ ...dead, paneExit: { at: 1 } })).toBe("The program exited.");
+    expect(describeExit({ ...dead, paneExit: { at: 1, status: 3 } })).toContain("status 3");
+    expect(describeExit({ ...dead, paneExit: { at: 1, signal: "SIGKILL" } })).toContain("signal SIGKILL");
+    expect(describeExit(dead)).toContain("No program");
     const told = { paneExit: { at: 1, status: 137, reason: "container-killed" } };
-    expect(endingText({ ...dead, ...told, statusReason: "its container was killed" })).toBe(
+    expect(describeExit({ ...dead, ...told, statusReason: "its container was killed" })).toBe(
       "Its container was killed.",
     );
-    expect(endingText({ ...dead, ...told })).toContain("status 137");
+    expect(describeExit({ ...dead, ...told })).toContain("status 137");
   });
 });
 

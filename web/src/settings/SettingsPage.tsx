@@ -8,21 +8,21 @@ import { NotificationSettings } from "../notifications/NotificationSettings.tsx"
 import { serviceVersion } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
-import { Look } from "./Look.tsx";
+import { AppearanceSettings } from "./AppearanceSettings.tsx";
 import { PART_NAMES, type PartName, wantedPart } from "./parts.ts";
 import { forgetMarks } from "./saving.ts";
-import { Service } from "./Service.tsx";
+import { ServerSettings } from "./ServerSettings.tsx";
 import "./settings.css";
-import { Terminal } from "./Terminal.tsx";
+import { TerminalSettings } from "./TerminalSettings.tsx";
 import "../ui/styles/records.css";
 
 const BODIES: Readonly<Record<string, ComponentType>> = {
   account: AccountSettings,
-  look: Look,
-  terminal: Terminal,
+  look: AppearanceSettings,
+  terminal: TerminalSettings,
   agents: AgentSettings,
   notifications: NotificationSettings,
-  service: Service,
+  service: ServerSettings,
   webhook: WebhookSettings,
 };
 
@@ -66,7 +66,7 @@ function goTo(id: string): void {
 
 function Navigation({ parts, here, go }: { parts: readonly Part[]; here: string; go: (id: string) => void }) {
   return (
-    <nav class="settings-nav" aria-label="Parts of the settings">
+    <nav class="settings-nav" aria-label="Settings sections">
       {parts.map(({ id, title, icon }) => (
         <button
           key={id}

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from "preact";
 import { Icon } from "../ui/Icon.tsx";
-import { useTyped } from "../ui/useTyped.ts";
-import { type Mark, marks, type SettingName, shownText, undo } from "./saving.ts";
+import { useDraftText } from "../ui/useDraftText.ts";
+import { type Mark, marks, type SettingName, getShownText, undo } from "./saving.ts";
 
 const markId = (name: SettingName): string => `mark-${name}`;
 
 const WORDS: Record<Exclude<Mark["state"], "refused">, string> = {
   saving: "Saving…",
   saved: "Saved",
-  undone: "As it was",
+  undone: "Undone",
 };
 
 /** What came of the last change of a field; it is there before it says anything, so that it is heard. */
@@ -37,7 +37,7 @@ export function SaveMark({ name }: { name: SettingName }) {
 }
 
 /** Ties a field to what came of its change. */
-export function marked(name: SettingName | undefined) {
+export function getErrorAttributes(name: SettingName | undefined) {
   if (name === undefined) return {};
   const refused = marks.value.get(name)?.state === "refused";
   return { "aria-invalid": refused, "aria-describedby": markId(name) };
@@ -83,7 +83,7 @@ export function Switch({ label, hint, name, value, onChange }: SwitchProps) {
         class="switch"
         checked={value}
         onChange={(event) => onChange(event.currentTarget.checked)}
-        {...marked(name)}
+        {...getErrorAttributes(name)}
       />
     </Field>
   );
@@ -105,7 +105,7 @@ interface NumberProps {
 /** Out-of-range values are put back into the range when the field is left. */
 export function NumberField({ label, hint, name, unit, value, onChange, ...rest }: NumberProps) {
   const { least, most, step, testid } = rest;
-  const { settle, ...typed } = useTyped(String(value));
+  const { settle, ...typed } = useDraftText(String(value));
   const commit = (event: Event) => {
     const field = event.currentTarget as HTMLInputElement;
     const wanted = Math.round(Number(field.value));
@@ -129,7 +129,7 @@ export function NumberField({ label, hint, name, unit, value, onChange, ...rest 
           onChange={commit}
           onBlur={settle}
           data-testid={testid}
-          {...marked(name)}
+          {...getErrorAttributes(name)}
         />
         <small>{unit}</small>
       </span>
@@ -154,8 +154,8 @@ interface TextProps {
 
 /** Saved when the field is left or Enter is pressed. */
 export function TextField({ label, hint, name, value, asked, onChange, testid, ...rest }: TextProps) {
-  const shown = asked ?? (name === undefined ? value : shownText(marks.value.get(name), value));
-  const { settle, ...typed } = useTyped(shown);
+  const shown = asked ?? (name === undefined ? value : getShownText(marks.value.get(name), value));
+  const { settle, ...typed } = useDraftText(shown);
   const commit = (event: Event) => {
     const field = event.currentTarget as HTMLInputElement;
     const wanted = field.value.trim();
@@ -180,7 +180,7 @@ export function TextField({ label, hint, name, value, asked, onChange, testid, .
         onChange={commit}
         onBlur={(event) => event.currentTarget.checkValidity() && settle()}
         data-testid={testid}
-        {...marked(name)}
+        {...getErrorAttributes(name)}
       />
     </Field>
   );

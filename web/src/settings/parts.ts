@@ -10,11 +10,11 @@ export interface PartName {
 
 export const PART_NAMES: readonly PartName[] = [
   { id: "account", title: "Account", icon: "users" },
-  { id: "look", title: "Look", icon: "eye" },
+  { id: "look", title: "Appearance", icon: "eye" },
   { id: "terminal", title: "Terminal", icon: "screen" },
   { id: "agents", title: "Agents", icon: "pulse" },
   { id: "notifications", title: "Notifications", icon: "bell" },
-  { id: "service", title: "Service", icon: "settings" },
+  { id: "service", title: "Server", icon: "settings" },
   { id: "webhook", title: "Webhook", icon: "send" },
 ];
 

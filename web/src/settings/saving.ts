@@ -1,7 +1,7 @@
 /** Settings of the service, saved as they change; what came of it stands at the field. */
 import { signal } from "@preact/signals";
 import { writeSettings } from "../api/calls.ts";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import type { SettingsPatch } from "../api/types.ts";
 import { settings } from "../store/state.ts";
 
@@ -23,8 +23,8 @@ function put(name: SettingName, mark: Mark): void {
 }
 
 /** A refusal names its field, which is in front of the person, before the rule. */
-export function ruleOf(name: SettingName, error: unknown): string {
-  const text = textOf(error);
+export function formatRule(name: SettingName, error: unknown): string {
+  const text = getErrorText(error);
   const rule =
     error instanceof ApiError && error.status === 400 && text.startsWith(name)
       ? text.replace(/^[^:]*: /, "")
@@ -34,13 +34,13 @@ export function ruleOf(name: SettingName, error: unknown): string {
 }
 
 /** @returns the value that was asked for and is not kept (yet). */
-export function askedFor(mark: Mark | undefined): unknown {
+export function getPendingValue(mark: Mark | undefined): unknown {
   return mark?.state === "saving" || mark?.state === "refused" ? mark.value : undefined;
 }
 
 /** @returns the text that was asked for and is not kept (yet), else what is. */
-export function shownText(mark: Mark | undefined, kept: string): string {
-  const asked = askedFor(mark);
+export function getShownText(mark: Mark | undefined, kept: string): string {
+  const asked = getPendingValue(mark);
   return typeof asked === "string" ? asked : kept;
 }
 
@@ -57,7 +57,7 @@ async function send<Name extends SettingName>(
     settings.value = await writeSettings({ [name]: value });
     tell(done);
   } catch (error) {
-    tell({ state: "refused", text: ruleOf(name, error), value });
+    tell({ state: "refused", text: formatRule(name, error), value });
   }
 }
 

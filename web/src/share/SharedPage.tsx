@@ -3,17 +3,17 @@ import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../api/types.ts";
 import { serviceUrl } from "../api/paths.ts";
 import { openPage } from "../app/registry.ts";
-import { take } from "../attach/tray.ts";
+import { attachFiles } from "../attach/tray.ts";
 import { focusPrompt } from "../prompt/focus.ts";
 import { isAgent } from "../prompt/PromptBox.tsx";
-import { boxOf, write } from "../prompt/state.ts";
+import { getPromptState, writeDraft } from "../prompt/state.ts";
 import { select } from "../sessions/actions.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { livePid } from "../sessions/status.ts";
 import { activeId, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
-import { failed } from "../ui/toasts.ts";
-import { forgetShared } from "../worker/kept.ts";
+import { showError } from "../ui/toasts.ts";
+import { forgetShared } from "../worker/sharedcache.ts";
 import { readShared, type Shared } from "../worker/shared.ts";
 import "./shared.css";
 
@@ -27,11 +27,11 @@ async function leave(): Promise<void> {
 }
 
 function put(id: string, { text, files }: Shared): void {
-  const { draft } = boxOf(id);
-  if (text !== "") write(id, draft === "" ? text : `${draft.trimEnd()}\n${text}`);
-  take(id, files);
+  const { draft } = getPromptState(id);
+  if (text !== "") writeDraft(id, draft === "" ? text : `${draft.trimEnd()}\n${text}`);
+  attachFiles(id, files);
   select(id);
-  leave().then(focusPrompt, (error: unknown) => failed("What was shared is still kept", error));
+  leave().then(focusPrompt, (error: unknown) => showError("Couldn't delete the shared items", error));
 }
 
 function Pictures({ files }: { files: readonly File[] }) {
@@ -60,7 +60,7 @@ function Where({ shared }: { shared: Shared }) {
   if (id === undefined)
     return (
       <p class="dim">
-        No agent is running that could take it. It is kept here until one is.
+        No agent is running. The shared items stay here until you start one.
         <button type="button" class="button" onClick={() => (newSessionOpen.value = true)}>
           Start a session
         </button>
@@ -69,7 +69,8 @@ function Where({ shared }: { shared: Shared }) {
   return (
     <>
       <label class="labelled">
-        For
+        {" "}
+        Send to{" "}
         <select
           class="field"
           value={id}
@@ -84,7 +85,7 @@ function Where({ shared }: { shared: Shared }) {
         </select>
       </label>
       <button type="button" class="button primary" onClick={() => put(id, shared)} data-testid="shared-put">
-        Put into the prompt
+        Add to prompt
       </button>
     </>
   );
@@ -96,7 +97,7 @@ export function SharedPage() {
     readShared(scope()).then(
       (found) => setShared(found ?? null),
       (error: unknown) => {
-        failed("What was shared could not be read", error);
+        showError("Couldn't load the shared items", error);
         setShared(null);
       },
     );
@@ -105,13 +106,13 @@ export function SharedPage() {
   if (shared === null || (shared.text === "" && shared.files.length === 0))
     return (
       <p class="dim" data-testid="shared-none">
-        Nothing waits here. Text and pictures that you share with this app from another one come here first.
+        Nothing shared yet. Text and pictures that you share from other apps appear here.
       </p>
     );
   return (
     <div class="shared" data-testid="shared">
       {shared.text !== "" && (
-        <pre class="example" tabIndex={0} aria-label="Text that was shared" data-testid="shared-text">
+        <pre class="example" tabIndex={0} aria-label="Shared text" data-testid="shared-text">
           {shared.text}
         </pre>
       )}
@@ -120,7 +121,9 @@ export function SharedPage() {
       <button
         type="button"
         class="button"
-        onClick={() => void leave().catch((error: unknown) => failed("Not discarded", error))}
+        onClick={() =>
+          void leave().catch((error: unknown) => showError("Couldn't discard the shared items", error))
+        }
         data-testid="shared-discard"
       >
         <Icon name="close" size={16} /> Discard

@@ -19,8 +19,8 @@ export function HelpPage() {
         </section>
       ))}
       <p class="dim">
-        Links open with Ctrl+click. While a program uses the mouse, hold Shift to select and for the menu
-        (Option on a Mac). Everything else goes to the program.
+        Ctrl+click opens links. While a program uses the mouse, hold Shift (Option on a Mac) to select text
+        and open the menu. All other keys go to the program.
       </p>
     </div>
   );

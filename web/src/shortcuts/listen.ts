@@ -7,9 +7,9 @@ import { CRON_PAGE } from "../cron/page.ts";
 import { FILES_PAGE } from "../files/page.ts";
 import { toggleFleet } from "../fleet/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
-import type { Count, Way } from "../grid/layout.ts";
+import type { Count, Direction } from "../grid/layout.ts";
 import { closeCell, setCount } from "../grid/menu.ts";
-import { go, gridOn, zoom } from "../grid/state.ts";
+import { moveFocus, gridOn, toggleZoom } from "../grid/state.ts";
 import { togglePalette } from "../palette/state.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, select, selectNext } from "../sessions/actions.ts";
@@ -20,10 +20,10 @@ import { zoomFont } from "../settings/prefs.ts";
 import { toggleSidebar } from "../sidebar/state.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";
 import { currentView } from "../terminal/current.ts";
-import { historyOpen, searchOpen } from "../terminal/panels.ts";
+import { historyOpen, searchOpen } from "../terminal/openpanels.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { platformOf } from "../terminal/text/keys.ts";
-import { say } from "../ui/toasts.ts";
+import { showToast } from "../ui/toasts.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
 
 type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;
@@ -40,7 +40,7 @@ function goTo(id: string): void {
   else select(id);
 }
 
-const WAYS: Partial<Record<string, Way>> = {
+const WAYS: Partial<Record<string, Direction>> = {
   ArrowLeft: "left",
   ArrowRight: "right",
   ArrowUp: "up",
@@ -87,14 +87,14 @@ const DEEDS: Deeds = {
   panel: () => togglePanel(FILES_PAGE),
   quote: () => {
     quoting = true;
-    say("info", "Press the key for the program");
+    showToast("info", "Press the key to send to the program");
   },
   "zoom-in": () => zoomFont(1),
   "zoom-out": () => zoomFont(-1),
   "zoom-reset": () => zoomFont(0),
   cells: (event) => setCount(Number(event.code.slice(-1)) as Count),
-  cell: (event) => go(WAYS[event.code] ?? "right"),
-  "maximise-cell": zoom,
+  cell: (event) => moveFocus(WAYS[event.code] ?? "right"),
+  "maximise-cell": toggleZoom,
   "close-cell": () => closeCell(),
   goto: (event) => {
     const session = sessions.value[digitOf(event.code)];

@@ -77,7 +77,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     codes: DIGITS,
     alt: true,
     keys: "Alt+1 … 9",
-    text: "Go to a session by its place",
+    text: "Go to session 1 to 9",
     group: "Sessions",
   },
   {
@@ -104,7 +104,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+R",
-    text: "Rename the session (F2 on its tab or row)",
+    text: "Rename session (F2 on its tab or row)",
     group: "Sessions",
   },
   {
@@ -113,7 +113,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+W",
-    text: "Close the session (Delete on its tab)",
+    text: "Close session (Delete on its tab or row)",
     group: "Sessions",
   },
   {
@@ -122,7 +122,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+T",
-    text: "Leave the terminal for the tabs; Enter goes back",
+    text: "Focus the session list (Enter returns)",
     group: "Sessions",
   },
   {
@@ -131,7 +131,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+B",
-    text: "Sessions at the side, or as tabs",
+    text: "Toggle sidebar",
     group: "Sessions",
   },
   {
@@ -140,7 +140,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+1 2 3 4 6 9",
-    text: "So many terminals side by side",
+    text: "Show 1, 2, 3, 4, 6 or 9 terminals",
     group: "Sessions",
   },
   {
@@ -149,7 +149,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     ctrl: true,
     shift: true,
     keys: "Ctrl+Shift+← → ↑ ↓",
-    text: "To the terminal beside this one",
+    text: "Focus the terminal to the left, right, above or below",
     group: "Sessions",
   },
   {
@@ -158,7 +158,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+M",
-    text: "One of several terminals as large as all, and back",
+    text: "Maximize or restore this terminal",
     group: "Sessions",
   },
   {
@@ -167,7 +167,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+X",
-    text: "Close the cell; its session goes on",
+    text: "Close this cell (the session keeps running)",
     group: "Sessions",
   },
   {
@@ -176,7 +176,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+L",
-    text: "Panel beside the terminal",
+    text: "Toggle panel",
     group: "Page",
   },
   {
@@ -191,7 +191,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     action: "copy",
     codes: [],
     keys: "Ctrl+Shift+C",
-    text: "Copy the selection",
+    text: "Copy selection",
     group: "Terminal",
     listed: true,
   },
@@ -202,7 +202,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     ctrl: true,
     shift: true,
     keys: "Ctrl+Shift+F",
-    text: "Search",
+    text: "Search the terminal",
     group: "Terminal",
   },
   {
@@ -211,7 +211,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+H",
-    text: "Whole history",
+    text: "Full history",
     group: "Terminal",
   },
   {
@@ -220,7 +220,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+Q",
-    text: "The next key goes to the program, with Ctrl if it is pressed alone: W for Ctrl+W",
+    text: "Send the next key to the program, with Ctrl if pressed alone (W sends Ctrl+W)",
     group: "Terminal",
   },
   {
@@ -256,7 +256,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+F",
-    text: "Every session at a glance",
+    text: "Open Fleet",
     group: "Page",
   },
   {
@@ -265,7 +265,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+A",
-    text: "What waits for you; 1 … 9 choose an option there",
+    text: "Open inbox (1–9 picks an option)",
     group: "Page",
   },
   {
@@ -274,7 +274,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+J",
-    text: "Scheduled jobs",
+    text: "Open scheduled jobs",
     group: "Page",
   },
   {
@@ -283,7 +283,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+G",
-    text: "What git says of the session's folder",
+    text: "Show changes",
     group: "Page",
   },
   {
@@ -292,7 +292,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+P",
-    text: "To the prompt box and back",
+    text: "Focus the prompt box, or return to the terminal",
     group: "Sessions",
   },
   {
@@ -301,7 +301,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     alt: true,
     shift: true,
     keys: "Alt+Shift+S",
-    text: "Settings",
+    text: "Open settings",
     group: "Page",
   },
   {
@@ -311,7 +311,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     ctrl: true,
     shift: true,
     keys: "Ctrl+Shift+/",
-    text: "This list (also ? outside a terminal)",
+    text: "Show keyboard shortcuts (also ? outside a terminal)",
     group: "Page",
   },
 ];

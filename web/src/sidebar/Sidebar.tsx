@@ -1,13 +1,13 @@
 /** Every session at a glance: what it does, for how long, and who waits for you. */
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { standing } from "../agents/standing.ts";
+import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
-import { PlaceMark } from "../hosts/slots.tsx";
-import { isAway } from "../hosts/state.ts";
+import { LocationMarkSlot } from "../hosts/slots.tsx";
+import { isUnreachable } from "../hosts/state.ts";
 import { close, move, select } from "../sessions/actions.ts";
 import { openSessionMenu } from "../sessions/menu.ts";
 import { NameField } from "../sessions/NameField.tsx";
@@ -17,7 +17,7 @@ import { activeId, cliOf, sessions } from "../store/state.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
-import { fits, grouped, spanText } from "./groups.ts";
+import { matchesFilter, groupSessions, formatSpan } from "./groups.ts";
 import "./sidebar.css";
 
 /** With fewer, looking is quicker than typing. */
@@ -26,9 +26,9 @@ const FILTER_FROM = 8;
 const agentOf = (session: Session) => cliOf(session.mode)?.label ?? session.mode;
 
 function secondLine(session: Session, now: number): string {
-  const { look, word, reason } = standing(session);
-  const said = [isAway(session.id) ? `last known: ${word}` : (reason ?? word)];
-  if (look === "busy" && session.lastSubmitAt) said.push(spanText(session.lastSubmitAt, now));
+  const { state, word, reason } = getCurrentStatus(session);
+  const said = [isUnreachable(session.id) ? `last known: ${word}` : (reason ?? word)];
+  if (state === "busy" && session.lastSubmitAt) said.push(formatSpan(session.lastSubmitAt, now));
   if (session.totalCost) said.push(`$${session.totalCost.toFixed(2)}`);
   if (session.contextUsedPercentage !== undefined)
     said.push(`${Math.round(session.contextUsedPercentage)}% context`);
@@ -86,7 +86,7 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
         {editing ? <NameField session={session} /> : <Name session={session} />}
         <small>{secondLine(session, now)}</small>
       </span>
-      <PlaceMark session={session} />
+      <LocationMarkSlot session={session} />
       <GitMark session={session} />
       <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
     </>
@@ -149,7 +149,7 @@ function Filter({ onType }: { onType: (text: string) => void }) {
       class="field side-filter"
       type="search"
       placeholder="Filter"
-      aria-label="Show only sessions with these words"
+      aria-label="Filter sessions"
       data-testid="side-filter"
       onInput={(event) => onType(event.currentTarget.value)}
     />
@@ -162,8 +162,8 @@ export function Sidebar() {
   const dragged = useRef<string | undefined>(undefined);
   const now = useNow();
   const groups = useComputed(() =>
-    grouped(
-      sessions.value.filter((session) => fits(session, agentOf(session), filter.value)),
+    groupSessions(
+      sessions.value.filter((session) => matchesFilter(session, agentOf(session), filter.value)),
       needsYou,
     ),
   );
@@ -212,7 +212,7 @@ export function Sidebar() {
           </ul>
         </section>
       ))}
-      {groups.value.length === 0 && <p class="dim side-none">No session has these words.</p>}
+      {groups.value.length === 0 && <p class="dim side-none">No sessions match.</p>}
     </nav>
   );
 }

@@ -1,7 +1,7 @@
 /** The sessions by the folder they work in, children below their parents, those that wait for a person first. */
 import type { Session } from "../api/types.ts";
 
-export interface Placed {
+export interface NestedSession {
   session: Session;
   /** How many parents stand above it. */
   depth: number;
@@ -11,7 +11,7 @@ export interface Group {
   folder: string;
   /** The folder's last name, with as much before it as tells it from the others. */
   name: string;
-  sessions: Placed[];
+  sessions: NestedSession[];
 }
 
 /** A folder of another machine is none of this one, though their paths be the same. */
@@ -23,12 +23,12 @@ const folderOf = ({ remote, workingDir }: Session): string =>
  *
  * @param needy whether a session waits for a person.
  */
-export function grouped(sessions: readonly Session[], needy: (id: string) => boolean): Group[] {
+export function groupSessions(sessions: readonly Session[], needy: (id: string) => boolean): Group[] {
   const ids = new Set(sessions.map(({ id }) => id));
   const made = by(sessions, ({ parentSessionId }) =>
     parentSessionId != null && ids.has(parentSessionId) ? parentSessionId : "",
   );
-  const below = (parent: string, depth: number): Placed[][] =>
+  const below = (parent: string, depth: number): NestedSession[][] =>
     urgentFirst(
       (made.get(parent) ?? []).map((session) => [{ session, depth }, ...below(session.id, depth + 1).flat()]),
       (family) => family.some(({ session: { id } }) => needy(id)),
@@ -77,7 +77,7 @@ function shortNames(paths: readonly string[]): Map<string, string> {
 }
 
 /** Whether a filter means a session: each word stands in its name, folder or agent. */
-export function fits(session: Session, agent: string, filter: string): boolean {
+export function matchesFilter(session: Session, agent: string, filter: string): boolean {
   const text = `${session.name} ${session.workingDir} ${agent}`.toLowerCase();
   return filter
     .toLowerCase()
@@ -86,7 +86,7 @@ export function fits(session: Session, agent: string, filter: string): boolean {
 }
 
 /** How long a turn has gone on: `40 s`, `12 min`, `3 h`. */
-export function spanText(sinceMs: number, nowMs: number): string {
+export function formatSpan(sinceMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.floor((nowMs - sinceMs) / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);

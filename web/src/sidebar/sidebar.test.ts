@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Session } from "../api/types.ts";
-import { fits, grouped, spanText } from "./groups.ts";
+import { matchesFilter, groupSessions, formatSpan } from "./groups.ts";
 
 const session = (id: string, workingDir: string, parentSessionId?: string): Session =>
   ({ id, name: id, workingDir, parentSessionId }) as Session;
@@ -8,7 +8,7 @@ const session = (id: string, workingDir: string, parentSessionId?: string): Sess
 describe("groups", () => {
   const list = [session("a", "/srv/api"), session("b", "/srv/web"), session("c", "/srv/api")];
   const shape = (needy: string) =>
-    grouped(list, (id) => id === needy).map((group) => [
+    groupSessions(list, (id) => id === needy).map((group) => [
       group.name,
       group.sessions.map(({ session: { id } }) => id),
     ]);
@@ -27,7 +27,7 @@ describe("groups", () => {
 
   test("a folder of another machine is none of this one", () => {
     const far = { ...session("f", "/srv/api"), remote: { hostId: "box", name: "service-f", owned: true } };
-    const found = grouped([session("a", "/srv/api"), far], () => false);
+    const found = groupSessions([session("a", "/srv/api"), far], () => false);
     expect(found.map(({ name }) => name)).toEqual(["srv/api", "box:/srv/api"]);
   });
 
@@ -40,7 +40,7 @@ describe("groups", () => {
       session("orphan", "/srv/api", "gone"),
     ];
     const tree = (needy: string) =>
-      grouped(family, (id) => id === needy).flatMap((group) =>
+      groupSessions(family, (id) => id === needy).flatMap((group) =>
         group.sessions.map(({ session: { id }, depth }) => `${"-".repeat(depth)}${id}`),
       );
 
@@ -54,7 +54,10 @@ describe("groups", () => {
   });
 
   test("folders that end alike are told apart", () => {
-    const found = grouped([session("a", "/x/app"), session("b", "/y/app"), session("c", "/")], () => false);
+    const found = groupSessions(
+      [session("a", "/x/app"), session("b", "/y/app"), session("c", "/")],
+      () => false,
+    );
     expect(found.map(({ name }) => name)).toEqual(["x/app", "y/app", "/"]);
   });
 });
@@ -64,7 +67,7 @@ test.each([
   ["API claude", true],
   ["api codex", false],
 ])("the filter %s", (filter, shown) => {
-  expect(fits(session("one", "/srv/api"), "Claude Code", filter)).toBe(shown);
+  expect(matchesFilter(session("one", "/srv/api"), "Claude Code", filter)).toBe(shown);
 });
 
 test.each([
@@ -73,5 +76,5 @@ test.each([
   [61_000, "1 min"],
   [7_300_000, "2 h"],
 ])("%i ms are %s", (ms, text) => {
-  expect(spanText(1000, 1000 + ms)).toBe(text);
+  expect(formatSpan(1000, 1000 + ms)).toBe(text);
 });

@@ -2,16 +2,16 @@ import { describe, expect, test } from "vitest";
 import { SESSION } from "../api/sample.ts";
 import type { Session } from "../api/types.ts";
 import {
-  apply,
-  attend,
-  displayed,
+  applySessionEvent,
+  setAttention,
+  listInDisplayOrder,
   EMPTY,
-  patch,
-  remove,
+  patchSession,
+  removeSession,
   reorder,
-  seed,
+  createSessionList,
   type SessionList,
-  upsert,
+  upsertSession,
 } from "./sessions.ts";
 
 function session(id: string, part: Partial<Session> = {}): Session {
@@ -24,18 +24,21 @@ function session(id: string, part: Partial<Session> = {}): Session {
   };
 }
 
-const three = () => seed([session("a"), session("b"), session("c")]);
-const ids = (list: SessionList) => displayed(list).map((each) => each.id);
+const three = () => createSessionList([session("a"), session("b"), session("c")]);
+const ids = (list: SessionList) => listInDisplayOrder(list).map((each) => each.id);
 
 describe("the list", () => {
   test("seeding replaces everything and keeps attention of what is left", () => {
-    const list = seed([session("b"), session("d")], attend(attend(three(), "a", true), "b", true));
+    const list = createSessionList(
+      [session("b"), session("d")],
+      setAttention(setAttention(three(), "a", true), "b", true),
+    );
     expect(ids(list)).toEqual(["b", "d"]);
     expect([...list.attention]).toEqual(["b"]);
   });
 
   test("pinned first, each group in its order", () => {
-    expect(ids(upsert(three(), session("c", { pinned: true })))).toEqual(["c", "a", "b"]);
+    expect(ids(upsertSession(three(), session("c", { pinned: true })))).toEqual(["c", "a", "b"]);
   });
 
   test("an order keeps what it leaves out and drops what is unknown", () => {
@@ -44,17 +47,17 @@ describe("the list", () => {
 
   test("changes of unknown sessions change nothing", () => {
     const list = three();
-    expect(remove(list, "x")).toBe(list);
-    expect(patch(list, "x", { name: "y" })).toBe(list);
-    expect(attend(list, "x", true)).toBe(list);
+    expect(removeSession(list, "x")).toBe(list);
+    expect(patchSession(list, "x", { name: "y" })).toBe(list);
+    expect(setAttention(list, "x", true)).toBe(list);
   });
 
   test("values are never changed in place", () => {
     const list = three();
-    upsert(list, session("d"));
-    patch(list, "a", { name: "z" });
-    remove(list, "a");
-    attend(list, "a", true);
+    upsertSession(list, session("d"));
+    patchSession(list, "a", { name: "z" });
+    removeSession(list, "a");
+    setAttention(list, "a", true);
     expect(ids(list)).toEqual(["a", "b", "c"]);
     expect(list.byId.get("a")?.name).toBe("a");
     expect(list.attention.size).toBe(0);
@@ -62,7 +65,7 @@ describe("the list", () => {
 });
 
 describe("events", () => {
-  const after = (name: string, data: unknown, list = three()) => apply(list, name, data);
+  const after = (name: string, data: unknown, list = three()) => applySessionEvent(list, name, data);
 
   test("created and updated carry the whole record", () => {
     expect(ids(after("session:created", session("d")).list)).toEqual(["a", "b", "c", "d"]);
@@ -78,7 +81,7 @@ describe("events", () => {
     ["session:idle", "idle"],
     ["session:stop", "idle"],
   ])("%s makes it %s", (name, status) => {
-    const list = patch(three(), "a", { status: status === "busy" ? "idle" : "busy" });
+    const list = patchSession(three(), "a", { status: status === "busy" ? "idle" : "busy" });
     expect(after(name, { id: "a", at: 1 }, list).list.byId.get("a")?.status).toBe(status);
   });
 
@@ -89,7 +92,7 @@ describe("events", () => {
   });
 
   test("exit ends the process, and its status is not taken for the session's", () => {
-    const busy = patch(three(), "a", { status: "busy" });
+    const busy = patchSession(three(), "a", { status: "busy" });
     const { list, refetch } = after("session:exit", { id: "a", status: 3 }, busy);
     expect(list.byId.get("a")).toMatchObject({ pid: null, status: "idle", paneExit: { status: 3 } });
     expect(refetch).toBe("a");
@@ -124,6 +127,6 @@ describe("events", () => {
   });
 
   test("an empty list stays empty", () => {
-    expect(apply(EMPTY, "session:exit", { id: "a" })).toEqual({ list: EMPTY });
+    expect(applySessionEvent(EMPTY, "session:exit", { id: "a" })).toEqual({ list: EMPTY });
   });
 });

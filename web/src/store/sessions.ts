@@ -12,26 +12,26 @@ export interface SessionList {
 
 export const EMPTY: SessionList = { byId: new Map(), order: [], attention: new Set() };
 
-export function seed(sessions: readonly Session[], before: SessionList = EMPTY): SessionList {
+export function createSessionList(sessions: readonly Session[], before: SessionList = EMPTY): SessionList {
   const byId = new Map(sessions.map((session) => [session.id, session]));
   const attention = new Set([...before.attention].filter((id) => byId.has(id)));
   return { byId, order: [...byId.keys()], attention };
 }
 
-export function upsert(list: SessionList, session: Session): SessionList {
+export function upsertSession(list: SessionList, session: Session): SessionList {
   const byId = new Map(list.byId).set(session.id, session);
   const order = list.byId.has(session.id) ? list.order : [...list.order, session.id];
   return { ...list, byId, order };
 }
 
-export function remove(list: SessionList, id: string): SessionList {
+export function removeSession(list: SessionList, id: string): SessionList {
   if (!list.byId.has(id)) return list;
   const byId = new Map(list.byId);
   byId.delete(id);
   return { byId, order: list.order.filter((other) => other !== id), attention: without(list.attention, id) };
 }
 
-export function patch(list: SessionList, id: string, change: Partial<Session>): SessionList {
+export function patchSession(list: SessionList, id: string, change: Partial<Session>): SessionList {
   const session = list.byId.get(id);
   if (!session) return list;
   return { ...list, byId: new Map(list.byId).set(id, { ...session, ...change }) };
@@ -44,7 +44,7 @@ export function reorder(list: SessionList, order: readonly string[]): SessionLis
   return { ...list, order: [...known, ...list.order.filter((id) => !named.has(id))] };
 }
 
-export function attend(list: SessionList, id: string, wanted: boolean): SessionList {
+export function setAttention(list: SessionList, id: string, wanted: boolean): SessionList {
   if (list.attention.has(id) === wanted || (wanted && !list.byId.has(id))) return list;
   const attention = wanted ? new Set(list.attention).add(id) : without(list.attention, id);
   return { ...list, attention };
@@ -57,7 +57,7 @@ function without(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
 }
 
 /** Pinned first, each group in the chosen order. */
-export function displayed(list: SessionList): Session[] {
+export function listInDisplayOrder(list: SessionList): Session[] {
   const all = list.order.flatMap((id) => list.byId.get(id) ?? []);
   return [...all.filter((session) => session.pinned), ...all.filter((session) => !session.pinned)];
 }
@@ -83,7 +83,7 @@ const STATUS_OF: Record<string, Session["status"]> = table({
 });
 
 /** An event's outcome; `refetch` names a session whose record has to be read again. */
-export interface Outcome {
+export interface SessionListChange {
   list: SessionList;
   refetch?: string;
 }
@@ -96,21 +96,22 @@ function ended(payload: Payload & { status?: unknown }): Partial<Session> {
 
 function quiet(list: SessionList, id: string, name: string): SessionList {
   const status = STATUS_OF[name];
-  const calmed = name === "session:working" ? attend(list, id, false) : list;
-  return status ? patch(calmed, id, { status }) : calmed;
+  const calmed = name === "session:working" ? setAttention(list, id, false) : list;
+  return status ? patchSession(calmed, id, { status }) : calmed;
 }
 
 /** What a `session:*` event does to the list. */
-export function apply(list: SessionList, name: string, data: unknown): Outcome {
+export function applySessionEvent(list: SessionList, name: string, data: unknown): SessionListChange {
   const payload = payloadOf(data);
   if (name === "session:orderChanged") return { list: reorder(list, payload.order ?? []) };
-  if (name === "session:deleted" && payload.id) return { list: remove(list, payload.id) };
-  if (isSession(payload)) return { list: upsert(list, payload) };
+  if (name === "session:deleted" && payload.id) return { list: removeSession(list, payload.id) };
+  if (isSession(payload)) return { list: upsertSession(list, payload) };
   const id = payload.id;
   if (id === undefined || !list.byId.has(id)) return { list };
-  if (name === "session:exit") return { list: patch(list, id, ended(payload)), refetch: id };
-  if (name === "session:blocked") return { list: attend(list, id, true) };
-  if (name === "session:renamed" || name === "session:pinned") return { list: patch(list, id, payload) };
+  if (name === "session:exit") return { list: patchSession(list, id, ended(payload)), refetch: id };
+  if (name === "session:blocked") return { list: setAttention(list, id, true) };
+  if (name === "session:renamed" || name === "session:pinned")
+    return { list: patchSession(list, id, payload) };
   if (name in STATUS_OF) return { list: quiet(list, id, name) };
   if (name === "session:terminal" || name === "session:statusTelemetry") return { list };
   return { list, refetch: id };

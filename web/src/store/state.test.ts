@@ -1,12 +1,12 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Session } from "../api/types.ts";
-import { tellServerEvent } from "../stream/events.ts";
+import { dispatchServerEvent } from "../stream/events.ts";
 import { EMPTY } from "./sessions.ts";
 
 const calls = vi.hoisted(() => ({ listClis: vi.fn(), readSession: vi.fn(), readSettings: vi.fn() }));
 vi.mock("../api/calls.ts", () => calls);
 
-const { followService, keep, sessionList } = await import("./state.ts");
+const { followService, putSession: keep, sessionList } = await import("./state.ts");
 
 const SESSION = { id: "a", mode: "shell", name: "first", pid: 1, status: "busy" } as Session;
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 function asked(): (session: Session) => void {
   let arrive = (_: Session) => {};
   calls.readSession.mockReturnValueOnce(new Promise<Session>((done) => (arrive = done)));
-  tellServerEvent("session:exit", { id: "a", status: 0, at: 5 });
+  dispatchServerEvent("session:exit", { id: "a", status: 0, at: 5 });
   return arrive;
 }
 
@@ -31,7 +31,7 @@ const settled = () => new Promise((done) => setTimeout(done));
 test("a session that is deleted while it is read stays away", async () => {
   const arrive = asked();
   calls.readSession.mockRejectedValue(new Error("not asked for again"));
-  tellServerEvent("session:deleted", { id: "a" });
+  dispatchServerEvent("session:deleted", { id: "a" });
   const seen: number[] = [];
   const stop = sessionList.subscribe((list) => void seen.push(list.byId.size));
   arrive(SESSION);
@@ -44,7 +44,7 @@ test("what an event told while it is read is not undone by the answer", async ()
   const arrive = asked();
   const renamed = { ...SESSION, name: "second", pid: null };
   calls.readSession.mockResolvedValueOnce(renamed);
-  tellServerEvent("session:updated", renamed);
+  dispatchServerEvent("session:updated", renamed);
   arrive({ ...SESSION, pid: null });
   await vi.waitFor(() => expect(calls.readSession).toHaveBeenCalledTimes(2));
   await settled();
@@ -54,7 +54,7 @@ test("what an event told while it is read is not undone by the answer", async ()
 test("another end while it is read is read, too", async () => {
   const arrive = asked();
   calls.readSession.mockResolvedValueOnce({ ...SESSION, pid: null, paneExit: { status: 3, at: 9 } });
-  tellServerEvent("session:exit", { id: "a", status: 3, at: 9 });
+  dispatchServerEvent("session:exit", { id: "a", status: 3, at: 9 });
   arrive({ ...SESSION, pid: null, paneExit: { status: 0, at: 5 } });
   await vi.waitFor(() => expect(sessionList.value.byId.get("a")?.paneExit?.status).toBe(3));
   await vi.waitFor(() => expect(calls.readSession).toHaveBeenCalledTimes(2));

@@ -3,11 +3,19 @@ import { computed, signal } from "@preact/signals";
 import { listClis, readSession, readSettings } from "../api/calls.ts";
 import { ApiError } from "../api/errors.ts";
 import type { CliItem, Status, Session, Settings } from "../api/types.ts";
-import { Reread } from "../lib/reread.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { browserZone, knownZone } from "../lib/zone.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
-import { apply, attend, displayed, EMPTY, remove, seed, upsert } from "./sessions.ts";
+import { showError } from "../ui/toasts.ts";
+import {
+  applySessionEvent,
+  setAttention,
+  listInDisplayOrder,
+  EMPTY,
+  removeSession,
+  createSessionList,
+  upsertSession,
+} from "./sessions.ts";
 
 export const sessionList = signal(EMPTY);
 export const clis = signal<CliItem[]>([]);
@@ -17,7 +25,7 @@ export const serviceVersion = signal("");
 export const serviceZone = signal(browserZone());
 export const activeId = signal<string | undefined>(undefined);
 
-export const sessions = computed(() => displayed(sessionList.value));
+export const sessions = computed(() => listInDisplayOrder(sessionList.value));
 export const activeSession = computed<Session | undefined>(() =>
   activeId.value === undefined ? undefined : sessionList.value.byId.get(activeId.value),
 );
@@ -29,35 +37,35 @@ export function cliOf(mode: string): CliItem | undefined {
   return clis.value.find((entry) => entry.id === mode);
 }
 
-export function keep(session: Session): void {
-  sessionList.value = upsert(sessionList.value, session);
+export function putSession(session: Session): void {
+  sessionList.value = upsertSession(sessionList.value, session);
 }
 
-export function drop(id: string): void {
-  sessionList.value = remove(sessionList.value, id);
+export function dropSession(id: string): void {
+  sessionList.value = removeSession(sessionList.value, id);
 }
 
-export function calm(id: string): void {
-  sessionList.value = attend(sessionList.value, id, false);
+export function clearAttention(id: string): void {
+  sessionList.value = setAttention(sessionList.value, id, false);
 }
 
 /** Reads under way, by session. */
-const reads = new Map<string, Reread>();
+const reads = new Map<string, CoalescedRead>();
 
 async function readInto(id: string, outdated: () => boolean): Promise<void> {
   if (!sessionList.peek().byId.has(id)) return;
   try {
     const session = await readSession(id);
     // One that was deleted meanwhile would come back.
-    if (!outdated() && sessionList.peek().byId.has(id)) keep(session);
+    if (!outdated() && sessionList.peek().byId.has(id)) putSession(session);
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) drop(id);
-    else failed("The session could not be read", error);
+    if (error instanceof ApiError && error.status === 404) dropSession(id);
+    else showError("Couldn't load the session", error);
   }
 }
 
 async function refetch(id: string): Promise<void> {
-  const read = reads.get(id) ?? new Reread((outdated) => readInto(id, outdated));
+  const read = reads.get(id) ?? new CoalescedRead((outdated) => readInto(id, outdated));
   reads.set(id, read);
   await read.now();
   reads.delete(id);
@@ -66,30 +74,30 @@ async function refetch(id: string): Promise<void> {
 const idOf = (data: unknown): string => String((data as { id?: unknown } | null)?.id);
 
 function sessionEvent(data: unknown, name: string): void {
-  const outcome = apply(sessionList.value, name, data);
+  const outcome = applySessionEvent(sessionList.value, name, data);
   sessionList.value = outcome.list;
   if (outcome.refetch !== undefined) void refetch(outcome.refetch);
-  else reads.get(idOf(data))?.told();
+  else reads.get(idOf(data))?.markOutdated();
 }
 
-const cliReads = new Reread(async () => {
+const cliReads = new CoalescedRead(async () => {
   try {
     clis.value = (await listClis()).toSorted((a, b) => a.order - b.order);
   } catch (error) {
-    failed("The list of CLIs could not be read", error);
+    showError("Couldn't load the agents", error);
   }
 });
 
-const settingReads = new Reread(async () => {
+const settingReads = new CoalescedRead(async () => {
   try {
     settings.value = await readSettings();
   } catch (error) {
-    failed("The settings could not be read", error);
+    showError("Couldn't load the settings", error);
   }
 });
 
 function initEvent(state: Status): void {
-  sessionList.value = seed(state.sessions, sessionList.value);
+  sessionList.value = createSessionList(state.sessions, sessionList.value);
   serviceVersion.value = state.version;
   serviceZone.value = knownZone(state.timeZone);
   void cliReads.now();

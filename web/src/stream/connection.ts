@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { reportForbidden, reportUnauthorized } from "../api/client.ts";
 import { EventStream, type StreamState } from "./eventstream.ts";
-import { tellServerEvent } from "./events.ts";
+import { dispatchServerEvent } from "./events.ts";
 import { openStream } from "./open.ts";
 import type { Message } from "./parser.ts";
 
@@ -10,7 +10,7 @@ export const streamState = signal<StreamState>("connecting");
 /** The service said that it goes down; cleared by the next open stream. */
 export const restarting = signal(false);
 /** True from the first `init` on. */
-export const seeded = signal(false);
+export const hasReceivedInit = signal(false);
 
 /** A page hidden for longer than this (ms) does not trust its sockets on waking. */
 const NAP_MS = 5_000;
@@ -19,17 +19,17 @@ const NAP_MS = 5_000;
  * `doubt`: open connections may be dead without knowing it (the device slept, the network
  * changed, the stream fell silent). `back`: the service answers again.
  */
-export type Wake = "doubt" | "back";
+export type WakeReason = "doubt" | "back";
 
-const wakers = new Set<(wake: Wake) => void>();
+const wakers = new Set<(wake: WakeReason) => void>();
 
 /** Tell `listener` when its own connection deserves a new look. */
-export function onWake(listener: (wake: Wake) => void): () => void {
+export function onWake(listener: (wake: WakeReason) => void): () => void {
   wakers.add(listener);
   return () => wakers.delete(listener);
 }
 
-function tellWakers(wake: Wake): void {
+function tellWakers(wake: WakeReason): void {
   for (const waker of wakers) waker(wake);
 }
 
@@ -42,17 +42,17 @@ function receive(message: Message): void {
     return;
   }
   if (message.event === "server:shutdown") restarting.value = true;
-  tellServerEvent(message.event, data);
+  dispatchServerEvent(message.event, data);
   // Only now: whoever waits for this reads the list of sessions.
-  if (message.event === "init") seeded.value = true;
+  if (message.event === "init") hasReceivedInit.value = true;
 }
 
 /** A lost stream is lost until it is open again: each try would hide what is said of it for a moment. */
-export const shownState = (before: StreamState, now: StreamState): StreamState =>
+export const getShownState = (before: StreamState, now: StreamState): StreamState =>
   before === "retrying" && now === "connecting" ? before : now;
 
 function changed(state: StreamState): void {
-  streamState.value = shownState(streamState.peek(), state);
+  streamState.value = getShownState(streamState.peek(), state);
   if (state === "open") {
     restarting.value = false;
     tellWakers("back");
@@ -103,7 +103,7 @@ export function restartStream(): void {
 /** After signing out: nothing of the last user's is heard or shown any more. */
 export function stopStream(): void {
   if (streamState.value !== "signed-out") stream.suspend();
-  seeded.value = false;
+  hasReceivedInit.value = false;
 }
 
 /** "Try now" of the banner. */

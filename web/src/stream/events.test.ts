@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { onServerEvent, tellServerEvent } from "./events.ts";
+import { onServerEvent, dispatchServerEvent } from "./events.ts";
 
 test("names and families hear, others do not, and ending works", () => {
   const heard: string[] = [];
@@ -8,10 +8,10 @@ test("names and families hear, others do not, and ending works", () => {
     onServerEvent("session:", (data) => heard.push(`family ${String(data)}`)),
     onServerEvent("init", () => heard.push("init")),
   ];
-  tellServerEvent("session:idle", 1);
-  tellServerEvent("session:exit", 2);
+  dispatchServerEvent("session:idle", 1);
+  dispatchServerEvent("session:exit", 2);
   for (const end of ends) end();
-  tellServerEvent("session:idle", 3);
+  dispatchServerEvent("session:idle", 3);
   expect(heard).toEqual(["name session:idle", "family 1", "family 2"]);
 });
 
@@ -24,7 +24,7 @@ test("a listener that fails keeps nobody else from hearing", () => {
     }),
     onServerEvent("mcp:synced", (data) => heard.push(data)),
   ];
-  tellServerEvent("mcp:synced", 1);
+  dispatchServerEvent("mcp:synced", 1);
   for (const end of ends) end();
   expect(heard).toEqual([1]);
   expect(complaint).toHaveBeenCalledOnce();

@@ -30,7 +30,7 @@ export function onServerEvent(name: string, listener: EventListener<never>): () 
 }
 
 /** A listener that fails does not keep the others from hearing. */
-export function tellServerEvent(name: string, data: unknown): void {
+export function dispatchServerEvent(name: string, data: unknown): void {
   const family = name.slice(0, name.indexOf(":") + 1);
   for (const key of new Set([name, family])) {
     for (const listener of listeners.get(key) ?? []) {

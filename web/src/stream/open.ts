@@ -1,5 +1,5 @@
 /** The network end of the event stream. */
-import { lookForKey } from "../api/client.ts";
+import { checkForKeyRequest } from "../api/client.ts";
 import { KEY_HEADER, pageKey } from "../api/key.ts";
 import { serviceUrl } from "../api/paths.ts";
 import type { Opened } from "./eventstream.ts";
@@ -32,6 +32,6 @@ export async function openStream(lastId: string | undefined, signal: AbortSignal
     cache: "no-store",
     credentials: "same-origin",
   });
-  lookForKey(response);
+  checkForKeyRequest(response);
   return { status: response.status, text: response.body ? decode(response.body) : nothing() };
 }

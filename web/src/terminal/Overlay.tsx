@@ -1,13 +1,13 @@
 /** What lies over the terminal: never more than needed, never in the way of reading. */
-import { lost } from "../app/lost.ts";
+import { connectionNotice } from "../app/connectionnotice.ts";
 import { close, start } from "../sessions/actions.ts";
-import { endingText, livePid } from "../sessions/status.ts";
+import { describeExit, livePid } from "../sessions/status.ts";
 import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { plural } from "../lib/format.ts";
 import { type Notice, NOTICES } from "./link/closecodes.ts";
 import { currentView } from "./current.ts";
-import { historyOpen } from "./panels.ts";
+import { historyOpen } from "./openpanels.ts";
 import type { LinkState } from "./link/link.ts";
 import type { TerminalView } from "./view.ts";
 
@@ -18,13 +18,13 @@ function noticeOf(state: LinkState): Notice | undefined {
 function LinkPill({ view }: { view: TerminalView }) {
   const state = view.linkState.value;
   // The banner says it for the whole page.
-  if (lost.value !== undefined || (state !== "connecting" && state !== "retrying")) return null;
+  if (connectionNotice.value !== undefined || (state !== "connecting" && state !== "retrying")) return null;
   const waiting = view.waiting.value;
   return (
     <div class="pill connecting" role="status" data-testid="reconnecting">
       <span class="spinner" />
       {state === "connecting" ? "Connecting…" : "Reconnecting…"}
-      {waiting > 0 && <small>{plural(waiting, "typed character")} will follow</small>}
+      {waiting > 0 && <small>{plural(waiting, "keystroke")} queued</small>}
     </div>
   );
 }
@@ -49,7 +49,7 @@ function Ended({ id }: { id: string }) {
   const held = session.status === "error" || session.respawnBlocked === true;
   return (
     <div class="notice ended" role="status" data-testid="ended">
-      <p>{endingText(session)}</p>
+      <p>{describeExit(session)}</p>
       <div class="notice-actions">
         <button type="button" class="button" onClick={() => void close(session.id)}>
           Close
@@ -79,9 +79,9 @@ function Floating({ view }: { view: TerminalView }) {
       {foreign && front && (
         <button type="button" class="pill" onClick={() => view.forceSize()} data-testid="foreign-size">
           {view.cramped.value
-            ? `${foreign.cols}×${foreign.rows}, made smaller`
-            : `Sized ${foreign.cols}×${foreign.rows} by another window`}{" "}
-          · <b>fit here</b>
+            ? `Scaled to fit (${foreign.cols}×${foreign.rows})`
+            : `Another window set the size to ${foreign.cols}×${foreign.rows}`}{" "}
+          · <b>Resize to this window</b>
         </button>
       )}
       {view.atTop.value && (
@@ -90,12 +90,12 @@ function Floating({ view }: { view: TerminalView }) {
           class="pill"
           onClick={() => (historyOpen.value = { sessionId: view.sessionId, query: "" })}
         >
-          <Icon name="history" size={15} /> Whole history
+          <Icon name="history" size={15} /> Full history
         </button>
       )}
       {view.scrolledUp.value && (
         <button type="button" class="pill" onClick={toEnd} data-testid="to-end">
-          <Icon name="down" size={15} /> Newest
+          <Icon name="down" size={15} /> Latest
         </button>
       )}
     </div>

@@ -4,9 +4,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { darkSystem, isDark, prefs } from "../settings/prefs.ts";
 import { IconButton } from "../ui/IconButton.tsx";
 import { currentView } from "./current.ts";
-import { historyOpen, searchOpen } from "./panels.ts";
+import { historyOpen, searchOpen } from "./openpanels.ts";
 import { focusActiveTerminal } from "./focus.ts";
-import { chosenPalette } from "./theme/kept.ts";
+import { chosenPalette } from "./theme/storedpalettes.ts";
 import { isDarkGround, matchesOf } from "./theme/themes.ts";
 import type { TerminalView } from "./view.ts";
 
@@ -17,7 +17,7 @@ interface Found {
 
 function wordsOf({ at, count }: Found, query: string): string {
   if (query === "") return "";
-  if (count === 0) return "nothing found";
+  if (count === 0) return "no matches";
   return at < 0 ? `${count}+` : `${at + 1} of ${count}`;
 }
 
@@ -96,17 +96,17 @@ export function SearchBar() {
         type="button"
         class="toggle"
         aria-pressed={exact}
-        title="Tell upper from lower case"
+        title="Match case"
         onClick={() => setExact(!exact)}
       >
         Aa
       </button>
-      <IconButton icon="up" label="Older match" keys="Enter" onClick={() => find(true)} />
-      <IconButton icon="down" label="Newer match" keys="Shift+Enter" onClick={() => find(false)} />
+      <IconButton icon="up" label="Previous match" keys="Enter" onClick={() => find(true)} />
+      <IconButton icon="down" label="Next match" keys="Shift+Enter" onClick={() => find(false)} />
       <button type="button" class="button small" onClick={whole} data-testid="search-history">
-        Whole history
+        Full history
       </button>
-      <IconButton icon="close" label="Close the search" keys="Escape" onClick={close} />
+      <IconButton icon="close" label="Close search" keys="Escape" onClick={close} />
     </div>
   );
 }

@@ -1,15 +1,15 @@
 /** Where the terminals live. Their code comes with the first session that is shown. */
 import type { ComponentType, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { filesIn, take } from "../attach/tray.ts";
-import { put, resized } from "../grid/layout.ts";
-import { arrange, DRAGGED, gridOn, layout, roomy, tall } from "../grid/state.ts";
+import { filesIn, attachFiles } from "../attach/tray.ts";
+import { putSessionInCell, resizeLayout } from "../grid/layout.ts";
+import { applyLayout, DRAGGED, gridOn, layout, roomy, tall } from "../grid/state.ts";
 import { activeId, activeSession } from "../store/state.ts";
-import { failed } from "../ui/toasts.ts";
-import { setFocusHome } from "../ui/focushome.ts";
+import { showError } from "../ui/toasts.ts";
+import { setDefaultFocus } from "../ui/defaultfocus.ts";
 import { menuAt } from "../ui/menu.ts";
 import { currentView } from "./current.ts";
-import { historyOpen, searchOpen } from "./panels.ts";
+import { historyOpen, searchOpen } from "./openpanels.ts";
 import { Overlay } from "./Overlay.tsx";
 import type { TerminalPool } from "./pool.ts";
 import { SearchBar } from "./SearchBar.tsx";
@@ -45,7 +45,7 @@ function usePool(chooser: RefObject<Element | null>) {
   useEffect(() => {
     let alive = true;
     let made: TerminalPool | undefined;
-    setFocusHome(takeFocus);
+    setDefaultFocus(takeFocus);
     import("./pool.ts").then(
       ({ TerminalPool }) => {
         if (!alive || !holder.current) return;
@@ -55,7 +55,7 @@ function usePool(chooser: RefObject<Element | null>) {
         made.show(activeId.peek());
         takeFocusOf(chooser.current);
       },
-      (error: unknown) => failed("The terminal could not be loaded", error),
+      (error: unknown) => showError("Couldn't load the terminal", error),
     );
     return () => {
       alive = false;
@@ -79,7 +79,7 @@ export function drop(event: DragEvent, view: TerminalView | undefined): void {
   event.preventDefault();
   if (!view) return;
   const files = filesIn(event.dataTransfer);
-  if (files.length > 0) take(view.sessionId, files);
+  if (files.length > 0) attachFiles(view.sessionId, files);
   else void view.clipping.paste(event.dataTransfer?.getData("text/plain") ?? "");
 }
 
@@ -91,13 +91,15 @@ function dropAlone(event: DragEvent): void {
   if (!id || !roomy.peek()) return drop(event, currentView.peek());
   event.preventDefault();
   const box = (event.currentTarget as Element).getBoundingClientRect();
-  const two = resized(layout.peek(), 2, []);
+  const two = resizeLayout(layout.peek(), 2, []);
   const first = tall.peek()
     ? event.clientY < box.top + box.height / 2
     : event.clientX < box.left + box.width / 2;
   const beside =
-    two.front === id ? two : put(first ? { ...two, cells: two.cells.toReversed() } : two, id, first ? 0 : 1);
-  arrange(beside);
+    two.front === id
+      ? two
+      : putSessionInCell(first ? { ...two, cells: two.cells.toReversed() } : two, id, first ? 0 : 1);
+  applyLayout(beside);
 }
 
 /** Its code comes when there is first more than one cell. */
@@ -109,8 +111,8 @@ function useGrid(): ComponentType<{ pool: TerminalPool }> | undefined {
     import("../grid/Grid.tsx").then(
       ({ Grid: loaded }) => setGrid(() => loaded),
       (error: unknown) => {
-        arrange(resized(layout.peek(), 1, []));
-        failed("The cells could not be loaded", error);
+        applyLayout(resizeLayout(layout.peek(), 1, []));
+        showError("Couldn't load the terminals", error);
       },
     );
   }, [on]);

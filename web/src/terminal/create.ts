@@ -11,7 +11,7 @@ import { isDark, type Prefs } from "../settings/prefs.ts";
 import { monoFamily } from "../ui/faces/faces.ts";
 import { addLinks } from "./text/links.ts";
 import { silenceReports } from "./text/reports.ts";
-import { chosenPalette } from "./theme/kept.ts";
+import { chosenPalette } from "./theme/storedpalettes.ts";
 import { contrastOf, fontsOf, isDarkGround, themeOf } from "./theme/themes.ts";
 import { registerWidths, type TmuxWidths } from "./text/widths.ts";
 

@@ -7,9 +7,9 @@ import { darkSystem, prefs } from "../settings/prefs.ts";
 import { sessionList } from "../store/state.ts";
 import { onWake } from "../stream/connection.ts";
 import { currentView } from "./current.ts";
-import { searchOpen } from "./panels.ts";
-import { surplus } from "./surplus.ts";
-import { type Standing, TerminalView } from "./view.ts";
+import { searchOpen } from "./openpanels.ts";
+import { selectEvicted } from "./eviction.ts";
+import { type ViewPlacement, TerminalView } from "./view.ts";
 
 /** Each live terminal costs a socket, a GPU context and its scrollback. */
 export const ALIVE_MAX = 5;
@@ -55,7 +55,7 @@ export class TerminalPool {
       move(view.element, this.holder);
     }
     const wanted = [...places.keys()].filter((id) => sessionList.peek().byId.has(id));
-    for (const old of surplus([...this.views.keys()], wanted, ALIVE_MAX)) this.discard(old);
+    for (const old of selectEvicted([...this.views.keys()], wanted, ALIVE_MAX)) this.discard(old);
     for (const id of wanted) {
       const holder = places.get(id) ?? this.holder;
       const standing = { beside: places.size > 1, front: id === front };
@@ -78,7 +78,7 @@ export class TerminalPool {
     currentView.value = undefined;
   }
 
-  private make(id: string, holder: HTMLElement, standing: Standing): TerminalView {
+  private make(id: string, holder: HTMLElement, standing: ViewPlacement): TerminalView {
     return new TerminalView(id, holder, standing, {
       wantStart: () => void start(id),
       running: () => pidOf(id) !== null,

@@ -1,17 +1,17 @@
 /** The terminal's own menu. */
-import { choose } from "../attach/tray.ts";
+import { chooseFiles } from "../attach/tray.ts";
 import { copyText } from "../ui/clipboard.ts";
-import { ask } from "../ui/ask.ts";
+import { askQuestion } from "../ui/ask.ts";
 import type { MenuItem } from "../ui/menu.ts";
-import { historyOpen, searchOpen } from "./panels.ts";
+import { historyOpen, searchOpen } from "./openpanels.ts";
 import type { TerminalView } from "./view.ts";
 
 /** The screen as plain text, for devices on which a grid cannot be selected by finger. */
 async function showText(view: TerminalView): Promise<void> {
   const text = view.text();
-  const answer = await ask({
-    title: "Text of the terminal",
-    text: "Select a part, or copy all of it.",
+  const answer = await askQuestion({
+    title: "Terminal text",
+    text: "Select a part or copy everything.",
     preview: text,
     action: "Copy all",
   });
@@ -34,7 +34,7 @@ export function terminalItems(view: TerminalView): MenuItem[] {
       keys: "Ctrl+Shift+V",
       act: () => void view.clipping.pasteFromClipboard(),
     },
-    { label: "Attach a file", icon: "up", act: () => choose(view.sessionId) },
+    { label: "Attach a file", icon: "up", act: () => chooseFiles(view.sessionId) },
     { label: "Select all", act: () => view.screen.terminal.selectAll() },
     { label: "Show as text", icon: "lines", act: () => void showText(view) },
     {
@@ -45,13 +45,13 @@ export function terminalItems(view: TerminalView): MenuItem[] {
       group: true,
     },
     {
-      label: "Whole history",
+      label: "Full history",
       icon: "history",
       keys: "Alt+Shift+H",
       act: () => (historyOpen.value = { sessionId: view.sessionId, query: "" }),
     },
     {
-      label: "Use this window's size",
+      label: "Resize to this window",
       act: () => view.forceSize(),
       disabled: view.foreignSize.value === undefined,
       group: true,

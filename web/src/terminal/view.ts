@@ -1,24 +1,24 @@
 /** One session's terminal on the page: grid, connection, keys, clipboard. */
 import { signal } from "@preact/signals";
 import type { IDisposable } from "@xterm/xterm";
-import { take } from "../attach/tray.ts";
+import { attachFiles } from "../attach/tray.ts";
 import { readScreen } from "../api/calls.ts";
-import { inputErrorText } from "../api/errors.ts";
-import type { TerminalResponse } from "../api/types.ts";
+import { getInputErrorText } from "../api/errors.ts";
+import type { Terminal } from "../api/types.ts";
 import { asLines, withoutBlankEnd } from "../history/capture.ts";
-import { isAway } from "../hosts/state.ts";
-import { hold, tellAway } from "../hosts/tell.ts";
+import { isUnreachable } from "../hosts/state.ts";
+import { addQueuedInput, setUnreachable } from "../hosts/unreachable.ts";
 import { darkSystem, type Prefs, prefs } from "../settings/prefs.ts";
 import { selectNext } from "../sessions/actions.ts";
 import { cliOf, sessions } from "../store/state.ts";
-import type { Wake } from "../stream/connection.ts";
+import type { WakeReason } from "../stream/connection.ts";
 import { TouchScroll } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
-import { dragged } from "../touch/swipe.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { getDragOffset } from "../touch/swipe.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { cidFor } from "./link/cid.ts";
-import { Clipping } from "./text/clipping.ts";
-import { searchOpen } from "./panels.ts";
+import { SelectionCopy } from "./text/selectioncopy.ts";
+import { searchOpen } from "./openpanels.ts";
 import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
 import { addFileLinks } from "./text/filelinks.ts";
 import { Fitter, shapeOf } from "./fitter.ts";
@@ -29,8 +29,8 @@ import { Sampler } from "./sampler.ts";
 import type { Grid } from "./sizing.ts";
 import { openSocket } from "./link/socket.ts";
 import { Keyboard } from "./text/keyboard.ts";
-import { Unshown } from "./text/unshown.ts";
-import { keepWidths, widthsSaid } from "./text/widths.ts";
+import { HiddenCharacters } from "./text/hiddencharacters.ts";
+import { keepWidths, getReportedWidths } from "./text/widths.ts";
 
 /** RIS: resets the grid in its place among the writes, which a call of reset() would overtake. */
 const RESET = "\x1bc";
@@ -44,7 +44,7 @@ export interface ViewListener {
   running(): boolean;
 }
 
-export interface Standing {
+export interface ViewPlacement {
   /** Other terminals stand beside it. */
   beside: boolean;
   /** The keyboard is its. */
@@ -65,7 +65,7 @@ export class TerminalView implements LinkListener {
 
   readonly link: TerminalLink;
   readonly screen: Screen;
-  readonly clipping: Clipping;
+  readonly clipping: SelectionCopy;
   readonly keyboard: Keyboard;
   private readonly fitter: Fitter;
   private readonly sampler: Sampler;
@@ -75,11 +75,11 @@ export class TerminalView implements LinkListener {
   private still = false;
   /** The renderer is chosen. */
   private settled = false;
-  private standing: Standing;
-  private readonly unshown = new Unshown();
+  private standing: ViewPlacement;
+  private readonly unshown = new HiddenCharacters();
   private toldColours = "";
 
-  constructor(sessionId: string, holder: HTMLElement, standing: Standing, listener: ViewListener) {
+  constructor(sessionId: string, holder: HTMLElement, standing: ViewPlacement, listener: ViewListener) {
     this.sessionId = sessionId;
     this.listener = listener;
     this.standing = standing;
@@ -87,7 +87,7 @@ export class TerminalView implements LinkListener {
     holder.append(this.element);
     this.screen = createScreen(prefs.value, darkSystem.value, searchOpen.peek());
     this.element.style.backgroundColor = this.screen.terminal.options.theme?.background ?? "";
-    this.screen.widths.tell(widthsSaid(sessionId));
+    this.screen.widths.tell(getReportedWidths(sessionId));
     addFileLinks(this.screen.terminal, sessionId);
     this.screen.terminal.open(this.element);
     void this.accelerate();
@@ -97,7 +97,9 @@ export class TerminalView implements LinkListener {
       sessionId,
       cidFor(sessionId),
     );
-    this.clipping = new Clipping(this.screen.terminal, this.element, (files) => take(sessionId, files));
+    this.clipping = new SelectionCopy(this.screen.terminal, this.element, (files) =>
+      attachFiles(sessionId, files),
+    );
     this.keyboard = new Keyboard(this.screen.terminal, () => newlineOf(sessionId));
     this.fitter = new Fitter(this.element, this.screen.terminal, {
       send: (frame) => this.link.send(frame),
@@ -182,7 +184,7 @@ export class TerminalView implements LinkListener {
     if (this.link.state === "resting") this.link.connect();
   }
 
-  awake(wake: Wake): void {
+  awake(wake: WakeReason): void {
     if (this.sampler.on) this.sampler.again();
     else if (wake === "doubt") this.link.refresh();
     else this.link.hurry();
@@ -273,7 +275,7 @@ export class TerminalView implements LinkListener {
 
   private drag(pixels: number): void {
     const still = pixels === 0 || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.element.style.translate = still ? "" : `${dragged(pixels)}px`;
+    this.element.style.translate = still ? "" : `${getDragOffset(pixels)}px`;
   }
 
   private scrolled(): void {
@@ -311,7 +313,7 @@ export class TerminalView implements LinkListener {
     });
   }
 
-  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: TerminalResponse): void {
+  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: Terminal): void {
     const caret = `\x1b[${cursor.y + 1};${cursor.x + 1}H`;
     this.terminal.write(RESET, () => this.fitter.applied({ cols: captureCols, rows: captureRows }));
     this.terminal.write(asLines(withoutBlankEnd(terminalBuffer)) + caret, () => {
@@ -332,18 +334,18 @@ export class TerminalView implements LinkListener {
   }
 
   far(up: boolean, nextAt: number | undefined): void {
-    tellAway(this.sessionId, up ? undefined : { nextAt });
+    setUnreachable(this.sessionId, up ? undefined : { nextAt });
   }
 
   inputHeld(chars: number): void {
-    hold(this.sessionId, chars);
+    addQueuedInput(this.sessionId, chars);
   }
 
   inputLost(code: string): void {
-    if (code === "FULL") say("bad", "Not typed", "Too much input waits for the connection.");
-    else if (isAway(this.sessionId))
-      say("bad", "Not typed", "The host is away, and no more is kept for it until it is back.");
-    else failed("Not typed", new Error(inputErrorText(code)));
+    if (code === "FULL") showToast("bad", "Not typed", "Too much input queued while offline.");
+    else if (isUnreachable(this.sessionId))
+      showToast("bad", "Not typed", "The host is unreachable and its queue is full.");
+    else showError("Not typed", new Error(getInputErrorText(code)));
   }
 }
 

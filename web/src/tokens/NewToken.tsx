@@ -1,12 +1,12 @@
 /** The form of a new token. */
 import { useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { isAdmin } from "../auth/me.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { sessions } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
-import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, problemOf, toggled } from "./draft.ts";
+import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, validateDraft, toggled } from "./draft.ts";
 import { offered } from "./scopes.ts";
 import { create } from "./state.ts";
 
@@ -18,7 +18,7 @@ interface PartProps {
 function Scopes({ draft, set }: PartProps) {
   return (
     <fieldset class="checks">
-      <legend>May</legend>
+      <legend>Permissions</legend>
       {offered(isAdmin.value, draft.limited).map(({ id, label, hint }) => (
         <label key={id}>
           <input
@@ -43,14 +43,14 @@ function Sessions({ draft, set }: PartProps) {
     <>
       <Switch
         label="Only some sessions"
-        hint="and none that are made later"
+        hint="no access to sessions created later"
         value={draft.limited}
         onChange={(limited) => set({ limited })}
       />
       {draft.limited && (
         <fieldset class="checks">
           <legend>Sessions</legend>
-          {list.length === 0 && <small>There is no session yet.</small>}
+          {list.length === 0 && <small>No sessions yet.</small>}
           {list.map(({ id, name }) => (
             <label key={id}>
               <input
@@ -73,7 +73,7 @@ function Sessions({ draft, set }: PartProps) {
 function Expiry({ draft, set }: PartProps) {
   return (
     <div class="setting">
-      <label for="token-lifetime">Valid</label>
+      <label for="token-lifetime">Expires</label>
       <span class="setting-buttons">
         <select
           class="field"
@@ -114,14 +114,14 @@ function useDraft(onDone: () => void) {
   const submit = async (event: Event) => {
     event.preventDefault();
     const now = Date.now();
-    const wrong = problemOf(draft, isAdmin.value, now);
+    const wrong = validateDraft(draft, isAdmin.value, now);
     if (wrong !== undefined) return setProblem(wrong);
     setBusy(true);
     try {
       await create(bodyOf(draft, isAdmin.value, now));
       onDone();
     } catch (error) {
-      setProblem(textOf(error));
+      setProblem(getErrorText(error));
       setBusy(false);
     }
   };
@@ -154,7 +154,7 @@ export function NewToken({ onClose }: { onClose: () => void }) {
       <Expiry draft={draft} set={set} />
       <Problem text={problem} testid="new-token-problem" />
       <div class="sheet-foot">
-        <small>It never has more rights than you have.</small>
+        <small>Can't exceed your own permissions.</small>
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>

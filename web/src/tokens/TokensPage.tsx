@@ -1,17 +1,17 @@
 /** Keys of one's own for programs. */
 import { useEffect, useState } from "preact/hooks";
-import { dateText } from "../lib/ago.ts";
+import { formatDate } from "../lib/ago.ts";
 import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { Secret } from "../ui/Secret.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { useNow } from "../ui/useNow.ts";
 import type { Token } from "./calls.ts";
 import { NewToken } from "./NewToken.tsx";
 import { labelOf } from "./scopes.ts";
 import { openTokens, revoke, shownOnce, tokens, trouble } from "./state.ts";
-import { endsSoon, example, expiryText, reachText, usedText } from "./words.ts";
+import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";
 import "../ui/styles/records.css";
 
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
@@ -28,9 +28,9 @@ function Row({ token, now }: { token: Token; now: number }) {
           <span
             class="tag"
             data-tone={endsSoon(token, now) ? "warn" : "plain"}
-            title={token.expiresAt === null ? undefined : dateText(token.expiresAt)}
+            title={token.expiresAt === null ? undefined : formatDate(token.expiresAt)}
           >
-            {expiryText(token, now)}
+            {describeExpiry(token, now)}
           </span>
         </span>
         <span class="tags">
@@ -41,7 +41,7 @@ function Row({ token, now }: { token: Token; now: number }) {
           ))}
         </span>
         <small>
-          {usedText(token, now)} · {reachText(token, nameOf)}
+          {describeLastUse(token, now)} · {describeSessions(token, nameOf)}
         </small>
       </div>
       <button
@@ -65,11 +65,11 @@ function JustMade() {
       <Secret
         title={`Token “${made.name}”`}
         secret={made.token}
-        hint="It is shown only now: the service keeps no copy of it. Send it as “Authorization: Bearer …”, never in an address."
+        hint="Copy it now; it won't be shown again. Send it as “Authorization: Bearer …”, never in a URL."
         onDone={() => (shownOnce.value = undefined)}
       />
       <pre class="example" aria-label="Example">
-        {example(document.baseURI)}
+        {buildExample(document.baseURI)}
       </pre>
     </>
   );
@@ -78,21 +78,21 @@ function JustMade() {
 function None() {
   return (
     <p class="records-none dim">
-      No token yet. A script that has one needs no password, and can do only what you allow it.
+      No tokens yet. A script uses a token instead of a password and can do only what you allow.
     </p>
   );
 }
 
 export function TokensPage() {
   const [creating, setCreating] = useState(false);
-  const opener = useFocusBack(creating);
+  const opener = useReturnFocus(creating);
   const now = useNow();
   useEffect(openTokens, []);
   const list = tokens.value;
   return (
     <div class="records-page" data-testid="tokens">
       <div class="records-bar">
-        <span class="dim">For scripts and programs, with a part of your rights.</span>
+        <span class="dim">For scripts, with limited permissions.</span>
         {!creating && (
           <button
             ref={opener}

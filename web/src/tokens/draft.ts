@@ -7,13 +7,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export type Lifetime = "1" | "7" | "30" | "90" | "365" | "date" | "never";
 
 export const LIFETIMES: [Lifetime, string][] = [
-  ["1", "1 day"],
-  ["7", "7 days"],
-  ["30", "30 days"],
-  ["90", "90 days"],
-  ["365", "1 year"],
-  ["date", "until a date"],
-  ["never", "without end"],
+  ["1", "in 1 day"],
+  ["7", "in 7 days"],
+  ["30", "in 30 days"],
+  ["90", "in 90 days"],
+  ["365", "in 1 year"],
+  ["date", "on a date"],
+  ["never", "never expires"],
 ];
 
 export interface Draft {
@@ -57,12 +57,12 @@ export function expiryOf(draft: Draft, now: number): number | undefined {
 }
 
 /** @returns what is missing, in words; undefined when the token can be made. */
-export function problemOf(draft: Draft, admin: boolean, now: number): string | undefined {
-  if (draft.name.trim() === "") return "Give the token a name, so that you know it again.";
-  if (scopesOf(draft, admin).length === 0) return "Choose at least one thing that the token may do.";
+export function validateDraft(draft: Draft, admin: boolean, now: number): string | undefined {
+  if (draft.name.trim() === "") return "Enter a name so you can recognize the token.";
+  if (scopesOf(draft, admin).length === 0) return "Choose at least one permission.";
   if (draft.limited && draft.sessions.length === 0) return "Choose at least one session.";
   const expiry = expiryOf(draft, now);
-  if (expiry !== undefined && !(expiry > now)) return "Choose a day that is not over.";
+  if (expiry !== undefined && !(expiry > now)) return "Choose a day in the future.";
   return undefined;
 }
 

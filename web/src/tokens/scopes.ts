@@ -14,16 +14,16 @@ export interface Scope {
 const scope = (id: ScopeId, label: string, hint: string, bound = true): Scope => ({ id, label, hint, bound });
 
 export const SCOPES: readonly Scope[] = [
-  scope("sessions:read", "See sessions", "lists, records and what is on the screen"),
-  scope("sessions:input", "Type", "text, keys and sizes; a terminal needs “see” too"),
-  scope("sessions:manage", "Manage sessions", "make, start, rename, end"),
-  scope("waits", "Wait", "until an agent stops, asks or is idle"),
-  scope("events", "Events", "the stream of everything that happens"),
-  scope("approvals", "Approvals", "see and answer what agents ask"),
+  scope("sessions:read", "See sessions", "the list, details and screens"),
+  scope("sessions:input", "Type", "text, keys and terminal size; also needs “See sessions”"),
+  scope("sessions:manage", "Manage sessions", "create, start, rename, close"),
+  scope("waits", "Wait", "until an agent is done, asks or exits"),
+  scope("events", "Events", "the live event stream"),
+  scope("approvals", "Approvals", "see and answer agents' questions"),
   scope("git", "Git", "status and diffs of workspaces"),
-  scope("cron", "Cron", "jobs that run by the clock", false),
-  scope("settings", "Settings", "read and change the service's settings", false),
-  scope("admin", "Admin", "tunnel, CLIs, webhook, audit log; accounts only to read", false),
+  scope("cron", "Cron", "scheduled jobs", false),
+  scope("settings", "Settings", "read and change server settings", false),
+  scope("admin", "Admin", "tunnel, agents, webhook, audit log; users read-only", false),
 ];
 
 export const labelOf = (id: string): string => SCOPES.find((each) => each.id === id)?.label ?? id;

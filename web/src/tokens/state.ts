@@ -1,9 +1,9 @@
 /** The caller's tokens, read while the page is open. */
 import { signal } from "@preact/signals";
-import { textOf } from "../api/errors.ts";
-import { Reread } from "../lib/reread.ts";
-import { ask } from "../ui/ask.ts";
-import { failed, say } from "../ui/toasts.ts";
+import { getErrorText } from "../api/errors.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
+import { askQuestion } from "../ui/ask.ts";
+import { showError, showToast } from "../ui/toasts.ts";
 import { createToken, deleteToken, listTokens, type TokenBody, type Token } from "./calls.ts";
 
 export const tokens = signal<readonly Token[] | undefined>(undefined);
@@ -12,13 +12,13 @@ export const trouble = signal("");
 /** The token that was just made; the service keeps no copy of it. */
 export const shownOnce = signal<{ name: string; token: string } | undefined>(undefined);
 
-const reads = new Reread(async () => {
+const reads = new CoalescedRead(async () => {
   try {
     // The newest is what one looks for.
     tokens.value = (await listTokens()).tokens.toReversed();
     trouble.value = "";
   } catch (error) {
-    trouble.value = textOf(error);
+    trouble.value = getErrorText(error);
   }
 });
 
@@ -42,18 +42,18 @@ export async function create(body: TokenBody): Promise<void> {
 }
 
 export async function revoke(token: Token): Promise<void> {
-  const agreed = await ask({
+  const agreed = await askQuestion({
     title: `Revoke ${token.name}?`,
-    text: "Whatever uses it is refused from now on, and its open streams end.",
+    text: "Scripts that use it lose access at once.",
     action: "Revoke",
     danger: true,
   });
   if (agreed === undefined) return;
   try {
     await deleteToken(token.id);
-    say("good", `${token.name} is revoked`);
+    showToast("good", `${token.name} revoked`);
   } catch (error) {
-    failed("Not revoked", error);
+    showError("Couldn't revoke the token", error);
   }
   await refresh();
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Token } from "./calls.ts";
-import { bodyOf, EMPTY, expiryOf, problemOf, toggled } from "./draft.ts";
+import { bodyOf, EMPTY, expiryOf, validateDraft, toggled } from "./draft.ts";
 import { labelOf, offered, SCOPES } from "./scopes.ts";
-import { endsSoon, example, expiryText, reachText, usedText } from "./words.ts";
+import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";
 
 const NOW = Date.UTC(2027, 0, 10, 12);
 const DAY = 24 * 60 * 60 * 1000;
@@ -49,19 +49,19 @@ describe("scopes", () => {
 describe("a draft", () => {
   test.each([
     [{ name: " " }, "name"],
-    [{ scopes: [] }, "at least one thing"],
+    [{ scopes: [] }, "at least one permission"],
     [{ limited: true, sessions: [] }, "at least one session"],
-    [{ limited: true, sessions: ["s"], scopes: ["cron"] }, "at least one thing"],
-    [{ scopes: ["admin"] }, "at least one thing"],
-    [{ lifetime: "date", date: "" }, "not over"],
-    [{ lifetime: "date", date: "2027-01-08" }, "not over"],
+    [{ limited: true, sessions: ["s"], scopes: ["cron"] }, "at least one permission"],
+    [{ scopes: ["admin"] }, "at least one permission"],
+    [{ lifetime: "date", date: "" }, "in the future"],
+    [{ lifetime: "date", date: "2027-01-08" }, "in the future"],
   ] as const)("%j needs %s", (part, words) => {
-    expect(problemOf({ ...draft, ...part }, false, NOW)).toContain(words);
+    expect(validateDraft({ ...draft, ...part }, false, NOW)).toContain(words);
   });
 
   test("that is whole is sent without what is no longer offered", () => {
     const whole = { ...draft, scopes: ["git", "cron", "sessions:read"], limited: true, sessions: ["s"] };
-    expect(problemOf(whole, false, NOW)).toBeUndefined();
+    expect(validateDraft(whole, false, NOW)).toBeUndefined();
     expect(bodyOf(whole, false, NOW)).toEqual({
       name: "nightly",
       scopes: ["sessions:read", "git"],
@@ -88,21 +88,24 @@ describe("a draft", () => {
 
 describe("words", () => {
   test("of use and end", () => {
-    expect(usedText(TOKEN, NOW)).toBe("never used");
-    expect(usedText({ ...TOKEN, lastUsedAt: NOW - 3 * DAY }, NOW)).toBe("last used 3 d ago");
+    expect(describeLastUse(TOKEN, NOW)).toBe("never used");
+    expect(describeLastUse({ ...TOKEN, lastUsedAt: NOW - 3 * DAY }, NOW)).toBe("last used 3 d ago");
     const ending = (expiresAt: number | null) => ({ ...TOKEN, expiresAt });
-    expect([expiryText(ending(null), NOW), expiryText(ending(NOW), NOW)]).toEqual(["no end", "expired"]);
-    expect(expiryText(ending(NOW + 30 * DAY - 5), NOW)).toBe("ends in 30 d");
+    expect([describeExpiry(ending(null), NOW), describeExpiry(ending(NOW), NOW)]).toEqual([
+      "never expires",
+      "expired",
+    ]);
+    expect(describeExpiry(ending(NOW + 30 * DAY - 5), NOW)).toBe("expires in 30 d");
     expect([endsSoon(ending(null), NOW), endsSoon(ending(NOW + DAY), NOW)]).toEqual([false, true]);
   });
 
   test("of reach", () => {
     const nameOf = (id: string) => (id === "a" ? "build" : undefined);
-    expect(reachText(TOKEN, nameOf)).toBe("all your sessions");
-    expect(reachText({ ...TOKEN, sessions: ["a", "b"] }, nameOf)).toBe("only build, 1 ended session");
+    expect(describeSessions(TOKEN, nameOf)).toBe("all your sessions");
+    expect(describeSessions({ ...TOKEN, sessions: ["a", "b"] }, nameOf)).toBe("only build, 1 closed session");
   });
 
   test("the example keeps a path prefix", () => {
-    expect(example("https://h/prefix/?page=tokens")).toContain(" https://h/prefix/api/sessions");
+    expect(buildExample("https://h/prefix/?page=tokens")).toContain(" https://h/prefix/api/sessions");
   });
 });

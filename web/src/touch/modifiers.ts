@@ -1,23 +1,23 @@
 /** Keys of the touch bar: sticky modifiers and the bytes that a terminal sends for each key. */
 
-export type Stick = "off" | "once" | "locked";
+export type ModifierState = "off" | "once" | "locked";
 
 export interface Sticky {
-  ctrl: Stick;
-  alt: Stick;
+  ctrl: ModifierState;
+  alt: ModifierState;
 }
 
 export const LOOSE: Sticky = { ctrl: "off", alt: "off" };
 
 /** A tap arms for one key, a second locks, a third lets go. */
-export function press(stick: Stick): Stick {
+export function press(stick: ModifierState): ModifierState {
   if (stick === "off") return "once";
   return stick === "once" ? "locked" : "off";
 }
 
 /** After a key was sent only what is locked stays. */
 export function release(sticky: Sticky): Sticky {
-  const kept = (stick: Stick): Stick => (stick === "once" ? "off" : stick);
+  const kept = (stick: ModifierState): ModifierState => (stick === "once" ? "off" : stick);
   return { ctrl: kept(sticky.ctrl), alt: kept(sticky.alt) };
 }
 

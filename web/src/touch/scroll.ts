@@ -1,5 +1,5 @@
 /** A finger on a terminal: up and down scrolls, with the momentum people expect; aside is a swipe. */
-import { isAside, stepOf } from "./swipe.ts";
+import { isHorizontal, stepOf } from "./swipe.ts";
 
 /** Movement below this many pixels is a tap. */
 const SLOP = 8;
@@ -24,7 +24,7 @@ export class LineCounter {
   }
 }
 
-export const slowed = (speed: number, elapsed: number): number => speed * DECAY ** elapsed;
+export const slowDown = (speed: number, elapsed: number): number => speed * DECAY ** elapsed;
 
 export interface ScrollTarget {
   lineHeight(): number;
@@ -73,7 +73,7 @@ export class TouchScroll {
     if (!this.last || event.touches.length !== 1 || !touch) return;
     const away = { x: touch.clientX - this.from.x, y: touch.clientY - this.from.y };
     if (!this.moved && Math.hypot(away.x, away.y) < SLOP) return;
-    if (!this.moved) this.aside = this.target.swipe !== undefined && isAside(away);
+    if (!this.moved) this.aside = this.target.swipe !== undefined && isHorizontal(away);
     this.moved = true;
     event.preventDefault();
     event.stopPropagation();
@@ -111,7 +111,7 @@ export class TouchScroll {
       const elapsed = now - before;
       before = now;
       this.by(this.speed * elapsed, at);
-      this.speed = slowed(this.speed, elapsed);
+      this.speed = slowDown(this.speed, elapsed);
       if (Math.abs(this.speed) > SLOWEST) this.frame = requestAnimationFrame(step);
     };
     this.frame = requestAnimationFrame(step);

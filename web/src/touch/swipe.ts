@@ -9,7 +9,8 @@ const NEAR = 48;
 /** Pixels a millisecond. */
 const QUICK = 0.4;
 
-export const isAside = ({ x, y }: { x: number; y: number }): boolean => Math.abs(x) > ASIDE * Math.abs(y);
+export const isHorizontal = ({ x, y }: { x: number; y: number }): boolean =>
+  Math.abs(x) > ASIDE * Math.abs(y);
 
 /** @returns 1 for the next, which comes in from the right, -1 for the one before, 0 for none. */
 export function stepOf(pixels: number, elapsed: number): -1 | 0 | 1 {
@@ -20,4 +21,4 @@ export function stepOf(pixels: number, elapsed: number): -1 | 0 | 1 {
 }
 
 /** What is dragged follows at half the finger's pace and is never lost from sight. */
-export const dragged = (pixels: number): number => Math.max(-80, Math.min(80, pixels / 2));
+export const getDragOffset = (pixels: number): number => Math.max(-80, Math.min(80, pixels / 2));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bytesOf, controlOf, LOOSE, modified, press, release, type Sticky } from "./modifiers.ts";
-import { dragged, isAside, stepOf } from "./swipe.ts";
-import { LineCounter, slowed } from "./scroll.ts";
+import { getDragOffset, isHorizontal, stepOf } from "./swipe.ts";
+import { LineCounter, slowDown } from "./scroll.ts";
 
 const held = (ctrl: Sticky["ctrl"], alt: Sticky["alt"] = "off"): Sticky => ({ ctrl, alt });
 
@@ -64,16 +64,16 @@ describe("scrolling", () => {
   });
 
   test("a throw slows down whatever the frame rate", () => {
-    expect(slowed(slowed(1, 8), 8)).toBeCloseTo(slowed(1, 16));
-    expect(slowed(1, 1000)).toBeLessThan(0.03);
+    expect(slowDown(slowDown(1, 8), 8)).toBeCloseTo(slowDown(1, 16));
+    expect(slowDown(1, 1000)).toBeLessThan(0.03);
   });
 });
 
 describe("swiping aside", () => {
   test("a slanted finger scrolls", () => {
-    expect(isAside({ x: 30, y: 4 })).toBe(true);
-    expect(isAside({ x: 30, y: -22 })).toBe(false);
-    expect(isAside({ x: 2, y: 30 })).toBe(false);
+    expect(isHorizontal({ x: 30, y: 4 })).toBe(true);
+    expect(isHorizontal({ x: 30, y: -22 })).toBe(false);
+    expect(isHorizontal({ x: 2, y: 30 })).toBe(false);
   });
 
   test.each([
@@ -87,6 +87,6 @@ describe("swiping aside", () => {
   });
 
   test("what is dragged stays in sight", () => {
-    expect([dragged(40), dragged(-900), dragged(900)]).toEqual([20, -80, 80]);
+    expect([getDragOffset(40), getDragOffset(-900), getDragOffset(900)]).toEqual([20, -80, 80]);
   });
 });

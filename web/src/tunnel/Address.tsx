@@ -1,10 +1,15 @@
 import { copyText } from "../ui/clipboard.ts";
 import { IconButton } from "../ui/IconButton.tsx";
-import { say } from "../ui/toasts.ts";
+import { showToast } from "../ui/toasts.ts";
 
 async function copy(url: string): Promise<void> {
-  if (await copyText(url)) say("good", "Copied");
-  else say("bad", "Not copied", "This browser does not let the page copy: select the text.");
+  if (await copyText(url)) showToast("good", "Copied");
+  else
+    showToast(
+      "bad",
+      "Couldn't copy",
+      "Your browser blocked access to the clipboard. Select the text instead.",
+    );
 }
 
 interface Props {
@@ -24,7 +29,7 @@ export function Address({ label, url, testid }: Props) {
         </code>
         <IconButton
           icon="copy"
-          label={`Copy the ${label.toLowerCase()}`}
+          label={`Copy ${label.toLowerCase()}`}
           testid={`${testid}-copy`}
           onClick={() => void copy(url)}
         />

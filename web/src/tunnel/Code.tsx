@@ -32,7 +32,7 @@ function Countdown({ expiresAt }: { expiresAt: number }) {
         <i style={{ width: `${left.share * 100}%` }} />
       </span>
       <span role="timer" data-testid="qr-countdown">
-        new code in {left.seconds} s
+        New code in {left.seconds} s
       </span>
     </div>
   );
@@ -47,7 +47,7 @@ function RenewButton() {
       onClick={() => void renew()}
       data-testid="qr-renew"
     >
-      New code now
+      New code
     </button>
   );
 }
@@ -62,8 +62,8 @@ function Open({ address }: { address: string }) {
   return (
     <>
       <p data-testid="no-password">
-        This service asks for no password: whoever knows the address is in. Set <code>SERVICE_PASSWORD</code>{" "}
-        and restart it to have codes that sign one device in.
+        No password is set, so anyone who knows the address has access. Set <code>SERVICE_PASSWORD</code> and
+        restart the server to use QR codes that sign in one device.
       </p>
       <Address label="Address" url={address} testid="tunnel-url" />
       <div class="setting-buttons">
@@ -76,22 +76,22 @@ function Open({ address }: { address: string }) {
 function Closed({ shown, address, expiresAt }: Props & { expiresAt: number }) {
   return (
     <>
-      <p>Scan it with a phone's camera: it opens this service there, signed in, without a password.</p>
+      <p>Scan with your phone to sign in there.</p>
       <Countdown expiresAt={expiresAt} />
       <Address label="Address" url={address} testid="tunnel-url" />
-      <Address label="Link of this code" url={shown.url} testid="qr-url" />
+      <Address label="Sign-in link" url={shown.url} testid="qr-url" />
       <div class="setting-buttons">
         <RenewButton />
         <StopButton />
       </div>
-      <small>Each code works once. Whoever sees it can use it.</small>
+      <small>Each code works once. Anyone who sees the code can use it.</small>
     </>
   );
 }
 
 export function Code({ shown, address }: Props) {
   const { authEnabled, expiresAt, svg } = shown;
-  const alt = authEnabled ? "QR code that signs a device in" : "QR code of the address";
+  const alt = authEnabled ? "QR code that signs in a device" : "QR code with the address";
   return (
     <div class="qr">
       <img class="qr-image" src={imageOf(svg)} alt={alt} data-testid="qr-image" />

@@ -11,10 +11,10 @@ function Off() {
   return (
     <div class="qr-off">
       <div>
-        <strong>Sign a phone in by a QR code</strong>
+        <strong>Sign in on your phone with a QR code</strong>
         <p class="dim">
-          A tunnel gives this service an address on the internet for as long as it runs. Passwords and codes
-          keep others out.
+          A tunnel gives this server a public internet address while it runs. Others need a password or a code
+          to get in.
         </p>
       </div>
       <button
@@ -24,7 +24,7 @@ function Off() {
         onClick={() => void start()}
         data-testid="tunnel-start"
       >
-        {starting ? "Starting…" : "Start a tunnel"}
+        {starting ? "Starting…" : "Start tunnel"}
       </button>
     </div>
   );
@@ -53,7 +53,7 @@ export function QrPanel({ status }: { status: TunnelStatus }) {
   return (
     <section
       class="qr-panel"
-      aria-label="Sign in by QR code"
+      aria-label="Sign in with a QR code"
       data-testid="qr-panel"
       data-running={status.running}
     >

@@ -9,7 +9,7 @@ export function StopButton() {
       onClick={() => void stop()}
       data-testid="tunnel-stop"
     >
-      {working.value === "stop" ? "Stopping…" : "Stop the tunnel"}
+      {working.value === "stop" ? "Stopping…" : "Stop tunnel"}
     </button>
   );
 }

@@ -1,8 +1,8 @@
 /** The code on the screen, renewed as the service renews it. */
 import { signal } from "@preact/signals";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { refresh as refreshDevices } from "../devices/state.ts";
-import { Reread } from "../lib/reread.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { newQr, type QrCode, readQr, startTunnel, stopTunnel } from "./calls.ts";
 
@@ -10,7 +10,7 @@ export const code = signal<QrCode | undefined>(undefined);
 export const trouble = signal("");
 export const working = signal<"" | "start" | "stop" | "renew">("");
 
-const codes = new Reread(async (outdated) => {
+const codes = new CoalescedRead(async (outdated) => {
   try {
     const found = await readQr();
     // The code before this one lets nobody in.
@@ -18,7 +18,7 @@ const codes = new Reread(async (outdated) => {
   } catch (error) {
     code.value = undefined;
     // No tunnel: the panel says so by itself.
-    if (!(error instanceof ApiError && error.status === 404)) trouble.value = textOf(error);
+    if (!(error instanceof ApiError && error.status === 404)) trouble.value = getErrorText(error);
   }
 });
 
@@ -51,9 +51,9 @@ export function followCode(running: boolean): () => void {
 /** What the person can do about it stands behind what the service says. */
 function words(text: string, status: number): string {
   if (status === 403)
-    return "No tunnel without a password: anybody who knew its address could run commands here. Set SERVICE_PASSWORD, or use multi-user mode, and restart the service.";
+    return "Set a password first: without one, anyone who knows the address can run commands here. Set SERVICE_PASSWORD or use multi-user mode, then restart the server.";
   if (/no program/.test(text))
-    return `${text}. Install it, or name another one by SERVICE_TUNNEL_COMMAND and restart the service.`;
+    return `${text}. Install it, or set SERVICE_TUNNEL_COMMAND to another program and restart the server.`;
   return text;
 }
 
@@ -64,7 +64,7 @@ async function work(what: "start" | "stop" | "renew", act: () => Promise<unknown
     await act();
     if (what !== "stop") await readCode();
   } catch (error) {
-    trouble.value = words(textOf(error), error instanceof ApiError ? error.status : 0);
+    trouble.value = words(getErrorText(error), error instanceof ApiError ? error.status : 0);
   } finally {
     working.value = "";
   }

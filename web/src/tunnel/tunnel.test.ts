@@ -12,7 +12,7 @@ const calls = vi.hoisted(() => ({
 }));
 vi.mock("./calls.ts", () => calls);
 
-const { tellServerEvent } = await import("../stream/events.ts");
+const { dispatchServerEvent: tellServerEvent } = await import("../stream/events.ts");
 const state = await import("./state.ts");
 
 const CODE = { svg: "<svg/>", url: "https://t.example/q/abc123", expiresAt: 60_000, authEnabled: true };

@@ -1,9 +1,9 @@
 /** Shows the question that {@link ask} put. */
 import { useState } from "preact/hooks";
-import { type Asked, asked } from "./ask.ts";
+import { type OpenQuestion, openQuestion } from "./ask.ts";
 import { Dialog } from "./Dialog.tsx";
 
-function Ask({ question }: { question: Asked }) {
+function Ask({ question }: { question: OpenQuestion }) {
   const [text, setText] = useState(question.initial ?? "");
   const decline = () => question.answer(undefined);
   const agree = (event: Event) => {
@@ -67,6 +67,6 @@ function Ask({ question }: { question: Asked }) {
 }
 
 export function AskDialog() {
-  const question = asked.value;
+  const question = openQuestion.value;
   return question ? <Ask key={question} question={question} /> : null;
 }

@@ -1,7 +1,7 @@
 /** A dialog: modal, the browser's own element keeps the focus inside; else it is a part of the page. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
-import { focusHome } from "./focushome.ts";
+import { restoreDefaultFocus } from "./defaultfocus.ts";
 import { IconButton } from "./IconButton.tsx";
 import { comeToFront, topDialog } from "./topdialog.ts";
 
@@ -53,7 +53,7 @@ export function Dialog({ title, onClose, children, footer, testid, modal = true,
       if (dialog.contains(document.activeElement)) (document.activeElement as HTMLElement).blur();
       if (before instanceof HTMLElement) before.focus();
       // It may be gone or hidden by now.
-      if (document.activeElement !== before || before === document.body) focusHome();
+      if (document.activeElement !== before || before === document.body) restoreDefaultFocus();
     };
   }, []);
   const backdrop = (event: MouseEvent) => {
@@ -83,7 +83,7 @@ export function Dialog({ title, onClose, children, footer, testid, modal = true,
           <h2 id={titleId} tabIndex={-1}>
             {title}
           </h2>
-          <IconButton icon="close" label="Close this dialog" onClick={onClose} />
+          <IconButton icon="close" label="Close dialog" onClick={onClose} />
         </header>
         <div class="dialog-content">{children}</div>
         {footer && <footer class="dialog-foot">{footer}</footer>}

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { copyText } from "./clipboard.ts";
 import { Icon } from "./Icon.tsx";
-import { say } from "./toasts.ts";
+import { showToast } from "./toasts.ts";
 
 interface Props {
   title: string;
@@ -12,8 +12,13 @@ interface Props {
 }
 
 async function copy(secret: string): Promise<void> {
-  if (await copyText(secret)) say("good", "Copied");
-  else say("bad", "Not copied", "This browser does not let the page copy: select the text.");
+  if (await copyText(secret)) showToast("good", "Copied");
+  else
+    showToast(
+      "bad",
+      "Couldn't copy",
+      "Your browser blocked access to the clipboard. Select the text instead.",
+    );
 }
 
 export function Secret({ title, secret, hint, onDone }: Props) {
@@ -35,7 +40,7 @@ export function Secret({ title, secret, hint, onDone }: Props) {
       </span>
       <small>{hint}</small>
       <button type="button" class="button small" onClick={onDone} data-testid="secret-done">
-        I have kept it
+        I have saved it
       </button>
     </section>
   );

@@ -3,12 +3,12 @@ import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./Icon.tsx";
 import { IconButton } from "./IconButton.tsx";
-import { dismiss, type Toast, type ToastAction, toasts } from "./toasts.ts";
+import { dismissToast, type Toast, type ToastAction, toasts } from "./toasts.ts";
 import { topDialog } from "./topdialog.ts";
 
 function Action({ toast, action }: { toast: Toast; action: ToastAction }) {
   const act = () => {
-    dismiss(toast.id);
+    dismissToast(toast.id);
     action.act();
   };
   return (
@@ -27,7 +27,7 @@ function ToastCard({ toast }: { toast: Toast }) {
         {toast.text && <span>{toast.text}</span>}
         {toast.action && <Action toast={toast} action={toast.action} />}
       </div>
-      <IconButton icon="close" label="Dismiss" onClick={() => dismiss(toast.id)} />
+      <IconButton icon="close" label="Dismiss" onClick={() => dismissToast(toast.id)} />
     </li>
   );
 }

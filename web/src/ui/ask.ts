@@ -15,20 +15,20 @@ export interface Question {
   other?: string;
 }
 
-export interface Asked extends Question {
+export interface OpenQuestion extends Question {
   answer(value: string | undefined): void;
 }
 
-export const asked = signal<Asked | undefined>(undefined);
+export const openQuestion = signal<OpenQuestion | undefined>(undefined);
 
 /** @returns undefined when the person declined; a second question declines the first. */
-export function ask(question: Question): Promise<string | undefined> {
-  asked.value?.answer(undefined);
+export function askQuestion(question: Question): Promise<string | undefined> {
+  openQuestion.value?.answer(undefined);
   return new Promise((resolve) => {
-    asked.value = {
+    openQuestion.value = {
       ...question,
       answer: (value) => {
-        asked.value = undefined;
+        openQuestion.value = undefined;
         resolve(value);
       },
     };

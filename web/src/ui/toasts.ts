@@ -1,6 +1,6 @@
 /** Short messages that come and go. */
 import { signal } from "@preact/signals";
-import { ApiError, sentenceOf } from "../api/errors.ts";
+import { ApiError, formatError } from "../api/errors.ts";
 
 export type Tone = "info" | "good" | "bad";
 
@@ -27,24 +27,24 @@ export const toasts = signal<readonly Toast[]>([]);
 let next = 1;
 
 /** The same message again replaces itself instead of piling up. */
-export function admit(list: readonly Toast[], toast: Toast): readonly Toast[] {
+export function addToast(list: readonly Toast[], toast: Toast): readonly Toast[] {
   const others = list.filter((other) => other.title !== toast.title || other.text !== toast.text);
   return [...others, toast].slice(-TOASTS_MAX);
 }
 
-export function dismiss(id: number): void {
+export function dismissToast(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-export function say(tone: Tone, title: string, text?: string, action?: ToastAction): void {
+export function showToast(tone: Tone, title: string, text?: string, action?: ToastAction): void {
   const id = next++;
-  toasts.value = admit(toasts.value, { id, tone, title, text, action });
-  if (!action) setTimeout(() => dismiss(id), STAY_MS[tone]);
+  toasts.value = addToast(toasts.value, { id, tone, title, text, action });
+  if (!action) setTimeout(() => dismissToast(id), STAY_MS[tone]);
 }
 
 /** An action failed. A 401 says nothing: the sign-in page is the answer to it. */
-export function failed(title: string, error: unknown): void {
+export function showError(title: string, error: unknown): void {
   if (error instanceof ApiError && error.status === 401) return;
   if (error instanceof DOMException && error.name === "AbortError") return;
-  say("bad", title, sentenceOf(error));
+  showToast("bad", title, formatError(error));
 }

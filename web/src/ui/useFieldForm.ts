@@ -1,6 +1,6 @@
 /** A form whose problems stand at their fields, those of the service too. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { fieldOf, sentenceOf } from "../api/errors.ts";
+import { parseFieldError, formatError } from "../api/errors.ts";
 
 /** What is wrong, by field. */
 export type Wrong = Readonly<Partial<Record<string, string>>>;
@@ -16,12 +16,12 @@ export interface FieldForm<Draft> {
 }
 
 /** @param draft its fields; `resources.memory` of the service is the field `memory`. */
-export function placed(error: unknown, draft: object): { wrong: Wrong; problem: string } {
-  const found = fieldOf(error);
+export function parseFormError(error: unknown, draft: object): { wrong: Wrong; problem: string } {
+  const found = parseFieldError(error);
   const name = [found?.part.slice(1), found?.field].find((each) => each && Object.hasOwn(draft, each));
   return found && name !== undefined
     ? { wrong: { [name]: found.rule }, problem: "" }
-    : { wrong: {}, problem: sentenceOf(error) };
+    : { wrong: {}, problem: formatError(error) };
 }
 
 /**
@@ -64,7 +64,7 @@ export function useFieldForm<Draft extends object>(
       await send(draft);
     } catch (error) {
       refused.current = form;
-      setFound(placed(error, draft));
+      setFound(parseFormError(error, draft));
       setBusy(false);
     }
   };

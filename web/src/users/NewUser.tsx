@@ -1,12 +1,12 @@
 /** The form of a new account. */
 import { useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { useFirstField } from "../ui/useFirstField.ts";
 import type { NewUser as Draft, Role } from "./calls.ts";
 import { create } from "./state.ts";
-import { nameProblem } from "./words.ts";
+import { validateUserName } from "./texts.ts";
 
 const ROLES: [Role, string][] = [
   ["user", "User"],
@@ -20,7 +20,7 @@ function RoleChoice({ role, onChange }: { role: Role; onChange: (role: Role) => 
       <span>
         Role
         <small>
-          {role === "admin" ? "reaches every session, manages users" : "reaches sessions of their own"}
+          {role === "admin" ? "access to all sessions, manages users" : "access to their own sessions"}
         </small>
       </span>
       <div class="segments" role="radiogroup" aria-label="Role">
@@ -51,7 +51,7 @@ function useDraft(onDone: () => void) {
   };
   const submit = async (event: Event) => {
     event.preventDefault();
-    const wrong = nameProblem(draft.username);
+    const wrong = validateUserName(draft.username);
     if (wrong !== undefined) return setProblem(wrong);
     setBusy(true);
     try {
@@ -59,7 +59,7 @@ function useDraft(onDone: () => void) {
       await create(osUser ? draft : rest);
       onDone();
     } catch (error) {
-      setProblem(textOf(error));
+      setProblem(getErrorText(error));
       setBusy(false);
     }
   };
@@ -83,7 +83,7 @@ export function NewUser({ osUsers, onClose }: Props) {
       data-testid="new-user-form"
       aria-label="New user"
     >
-      <Field label="User name" hint="small letters, digits, - and _">
+      <Field label="User name" hint="lowercase letters, digits, - and _">
         <input
           class="field"
           value={draft.username}
@@ -97,14 +97,14 @@ export function NewUser({ osUsers, onClose }: Props) {
       <RoleChoice role={draft.role} onChange={(role) => set({ role })} />
       {draft.role === "user" && (
         <Switch
-          label="May run anything"
-          hint="shells, agents that ask for no permission, ! commands in prompts, configuration of agents"
+          label="Can run anything"
+          hint="shells, agents that skip permission prompts, ! commands in prompts, configuration of agents"
           value={draft.canBypassPermissions}
           onChange={(canBypassPermissions) => set({ canBypassPermissions })}
         />
       )}
       {osUsers && (
-        <Field label="OS user" hint="whose shells the panes are; empty: the service's own">
+        <Field label="OS user" hint="runs this user's sessions; leave empty for the server's own user">
           <input
             class="field"
             value={draft.osUser ?? ""}
@@ -117,7 +117,7 @@ export function NewUser({ osUsers, onClose }: Props) {
       )}
       <Problem text={problem} testid="new-user-problem" />
       <div class="sheet-foot">
-        <small>A one-time password is made and shown once.</small>
+        <small>A one-time password is created and shown once.</small>
         <button type="button" class="button" onClick={onClose}>
           Cancel
         </button>

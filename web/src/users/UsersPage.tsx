@@ -1,23 +1,23 @@
 /** Everybody with an account, for admins. */
 import { useEffect, useState } from "preact/hooks";
 import { me } from "../auth/me.ts";
-import { agoText, dateText } from "../lib/ago.ts";
+import { formatAgo, formatDate } from "../lib/ago.ts";
 import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { Secret } from "../ui/Secret.tsx";
-import { useFocusBack } from "../ui/useFocusBack.ts";
+import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { useNow } from "../ui/useNow.ts";
-import type { UserResponse } from "./calls.ts";
+import type { User } from "./calls.ts";
 import { userItems } from "./menu.ts";
 import { NewUser } from "./NewUser.tsx";
 import { busy, followUsers, shownOnce, trouble, users } from "./state.ts";
-import { knowsOsUsers, marksOf, sharedText } from "./words.ts";
+import { knowsOsUsers, listMarks, sharedText } from "./texts.ts";
 import "../ui/styles/records.css";
 
-function Row({ user, osUsers, now }: { user: UserResponse; osUsers: boolean; now: number }) {
+function Row({ user, osUsers, now }: { user: User; osUsers: boolean; now: number }) {
   const name = user.username;
   const open = (event: MouseEvent) =>
     menuUnder(`Actions for ${name}`, userItems(user, osUsers), event.currentTarget as Element);
@@ -33,13 +33,13 @@ function Row({ user, osUsers, now }: { user: UserResponse; osUsers: boolean; now
             {user.role}
           </span>
           {me.value?.username === name && <span class="tag">you</span>}
-          {marksOf(user).map((mark) => (
+          {listMarks(user).map((mark) => (
             <span class="tag" data-tone="warn" key={mark}>
               {mark}
             </span>
           ))}
         </span>
-        <small title={dateText(user.createdAt)}>created {agoText(user.createdAt, now)}</small>
+        <small title={formatDate(user.createdAt)}>created {formatAgo(user.createdAt, now)}</small>
       </div>
       <IconButton icon="more" label={`Actions for ${name}`} testid={`user-actions-${name}`} onClick={open} />
       <Problem text={trouble.value?.name === name ? trouble.value.text : ""} testid="user-problem" />
@@ -54,7 +54,7 @@ function OneTime() {
     <Secret
       title={`One-time password of ${shown.name}`}
       secret={shown.password}
-      hint="It is shown only now, and must be changed at the first sign-in."
+      hint="Copy it now; it won't be shown again. The user must change it at the first sign-in."
       onDone={() => (shownOnce.value = undefined)}
     />
   );
@@ -62,7 +62,7 @@ function OneTime() {
 
 export function UsersPage() {
   const [creating, setCreating] = useState(false);
-  const opener = useFocusBack(creating);
+  const opener = useReturnFocus(creating);
   const now = useNow();
   useEffect(followUsers, []);
   const list = users.value;

@@ -1,9 +1,9 @@
 /** The accounts, read when the page is open and again when one has changed. */
 import { signal } from "@preact/signals";
-import { ApiError, textOf } from "../api/errors.ts";
+import { ApiError, getErrorText } from "../api/errors.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { ask } from "../ui/ask.ts";
-import { say } from "../ui/toasts.ts";
+import { askQuestion } from "../ui/ask.ts";
+import { showToast } from "../ui/toasts.ts";
 import { me } from "../auth/me.ts";
 import {
   changeUser,
@@ -13,14 +13,14 @@ import {
   type NewUser,
   removeUser,
   resetPassword,
-  type UserResponse,
+  type User,
 } from "./calls.ts";
-import { type Deed, questionFor } from "./words.ts";
+import { type UserAction, buildQuestion } from "./texts.ts";
 import { plural } from "../lib/format.ts";
-import { Reread } from "../lib/reread.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { table } from "../lib/table.ts";
 
-export const users = signal<readonly UserResponse[] | undefined>(undefined);
+export const users = signal<readonly User[] | undefined>(undefined);
 
 /** A one-time password that nobody has confirmed to have kept. */
 export const shownOnce = signal<{ name: string; password: string } | undefined>(undefined);
@@ -30,12 +30,12 @@ export const trouble = signal<{ name: string; text: string } | undefined>(undefi
 
 export const busy = signal<string | undefined>(undefined);
 
-const reads = new Reread(async () => {
+const reads = new CoalescedRead(async () => {
   try {
     users.value = (await listUsers()).users;
     if (trouble.peek()?.name === "") trouble.value = undefined;
   } catch (error) {
-    trouble.value = { name: "", text: textOf(error) };
+    trouble.value = { name: "", text: getErrorText(error) };
   }
 });
 
@@ -61,13 +61,13 @@ export async function create(body: NewUser): Promise<void> {
 }
 
 const TEXTS: Record<string, (name: string) => string> = table({
-  LAST_ADMIN: (name) => `${name} is the last enabled admin: make another one first.`,
-  USER_NOT_FOUND: (name) => `${name} is no longer there.`,
+  LAST_ADMIN: (name) => `${name} is the last enabled admin. Make another user an admin first.`,
+  USER_NOT_FOUND: (name) => `The user ${name} no longer exists.`,
 });
 
 export function troubleText(error: unknown, name: string): string {
   const words = error instanceof ApiError ? TEXTS[error.code] : undefined;
-  return words?.(name) ?? textOf(error);
+  return words?.(name) ?? getErrorText(error);
 }
 
 async function reset(name: string): Promise<void> {
@@ -77,17 +77,17 @@ async function reset(name: string): Promise<void> {
 
 async function logOut(name: string): Promise<void> {
   const { revoked, tokens } = await logOutUser(name);
-  const ended = plural(revoked, "signed-in device", "signed-in devices");
-  const left = tokens > 0 ? `; ${plural(tokens, "token lives", "tokens live")} on` : "";
-  say("good", `${name} is signed out`, ended + left);
+  const ended = plural(revoked, "device signed out", "devices signed out");
+  const left = tokens > 0 ? `; ${plural(tokens, "token stays", "tokens stay")} valid` : "";
+  showToast("good", `${name} is signed out`, ended + left);
 }
 
 async function endTokens(name: string): Promise<void> {
   await logOutUser(name, true);
-  say("good", `${name} is signed out, and has no token left`);
+  showToast("good", `${name} is signed out and has no tokens`);
 }
 
-const DEEDS: Record<Deed, (name: string) => Promise<unknown>> = {
+const DEEDS: Record<UserAction, (name: string) => Promise<unknown>> = {
   promote: (name) => changeUser(name, { role: "admin" }),
   demote: (name) => changeUser(name, { role: "user" }),
   grant: (name) => changeUser(name, { canBypassPermissions: true }),
@@ -113,17 +113,17 @@ async function attempt(name: string, act: () => Promise<unknown>): Promise<void>
   }
 }
 
-export async function perform(deed: Deed, user: UserResponse): Promise<void> {
+export async function perform(deed: UserAction, user: User): Promise<void> {
   const name = user.username;
-  const agreed = await ask(questionFor(deed, user, name === me.peek()?.username));
+  const agreed = await askQuestion(buildQuestion(deed, user, name === me.peek()?.username));
   if (agreed !== undefined) await attempt(name, () => DEEDS[deed](name));
 }
 
-export async function askOsUser(user: UserResponse): Promise<void> {
+export async function askOsUser(user: User): Promise<void> {
   const name = user.username;
-  const wanted = await ask({
-    title: `The OS user of ${name}`,
-    text: `New panes of ${name} run as this user of the machine.`,
+  const wanted = await askQuestion({
+    title: `OS user of ${name}`,
+    text: `New sessions of ${name} run as this OS user.`,
     action: "Set",
     input: "line",
     initial: user.osUser ?? "",

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import { asked } from "../ui/ask.ts";
+import { openQuestion } from "../ui/ask.ts";
 import { toasts } from "../ui/toasts.ts";
-import type { UserResponse } from "./calls.ts";
+import type { User } from "./calls.ts";
 
 const calls = vi.hoisted(() => ({
   listUsers: vi.fn(),
@@ -15,12 +15,18 @@ const calls = vi.hoisted(() => ({
 vi.mock("./calls.ts", () => calls);
 
 const { me } = await import("../auth/me.ts");
-const { tellServerEvent } = await import("../stream/events.ts");
+const { dispatchServerEvent: tellServerEvent } = await import("../stream/events.ts");
 const { userItems } = await import("./menu.ts");
 const state = await import("./state.ts");
-const { knowsOsUsers, marksOf, nameProblem, questionFor, sharedText } = await import("./words.ts");
+const {
+  knowsOsUsers,
+  listMarks: marksOf,
+  validateUserName: nameProblem,
+  buildQuestion: questionFor,
+  sharedText,
+} = await import("./texts.ts");
 
-const ANNA: UserResponse = {
+const ANNA: User = {
   username: "anna",
   role: "user",
   enabled: true,
@@ -28,7 +34,7 @@ const ANNA: UserResponse = {
   mustChangePassword: false,
   createdAt: 1,
 };
-const ROOT: UserResponse = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
+const ROOT: User = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
 
 beforeEach(() => {
   for (const call of Object.values(calls)) call.mockReset();
@@ -39,7 +45,7 @@ beforeEach(() => {
   me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: true };
 });
 
-const labels = (user: UserResponse, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
+const labels = (user: User, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
 
 describe("what accounts without an OS user are", () => {
   const plain = { username: "ann", role: "user", enabled: true } as User;
@@ -61,27 +67,27 @@ describe("the menu", () => {
   test("offers what is not so yet", () => {
     expect(labels(ANNA)).toEqual([
       "Make admin",
-      "Allow to run anything",
+      "Allow running anything",
       "Reset password",
       "Sign out everywhere",
-      "End all tokens",
+      "Revoke all tokens",
       "Disable",
       "Delete",
     ]);
     const other = { ...ANNA, enabled: false, canBypassPermissions: true };
     expect(labels(other)).toContain("Enable");
-    expect(labels(other)).toContain("Withdraw “may run anything”");
+    expect(labels(other)).toContain("Revoke “can run anything”");
   });
 
   test("admins need no grant; OS users only where panes can be theirs", () => {
-    expect(labels(ROOT)).not.toContain("Allow to run anything");
+    expect(labels(ROOT)).not.toContain("Allow running anything");
     expect(labels(ANNA, true)).toContain("OS user…");
     expect([knowsOsUsers([ANNA]), knowsOsUsers([ANNA, { ...ROOT, osUser: null }])]).toEqual([false, true]);
   });
 });
 
 describe("a deed", () => {
-  const agree = () => asked.value?.answer("yes");
+  const agree = () => openQuestion.value?.answer("yes");
 
   test.each([
     ["promote", { role: "admin" }],
@@ -101,7 +107,7 @@ describe("a deed", () => {
 
   test("is done only when agreed to", async () => {
     const done = state.perform("delete", ANNA);
-    asked.value?.answer(undefined);
+    openQuestion.value?.answer(undefined);
     await done;
     expect(calls.removeUser).not.toHaveBeenCalled();
   });
@@ -119,7 +125,7 @@ describe("a deed", () => {
     const done = state.perform("logout", ANNA);
     agree();
     await done;
-    expect(toasts.value[0]?.text).toBe("2 signed-in devices; 1 token lives on");
+    expect(toasts.value[0]?.text).toBe("2 devices signed out; 1 token stays valid");
   });
 
   test("tokens end when that is asked for", async () => {
@@ -139,7 +145,7 @@ describe("a deed", () => {
     await done;
     expect(state.trouble.value).toEqual({
       name: "root",
-      text: "root is the last enabled admin: make another one first.",
+      text: "root is the last enabled admin. Make another user an admin first.",
     });
     expect(state.busy.value).toBeUndefined();
   });
@@ -184,7 +190,7 @@ test("marks tell what is unusual", () => {
     canBypassPermissions: true,
     osUser: "web",
   };
-  expect(marksOf(odd)).toEqual(["disabled", "one-time password", "may run anything", "runs as web"]);
+  expect(marksOf(odd)).toEqual(["disabled", "one-time password", "can run anything", "runs as web"]);
 });
 
 test("one's own account is named as such", () => {

@@ -8,10 +8,10 @@ import "./voice.css";
 const HOLD_MS = 400;
 
 const LABELS: Record<Stage | "idle", string> = {
-  idle: "Dictate: tap, or hold while you talk",
-  starting: "Opening the microphone…",
-  listening: "Listening: tap to end",
-  finishing: "Waiting for the last words…",
+  idle: "Dictate (tap, or hold while you talk)",
+  starting: "Starting the microphone…",
+  listening: "Listening. Tap to stop.",
+  finishing: "Finishing…",
 };
 
 const caretOf = (): number => document.querySelector<HTMLTextAreaElement>("#prompt-field")?.selectionEnd ?? 0;

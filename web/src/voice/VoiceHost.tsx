@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { settings } from "../store/state.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 
 export function VoiceHost({ id }: { id: string }) {
   const wanted = settings.value.primaryVoiceEnabled === true;
@@ -11,7 +11,7 @@ export function VoiceHost({ id }: { id: string }) {
     if (!wanted || Button) return;
     import("./MicButton.tsx").then(
       ({ MicButton }) => setButton(() => MicButton),
-      (error: unknown) => failed("The microphone cannot be offered", error),
+      (error: unknown) => showError("Couldn't load dictation", error),
     );
   }, [wanted]);
   return wanted && Button ? <Button key={id} id={id} /> : null;

@@ -1,16 +1,16 @@
 /** Whether there is dictation, and who understands it. */
 import type { VoiceSettingsPatch } from "../api/types.ts";
 import { Field, SaveMark, Switch, TextField } from "../settings/fields.tsx";
-import { askedFor, marks, saveSetting, saveSome } from "../settings/saving.ts";
+import { getPendingValue, marks, saveSetting, saveSome } from "../settings/saving.ts";
 import { settings } from "../store/state.ts";
 
 type Provider = NonNullable<VoiceSettingsPatch["provider"]>;
 
 const PROVIDERS: readonly [Provider, string][] = [
-  ["auto", "whoever is there"],
-  ["primary", "Claude Code's account"],
+  ["auto", "first available"],
+  ["primary", "Claude Code account"],
   ["third_party", "Deepgram"],
-  ["browser", "the browser"],
+  ["browser", "this browser"],
 ];
 
 const wordsOf = (text: string): string[] =>
@@ -22,21 +22,21 @@ const wordsOf = (text: string): string[] =>
 export function VoiceSettings() {
   const enabled = settings.value.primaryVoiceEnabled === true;
   const voice = settings.value.voiceSettings;
-  const asked = askedFor(marks.value.get("voiceSettings")) as VoiceSettingsPatch | undefined;
+  const asked = getPendingValue(marks.value.get("voiceSettings")) as VoiceSettingsPatch | undefined;
   const set = (value: VoiceSettingsPatch, before?: VoiceSettingsPatch) =>
     void saveSome("voiceSettings", value, before);
   return (
     <>
       <Switch
         label="Dictation"
-        hint="a microphone beside the prompt box; what it hears goes to the speech service while you talk"
+        hint="a microphone next to the prompt box; audio goes to the speech service while you talk"
         name="primaryVoiceEnabled"
         value={enabled}
         onChange={(on) => void saveSetting("primaryVoiceEnabled", on)}
       />
       {enabled && voice && (
         <>
-          <Field label="Speech is understood by">
+          <Field label="Speech service">
             <select
               class="field"
               value={voice.provider}
@@ -56,12 +56,12 @@ export function VoiceSettings() {
             </select>
           </Field>
           {voice.provider !== "primary" && voice.provider !== "browser" && (
-            <Field label="Key of Deepgram" hint="kept by the service, never shown again">
+            <Field label="Deepgram key" hint="stored on the server, never shown again">
               <input
                 class="field"
                 type="password"
                 autocomplete="off"
-                placeholder={voice.apiKeySet ? "there is one" : "none"}
+                placeholder={voice.apiKeySet ? "saved" : "none"}
                 onChange={(event) => set({ apiKey: event.currentTarget.value })}
                 data-testid="voice-key"
               />
@@ -69,15 +69,15 @@ export function VoiceSettings() {
           )}
           <TextField
             label="Language"
-            hint="such as en or de-CH"
+            hint="e.g. en or de-CH"
             value={voice.language}
             asked={asked?.language ?? undefined}
             onChange={(language) => set({ language }, { language: voice.language })}
             testid="voice-language"
           />
           <TextField
-            label="Words of yours"
-            hint="names of projects and programs, with commas"
+            label="Custom vocabulary"
+            hint="e.g. project names, separated by commas"
             value={voice.keyterms.join(", ")}
             asked={asked?.keyterms?.join(", ")}
             onChange={(text) => set({ keyterms: wordsOf(text) }, { keyterms: voice.keyterms })}

@@ -2,7 +2,7 @@
 import { keyProtocols } from "../api/key.ts";
 import { socketUrl } from "../api/paths.ts";
 
-export interface Told {
+export interface DictationListener {
   /** The whole so far. */
   text: (text: string, final: boolean) => void;
   /** Something is wrong; it may go on. */
@@ -15,10 +15,10 @@ export interface Told {
 export const WAITING_MAX = 1_000_000;
 
 const REASONS: Readonly<Record<string, string>> = {
-  disabled: "Dictation is switched off",
-  "no-credentials": "Nobody is signed in to Claude Code on the service's machine, and there is no key",
-  expired: "The service's sign-in of Claude Code has expired: start Claude Code there once",
-  malformed: "The service cannot read the sign-in of Claude Code",
+  disabled: "Dictation is off. Turn it on in the settings.",
+  "no-credentials": "Sign in to Claude Code on the server, or enter a Deepgram key in the settings.",
+  expired: "The server's Claude Code sign-in has expired. Start Claude Code on the server once.",
+  malformed: "The server can't read its Claude Code sign-in.",
 };
 
 export const reasonText = (reason: string): string => REASONS[reason] ?? reason;
@@ -26,10 +26,10 @@ export const reasonText = (reason: string): string => REASONS[reason] ?? reason;
 /** @returns undefined where it ended as it should. */
 export function closeText(code: number, reason: string): string | undefined {
   if (code === 1000) return undefined;
-  if (code === 4003) return "The service does not take dictation from this page";
-  if (code === 4004) return reasonText(reason === "" ? "There is no dictation" : reason);
-  if (code === 4008) return "Others are dictating: try again in a moment";
-  return "The connection was lost";
+  if (code === 4003) return "The server does not accept dictation from this page.";
+  if (code === 4004) return reasonText(reason === "" ? "Dictation is not available." : reason);
+  if (code === 4008) return "Others are dictating. Try again in a moment.";
+  return "Connection lost.";
 }
 
 interface Frame {
@@ -40,7 +40,7 @@ interface Frame {
 }
 
 /** What a frame tells; anything else tells nothing. */
-export function hear(data: string, told: Told): void {
+export function handleFrame(data: string, told: DictationListener): void {
   const { t, text, final, message } = JSON.parse(data) as Frame;
   if (t === "transcript" && typeof text === "string") told.text(text, final === true);
   if (t === "error" && typeof message === "string") told.problem(message);
@@ -54,7 +54,7 @@ export interface Link {
   stop: () => void;
 }
 
-export function openLink(told: Told): Link {
+export function openLink(told: DictationListener): Link {
   const socket = new WebSocket(socketUrl("ws/voice/stream", document.baseURI), keyProtocols());
   /** What is said before the connection is there. */
   let early: (ArrayBuffer | string)[] = [];
@@ -74,7 +74,7 @@ export function openLink(told: Told): Link {
     early = [];
     waiting = 0;
   };
-  socket.onmessage = ({ data }: MessageEvent<string>) => hear(data, told);
+  socket.onmessage = ({ data }: MessageEvent<string>) => handleFrame(data, told);
   socket.onclose = ({ code, reason }) => {
     const problem = closeText(code, reason);
     if (problem !== undefined) told.problem(problem);
@@ -83,7 +83,7 @@ export function openLink(told: Told): Link {
   return {
     send: (pcm) => {
       if (socket.bufferedAmount + waiting <= WAITING_MAX) return put(pcm.buffer);
-      told.problem("The connection is too slow for speech");
+      told.problem("Your connection is too slow for dictation.");
       socket.close();
     },
     finish: () => put('{"t":"finalize"}'),

@@ -1,13 +1,13 @@
 /** Where what is said stands in the prompt box. */
 
-export interface Place {
+export interface DraftSpan {
   before: string;
   /** What was put there last. */
   said: string;
   after: string;
 }
 
-export const placeAt = (draft: string, caret: number): Place => ({
+export const placeAt = (draft: string, caret: number): DraftSpan => ({
   before: draft.slice(0, caret),
   said: "",
   after: draft.slice(caret),
@@ -27,7 +27,7 @@ function spaced(before: string, text: string, after: string): string {
  * The place, in a box that its person may have changed around it meanwhile.
  * @returns undefined where what was said is not there as it was put: it is the person's now.
  */
-export function found(place: Place, draft: string): Place | undefined {
+export function findSpan(place: DraftSpan, draft: string): DraftSpan | undefined {
   const { before, said, after } = place;
   if (draft === before + said + after) return place;
   if (said === "") return undefined;
@@ -36,7 +36,7 @@ export function found(place: Place, draft: string): Place | undefined {
   return { before: draft.slice(0, at), said, after: draft.slice(at + said.length) };
 }
 
-export function put(place: Place, text: string): { place: Place; draft: string } {
+export function insertText(place: DraftSpan, text: string): { place: DraftSpan; draft: string } {
   const said = spaced(place.before, text, place.after);
   return { place: { ...place, said }, draft: place.before + said + place.after };
 }

@@ -1,5 +1,5 @@
 /** The browser's own dictation, for the provider `browser`. */
-import type { Link, Told } from "./link.ts";
+import type { Link, DictationListener } from "./link.ts";
 
 interface Result {
   readonly isFinal: boolean;
@@ -28,10 +28,10 @@ const maker = (): Maker | undefined => {
 export const hasSpeech = (): boolean => maker() !== undefined;
 
 const ERRORS: Readonly<Record<string, string>> = {
-  "not-allowed": "The browser does not let this page hear the microphone",
-  "audio-capture": "There is no microphone",
-  network: "The browser's speech service cannot be reached",
-  "language-not-supported": "The browser does not know this language",
+  "not-allowed": "Your browser blocks the microphone for this page.",
+  "audio-capture": "No microphone found.",
+  network: "Can't reach the browser's speech service.",
+  "language-not-supported": "Your browser does not support this language.",
 };
 
 /** All that was said, as one text. */
@@ -41,7 +41,7 @@ export const wholeOf = (results: ArrayLike<Result>): string =>
     .join(" ");
 
 /** Speech stays the browser's own affair: nothing is ever handed to `send`. */
-export function openSpeech(language: string, told: Told): Link {
+export function openSpeech(language: string, told: DictationListener): Link {
   const Made = maker();
   if (!Made) throw new Error("this browser has no dictation of its own");
   const recognition = new Made();

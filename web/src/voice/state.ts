@@ -1,13 +1,13 @@
 /** The dictation under way; there is one at a time. */
 import { signal } from "@preact/signals";
-import { textOf } from "../api/errors.ts";
-import { boxOf, write } from "../prompt/state.ts";
+import { getErrorText } from "../api/errors.ts";
+import { getPromptState, writeDraft } from "../prompt/state.ts";
 import { settings } from "../store/state.ts";
-import { say } from "../ui/toasts.ts";
+import { showToast } from "../ui/toasts.ts";
 import { readStatus } from "./calls.ts";
 import { type Link, openLink, reasonText } from "./link.ts";
 import { hasMicrophone, type Microphone, openMicrophone } from "./microphone.ts";
-import { found, type Place, placeAt, put } from "./place.ts";
+import { findSpan, type DraftSpan, placeAt, insertText } from "./place.ts";
 import { hasSpeech, openSpeech } from "./speech.ts";
 
 export type Stage = "starting" | "listening" | "finishing";
@@ -21,7 +21,7 @@ export const dictation = signal<Dictation | undefined>(undefined);
 
 interface Work {
   id: string;
-  place: Place;
+  place: DraftSpan;
   link?: Link;
   microphone?: Microphone;
   /** The button was let go before the microphone was there. */
@@ -41,11 +41,11 @@ function end(one: Work): void {
 }
 
 function show(one: Work, text: string): void {
-  const place = work === one ? found(one.place, boxOf(one.id).draft) : undefined;
+  const place = work === one ? findSpan(one.place, getPromptState(one.id).draft) : undefined;
   if (!place) return cancel(one);
-  const next = put(place, text);
+  const next = insertText(place, text);
   one.place = next.place;
-  if (boxOf(one.id).draft !== next.draft) write(one.id, next.draft);
+  if (getPromptState(one.id).draft !== next.draft) writeDraft(one.id, next.draft);
 }
 
 function cancel(one = work): void {
@@ -69,14 +69,14 @@ async function viaService(): Promise<boolean> {
 async function listen(one: Work): Promise<void> {
   const told = {
     text: (text: string) => show(one, text),
-    problem: (message: string) => say("bad", "Dictation", message),
+    problem: (message: string) => showToast("bad", "Dictation", message),
     over: () => end(one),
   };
   if (!(await viaService())) {
     one.link = openSpeech(settings.value.voiceSettings?.language ?? "en", told);
     return;
   }
-  if (!hasMicrophone()) throw new Error("A page has a microphone only over https or on this machine");
+  if (!hasMicrophone()) throw new Error("Open this page over HTTPS or on localhost to use the microphone.");
   const microphone = await openMicrophone((pcm) => one.link?.send(pcm));
   if (work !== one) return microphone.release();
   one.microphone = microphone;
@@ -86,7 +86,7 @@ async function listen(one: Work): Promise<void> {
 /** @param caret where in the box the words go. */
 export async function startDictation(id: string, caret: number): Promise<void> {
   cancel();
-  const one: Work = { id, place: placeAt(boxOf(id).draft, caret), hasty: false };
+  const one: Work = { id, place: placeAt(getPromptState(id).draft, caret), hasty: false };
   work = one;
   stage(one, "starting");
   try {
@@ -94,7 +94,7 @@ export async function startDictation(id: string, caret: number): Promise<void> {
     stage(one, "listening");
     if (one.hasty) await finishDictation();
   } catch (error) {
-    if (work === one) say("bad", "Dictation", textOf(error));
+    if (work === one) showToast("bad", "Dictation", getErrorText(error));
     end(one);
   }
 }

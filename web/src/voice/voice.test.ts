@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
-import { closeText, hear } from "./link.ts";
-import { found, placeAt, put } from "./place.ts";
+import { closeText, handleFrame } from "./link.ts";
+import { findSpan, placeAt, insertText } from "./place.ts";
 import { RATE, Resampler, toPcm16 } from "./resample.ts";
 import { wholeOf } from "./speech.ts";
 
@@ -65,7 +65,7 @@ describe("the place in the box", () => {
   const say = (draft: string, caret: number, ...texts: string[]) => {
     let place = placeAt(draft, caret);
     let now = draft;
-    for (const text of texts) ({ place, draft: now } = put(place, text));
+    for (const text of texts) ({ place, draft: now } = insertText(place, text));
     return { place, draft: now };
   };
 
@@ -78,25 +78,27 @@ describe("the place in the box", () => {
 
   test("what is typed around it meanwhile stays", () => {
     const { place } = say("first. ", 7, "then this");
-    const moved = found(place, "First of all. then this!");
+    const moved = findSpan(place, "First of all. then this!");
     expect(moved).toEqual({ before: "First of all. ", said: "then this", after: "!" });
-    expect(put(moved ?? place, "then that").draft).toBe("First of all. then that!");
+    expect(insertText(moved ?? place, "then that").draft).toBe("First of all. then that!");
   });
 
   test("what is changed in it is the person's", () => {
     const { place } = say("", 0, "then this");
-    for (const draft of ["", "then his", "then this then this"]) expect(found(place, draft)).toBeUndefined();
-    expect(found(placeAt("ab", 1), "abc")).toBeUndefined();
+    for (const draft of ["", "then his", "then this then this"])
+      expect(findSpan(place, draft)).toBeUndefined();
+    expect(findSpan(placeAt("ab", 1), "abc")).toBeUndefined();
   });
 });
 
 test("frames", () => {
   const told = { text: vi.fn(), problem: vi.fn(), over: vi.fn() };
-  for (const frame of ['{"t":"ready"}', "7", '{"t":"transcript"}', '{"t":"closed"}']) hear(frame, told);
+  for (const frame of ['{"t":"ready"}', "7", '{"t":"transcript"}', '{"t":"closed"}'])
+    handleFrame(frame, told);
   expect(told.text).not.toHaveBeenCalled();
-  hear('{"t":"transcript","text":"hi","final":true}', told);
+  handleFrame('{"t":"transcript","text":"hi","final":true}', told);
   expect(told.text).toHaveBeenCalledWith("hi", true);
-  hear('{"t":"error","message":"no"}', told);
+  handleFrame('{"t":"error","message":"no"}', told);
   expect(told.problem).toHaveBeenCalledWith("no");
 });
 

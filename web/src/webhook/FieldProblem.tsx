@@ -1,5 +1,5 @@
 import { Icon } from "../ui/Icon.tsx";
-import type { FieldName, Problem } from "./words.ts";
+import type { FieldName, Problem } from "./texts.ts";
 
 export const problemId = (field: FieldName): string => `webhook-problem-${field}`;
 

@@ -3,9 +3,9 @@ import { Field, Switch } from "../settings/fields.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { FieldProblem, problemId } from "./FieldProblem.tsx";
-import type { Kind, DeliveryResultResponse, WebhookResponse } from "./types.ts";
+import type { Kind, Result, Webhook } from "./types.ts";
 import type { Card } from "./useWebhook.ts";
-import { changeOf, type FieldName, isEmpty, KINDS, resultText, SCOPES } from "./words.ts";
+import { diffDraft, type FieldName, isEmpty, KINDS, describeResult, SCOPES } from "./texts.ts";
 
 /** Ties a field to its problem, for screen readers too. */
 function marked(card: Card, field: FieldName) {
@@ -13,7 +13,7 @@ function marked(card: Card, field: FieldName) {
   return { "aria-invalid": wrong, "aria-describedby": wrong ? problemId(field) : undefined };
 }
 
-function KindField({ card, now }: { card: Card; now: WebhookResponse }) {
+function KindField({ card, now }: { card: Card; now: Webhook }) {
   const hint = KINDS.find(([kind]) => kind === now.kind)?.[2];
   return (
     <>
@@ -37,12 +37,12 @@ function KindField({ card, now }: { card: Card; now: WebhookResponse }) {
   );
 }
 
-function ScopeField({ card, now }: { card: Card; now: WebhookResponse }) {
+function ScopeField({ card, now }: { card: Card; now: Webhook }) {
   return (
     <>
       <div class="setting webhook-scope">
-        <span>Tells of</span>
-        <div class="segments" role="radiogroup" aria-label="Tells of" {...marked(card, "scope")}>
+        <span>Send for</span>
+        <div class="segments" role="radiogroup" aria-label="Send for" {...marked(card, "scope")}>
           {SCOPES.map(([scope, label]) => (
             <label key={scope}>
               <input
@@ -63,12 +63,12 @@ function ScopeField({ card, now }: { card: Card; now: WebhookResponse }) {
 }
 
 /** What is saved is a secret: the field is for a new one, the placeholder tells where the old leads. */
-function UrlField({ card, saved }: { card: Card; saved: WebhookResponse }) {
+function UrlField({ card, saved }: { card: Card; saved: Webhook }) {
   return (
     <>
       <Field
         label="URL"
-        hint={saved.hasUrl ? "saved, and never shown again; type to replace it" : "kept as a secret"}
+        hint={saved.hasUrl ? "saved, never shown again; type to replace it" : "stored as a secret"}
       >
         <input
           class="field"
@@ -89,23 +89,23 @@ function UrlField({ card, saved }: { card: Card; saved: WebhookResponse }) {
   );
 }
 
-function LastResult({ result }: { result: DeliveryResultResponse | null }) {
+function LastResult({ result }: { result: Result | null }) {
   const now = useNow();
   return (
     <p class="webhook-result" role="status" data-ok={result?.ok} data-testid="webhook-result">
       {result ? (
         <>
-          <Icon name={result.ok ? "check" : "alert"} size={15} /> Last message: {resultText(result, now)}
+          <Icon name={result.ok ? "check" : "alert"} size={15} /> Last message: {describeResult(result, now)}
         </>
       ) : (
-        "Nothing was sent yet."
+        "No messages sent yet."
       )}
     </p>
   );
 }
 
-function Buttons({ card, saved }: { card: Card; saved: WebhookResponse }) {
-  const change = changeOf(saved, card.draft);
+function Buttons({ card, saved }: { card: Card; saved: Webhook }) {
+  const change = diffDraft(saved, card.draft);
   return (
     <div class="dialog-foot">
       {saved.hasUrl && (
@@ -117,17 +117,17 @@ function Buttons({ card, saved }: { card: Card; saved: WebhookResponse }) {
             onClick={() => void card.clear()}
             data-testid="webhook-clear"
           >
-            Forget URL
+            Delete URL
           </button>
           <button
             type="button"
             class="button"
             disabled={card.busy !== "" || !isEmpty(change)}
-            title={isEmpty(change) ? undefined : "Save first: the test uses what is saved"}
+            title={isEmpty(change) ? undefined : "Save first. The test uses the saved URL."}
             onClick={() => void card.test()}
             data-testid="webhook-test"
           >
-            {card.busy === "testing" ? <span class="spinner" /> : <Icon name="send" size={16} />} Send a test
+            {card.busy === "testing" ? <span class="spinner" /> : <Icon name="send" size={16} />} Send test
           </button>
         </>
       )}
@@ -143,7 +143,7 @@ function Buttons({ card, saved }: { card: Card; saved: WebhookResponse }) {
   );
 }
 
-export function WebhookForm({ card, saved }: { card: Card; saved: WebhookResponse }) {
+export function WebhookForm({ card, saved }: { card: Card; saved: Webhook }) {
   const { url: _, ...changed } = card.draft;
   const now = { ...saved, ...changed };
   const submit = (event: Event) => {
@@ -154,7 +154,7 @@ export function WebhookForm({ card, saved }: { card: Card; saved: WebhookRespons
     <form onSubmit={submit} noValidate>
       <Switch
         label="Send messages"
-        hint="also while no page is open"
+        hint="even while no page is open"
         value={now.enabled}
         onChange={(enabled) => card.edit({ enabled })}
       />

@@ -11,7 +11,7 @@ export function WebhookSettings() {
       <h3>Webhook</h3>
       {card.refused && (
         <p class="dim" data-testid="webhook-refused">
-          Only administrators set up the webhook.
+          Only admins can set up the webhook.
         </p>
       )}
       {!card.refused && card.saved && <WebhookForm card={card} saved={card.saved} />}

@@ -2,15 +2,15 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../api/errors.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { ask } from "../ui/ask.ts";
-import { say } from "../ui/toasts.ts";
+import { askQuestion } from "../ui/ask.ts";
+import { showToast } from "../ui/toasts.ts";
 import { changeWebhook, readWebhook, testWebhook } from "./calls.ts";
-import type { Change, WebhookResponse } from "./types.ts";
-import { changeOf, type Problem, problemOf } from "./words.ts";
+import type { Change, Webhook } from "./types.ts";
+import { diffDraft, type Problem, parseProblem } from "./texts.ts";
 
 export interface Card {
   /** Absent until it was read; `refused`: not for this user. */
-  saved: WebhookResponse | undefined;
+  saved: Webhook | undefined;
   refused: boolean;
   draft: Change;
   busy: "" | "saving" | "testing";
@@ -22,7 +22,7 @@ export interface Card {
 }
 
 export function useWebhook(): Card {
-  const [saved, setSaved] = useState<WebhookResponse>();
+  const [saved, setSaved] = useState<Webhook>();
   const [refused, setRefused] = useState(false);
   const [draft, setDraft] = useState<Change>({});
   const [busy, setBusy] = useState<Card["busy"]>("");
@@ -35,7 +35,7 @@ export function useWebhook(): Card {
       await act();
     } catch (error) {
       if (error instanceof ApiError && error.status === 403) setRefused(true);
-      else setProblem(problemOf(error));
+      else setProblem(parseProblem(error));
     } finally {
       setBusy("");
     }
@@ -44,16 +44,16 @@ export function useWebhook(): Card {
     attempt("saving", async () => {
       setSaved(await changeWebhook(change));
       setDraft({});
-      say("good", said);
+      showToast("good", said);
     });
   const clear = async () => {
-    const answer = await ask({
-      title: "Forget the URL?",
-      text: "The webhook is switched off, and messages that still wait are given up.",
-      action: "Forget it",
+    const answer = await askQuestion({
+      title: "Delete the URL?",
+      text: "This turns the webhook off and drops queued messages.",
+      action: "Delete",
       danger: true,
     });
-    if (answer !== undefined) await put({ url: "" }, "The URL is forgotten");
+    if (answer !== undefined) await put({ url: "" }, "URL deleted");
   };
   const test = () =>
     attempt("testing", async () => {
@@ -73,7 +73,7 @@ export function useWebhook(): Card {
     busy,
     problem,
     edit: (part) => setDraft((before) => ({ ...before, ...part })),
-    save: () => (saved ? put(changeOf(saved, draft), "Saved") : Promise.resolve()),
+    save: () => (saved ? put(diffDraft(saved, draft), "Saved") : Promise.resolve()),
     clear,
     test,
   };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import type { WebhookResponse } from "./types.ts";
-import { changeOf, isEmpty, problemOf, resultText } from "./words.ts";
+import type { Webhook } from "./types.ts";
+import { diffDraft, isEmpty, parseProblem, describeResult } from "./texts.ts";
 
-const SAVED: WebhookResponse = {
+const SAVED: Webhook = {
   enabled: false,
   kind: "topic",
   scope: "attention",
@@ -14,9 +14,9 @@ const SAVED: WebhookResponse = {
 
 describe("the webhook's card", () => {
   test("sends only what differs, and an untouched URL never", () => {
-    expect(changeOf(SAVED, {})).toEqual({});
-    expect(changeOf(SAVED, { enabled: false, kind: "topic", scope: "attention", url: "  " })).toEqual({});
-    expect(changeOf(SAVED, { enabled: true, kind: "chat_a", scope: "all", url: " https://x/y " })).toEqual({
+    expect(diffDraft(SAVED, {})).toEqual({});
+    expect(diffDraft(SAVED, { enabled: false, kind: "topic", scope: "attention", url: "  " })).toEqual({});
+    expect(diffDraft(SAVED, { enabled: true, kind: "chat_a", scope: "all", url: " https://x/y " })).toEqual({
       enabled: true,
       kind: "chat_a",
       scope: "all",
@@ -33,19 +33,19 @@ describe("the webhook's card", () => {
     ["enabled: needs a url", { field: "enabled", text: "Needs a url." }],
     ["body: is no JSON", { text: "body: is no JSON" }],
   ])("puts a refusal at its field: %s", (message, problem) => {
-    expect(problemOf(new ApiError(400, "INVALID_INPUT", message))).toEqual(problem);
+    expect(parseProblem(new ApiError(400, "INVALID_INPUT", message))).toEqual(problem);
   });
 
   test("another failure belongs to the whole card", () => {
     const text = "url: of another kind";
-    expect(problemOf(new ApiError(409, "CONFLICT", text))).toEqual({ text });
-    expect(problemOf(new Error("gone"))).toEqual({ text: "gone" });
+    expect(parseProblem(new ApiError(409, "CONFLICT", text))).toEqual({ text });
+    expect(parseProblem(new Error("gone"))).toEqual({ text: "gone" });
   });
 
   test("tells what became of the last message", () => {
     const at = Date.now();
-    expect(resultText({ ok: true, status: 204, at }, at)).toMatch(/^Accepted \(HTTP 204\), /);
-    expect(resultText({ ok: false, error: "HTTP 500", status: 500, at }, at)).toMatch(/^HTTP 500, /);
-    expect(resultText({ ok: false, at }, at)).toMatch(/^Not accepted, /);
+    expect(describeResult({ ok: true, status: 204, at }, at)).toMatch(/^Accepted \(HTTP 204\), /);
+    expect(describeResult({ ok: false, error: "HTTP 500", status: 500, at }, at)).toMatch(/^HTTP 500, /);
+    expect(describeResult({ ok: false, at }, at)).toMatch(/^Rejected, /);
   });
 });

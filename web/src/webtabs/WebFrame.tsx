@@ -1,6 +1,6 @@
 /** The web tabs that are open: each a frame, of which one is in front. */
 import { useEffect, useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { Problem } from "../ui/Problem.tsx";
@@ -22,7 +22,7 @@ function Frame({ tab, front }: { tab: OpenTab; front: boolean }) {
     setProblem("");
     addressOf(tab.id).then(
       (found) => alive && setAddress(found),
-      (error: unknown) => alive && setProblem(textOf(error)),
+      (error: unknown) => alive && setProblem(getErrorText(error)),
     );
     return () => {
       alive = false;
@@ -33,12 +33,7 @@ function Frame({ tab, front }: { tab: OpenTab; front: boolean }) {
       <header class="webtab-bar">
         <Icon name="screen" size={15} />
         <span class="webtab-url">{tab.url}</span>
-        <IconButton
-          icon="refresh"
-          label="Load again"
-          testid="webtab-again"
-          onClick={() => setTurn(turn + 1)}
-        />
+        <IconButton icon="refresh" label="Reload" testid="webtab-again" onClick={() => setTurn(turn + 1)} />
         <IconButton icon="close" label="Close" testid="webtab-close" onClick={() => closeTab(tab.id)} />
       </header>
       <Problem text={problem} testid="webtab-problem" />

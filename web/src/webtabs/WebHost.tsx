@@ -2,7 +2,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { activeId } from "../store/state.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { frontTab, openTabs } from "./state.ts";
 
 export function WebHost() {
@@ -15,7 +15,7 @@ export function WebHost() {
     if (!wanted || Body) return;
     import("./WebFrame.tsx").then(
       (module) => setBody(() => module.WebFrames),
-      (error: unknown) => failed("The web tab could not be shown", error),
+      (error: unknown) => showError("Couldn't show the web tab", error),
     );
   }, [wanted]);
   return wanted && Body ? <Body /> : null;

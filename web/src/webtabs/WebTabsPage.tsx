@@ -1,12 +1,12 @@
 /** Pages of other servers beside the sessions. */
 import { useEffect, useState } from "preact/hooks";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import type { WebView } from "../api/types.ts";
 import { Field } from "../settings/fields.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import "../ui/styles/records.css";
-import { followTabs, forget, keep, show, tabs, trouble } from "./actions.ts";
+import { followTabs, removeTab, createTab, showWebTab, tabs, trouble } from "./actions.ts";
 
 function NewTab() {
   const [url, setUrl] = useState("");
@@ -15,14 +15,14 @@ function NewTab() {
   const submit = async (event: Event) => {
     event.preventDefault();
     try {
-      await keep(name.trim(), url.trim());
+      await createTab(name.trim(), url.trim());
     } catch (error) {
-      setProblem(textOf(error));
+      setProblem(getErrorText(error));
     }
   };
   return (
     <form class="sheet" onSubmit={(event) => void submit(event)} aria-label="New web tab">
-      <Field label="Address" hint="as the service reaches it">
+      <Field label="Address" hint="as seen from the server">
         <input
           class="field"
           type="url"
@@ -33,7 +33,7 @@ function NewTab() {
           data-testid="webtab-url"
         />
       </Field>
-      <Field label="Name" hint="if you like">
+      <Field label="Name" hint="optional">
         <input
           class="field"
           maxLength={60}
@@ -45,7 +45,7 @@ function NewTab() {
       </Field>
       <Problem text={problem} testid="webtab-refused" />
       <div class="sheet-foot">
-        <small>What it shows is fenced in: it cannot reach this service.</small>
+        <small>Sandboxed: the page can't access tservice.</small>
         <button type="submit" class="button primary" data-testid="webtab-keep">
           Open
         </button>
@@ -67,17 +67,23 @@ function Row({ tab }: { tab: WebView }) {
         <small>{tab.url}</small>
       </div>
       <span class="setting-buttons">
-        <button type="button" class="button small" aria-label={`Open ${tab.name}`} onClick={() => show(tab)}>
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Open ${tab.name}`}
+          onClick={() => showWebTab(tab)}
+        >
           Open
         </button>
         <button
           type="button"
           class="button small"
-          aria-label={`Forget ${tab.name}`}
-          onClick={() => void forget(tab)}
+          aria-label={`Remove ${tab.name}`}
+          onClick={() => void removeTab(tab)}
           data-testid="webtab-forget"
         >
-          Forget
+          {" "}
+          Remove
         </button>
       </span>
     </li>

@@ -1,11 +1,11 @@
 /** What a person does with web tabs. */
 import { signal } from "@preact/signals";
-import { textOf } from "../api/errors.ts";
+import { getErrorText } from "../api/errors.ts";
 import type { WebView } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
-import { Reread } from "../lib/reread.ts";
+import { CoalescedRead } from "../lib/coalescedread.ts";
 import { onServerEvent } from "../stream/events.ts";
-import { failed } from "../ui/toasts.ts";
+import { showError } from "../ui/toasts.ts";
 import { nameOf } from "./addresses.ts";
 import * as calls from "./calls.ts";
 import { closeTab, showTab } from "./state.ts";
@@ -13,13 +13,13 @@ import { closeTab, showTab } from "./state.ts";
 export const tabs = signal<readonly WebView[] | undefined>(undefined);
 export const trouble = signal("");
 
-const reads = new Reread(async (outdated) => {
+const reads = new CoalescedRead(async (outdated) => {
   try {
     const found = await calls.listTabs();
     if (!outdated()) tabs.value = found.webviews;
     trouble.value = "";
   } catch (error) {
-    trouble.value = textOf(error);
+    trouble.value = getErrorText(error);
   }
 });
 
@@ -29,33 +29,33 @@ export function followTabs(): () => void {
   return onServerEvent("webview:changed", () => void reads.now());
 }
 
-export function show(tab: WebView): void {
+export function showWebTab(tab: WebView): void {
   showTab({ id: tab.id, name: tab.name, url: tab.url });
   openPage.value = undefined;
 }
 
 /** @throws ApiError as the service refuses it. */
-export async function keep(name: string, url: string): Promise<void> {
-  show((await calls.createTab({ name: name || nameOf(url), url })).webview);
+export async function createTab(name: string, url: string): Promise<void> {
+  showWebTab((await calls.createTab({ name: name || nameOf(url), url })).webview);
 }
 
 /** One that is kept already is not kept twice. */
 export async function openAddress(url: string): Promise<void> {
   try {
     const known = (await calls.listTabs()).webviews.find((tab) => tab.url === url);
-    if (known) show(known);
-    else await keep(nameOf(url), url);
+    if (known) showWebTab(known);
+    else await createTab(nameOf(url), url);
   } catch (error) {
-    failed("Not opened", error);
+    showError("Couldn't open", error);
   }
 }
 
-export async function forget(tab: WebView): Promise<void> {
+export async function removeTab(tab: WebView): Promise<void> {
   closeTab(tab.id);
   try {
     await calls.deleteTab(tab.id);
   } catch (error) {
-    failed("Not forgotten", error);
+    showError("Couldn't remove the web tab", error);
   }
   await reads.now();
 }

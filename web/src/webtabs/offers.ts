@@ -1,7 +1,7 @@
 /** Offers the address of a dev server that a session in front prints as a web tab. */
 import { effect } from "@preact/signals";
 import { currentView } from "../terminal/current.ts";
-import { say } from "../ui/toasts.ts";
+import { showToast } from "../ui/toasts.ts";
 import { localAddresses, nameOf } from "./addresses.ts";
 
 const LOOK_MS = 2_000;
@@ -28,14 +28,23 @@ function screenText(): string {
   return text;
 }
 
-export function offer(text: string, service: string): void {
+/** `port 5173`; the host alone where the address names no port. */
+function portOf(address: string): string {
+  const { port, host } = new URL(address);
+  return port === "" ? host : `port ${port}`;
+}
+
+export function offerAddresses(text: string, service: string): void {
   for (const address of localAddresses(text)) {
     // The service prints its own address too.
     if (new URL(address).host === service || offered.has(address)) continue;
     if (offered.size >= OFFERED_MAX) return;
     offered.add(address);
     const act = () => void show(address);
-    say("info", nameOf(address), "A server of this session.", { label: "Open as web tab", act });
+    showToast("info", `Server running on ${portOf(address)}`, nameOf(address), {
+      label: "Open as web tab",
+      act,
+    });
   }
 }
 
@@ -44,7 +53,7 @@ export function followOffers(): void {
   effect(() => {
     if (!currentView.value) return undefined;
     const timer = setInterval(() => {
-      if (!document.hidden) offer(screenText(), location.host);
+      if (!document.hidden) offerAddresses(screenText(), location.host);
     }, LOOK_MS);
     return () => clearInterval(timer);
   });

@@ -36,10 +36,10 @@ export async function readAccess(scope: string): Promise<string | undefined> {
   return typeof key === "string" ? key : undefined;
 }
 
-export async function giveAccess(scope: string, key: string): Promise<void> {
+export async function storeAccess(scope: string, key: string): Promise<void> {
   await within("readwrite", (store) => store.put(key, entry(scope)));
 }
 
-export async function takeAccess(scope: string): Promise<void> {
+export async function removeAccess(scope: string): Promise<void> {
   await within("readwrite", (store) => store.delete(entry(scope)));
 }

@@ -1,14 +1,14 @@
 /** What a notification shows of a dialog, and how a press on one of its buttons becomes the answer. */
 import {
   type Answer,
-  formOf,
+  getForm,
   isKnown,
-  type ApprovalItemResponse,
-  leaningOf,
-  missingOf,
-  riskOf,
+  type Item,
+  getLeaning,
+  describeMissing,
+  getRisk,
 } from "../approvals/item.ts";
-import { wantOf } from "../approvals/words.ts";
+import { describeRequest } from "../approvals/texts.ts";
 
 export interface Action {
   action: string;
@@ -16,7 +16,7 @@ export interface Action {
 }
 
 /** What is kept with the notification, for the moment in which it is pressed. */
-export interface Kept {
+export interface NotificationData {
   sessionId: string;
   approvalId: string;
   /** The dialog that was shown: another one is not answered (protocol-approvals). */
@@ -26,7 +26,7 @@ export interface Kept {
 export interface Notice {
   body: string;
   actions: Action[];
-  data: Kept;
+  data: NotificationData;
 }
 
 /** Characters; phones show some three lines. */
@@ -46,45 +46,45 @@ function cut(text: string): string {
 const OPTION = /^option-([1-9])$/;
 
 /** Whether all that agreeing allows can be read in the notification itself. */
-function isInView(item: ApprovalItemResponse): boolean {
-  const text = wantOf(item);
+function isInView(item: Item): boolean {
+  const text = describeRequest(item);
   return item.complete === true && text.length <= VIEW_MOST && text.split("\n").length <= LINES_MOST;
 }
 
 /** Browsers show two buttons. What is grave or not wholly in view can be declined or opened there. */
-export function actionsOf(item: ApprovalItemResponse): Action[] {
+export function listActions(item: Item): Action[] {
   if (item.kind !== "permission") return [];
   const deny = { action: "deny", title: "Deny" };
   const careful = [deny, { action: "open", title: "Open" }];
-  if (riskOf(item) !== undefined || !isKnown(item) || !isInView(item)) return careful;
-  const form = formOf(item);
+  if (getRisk(item) !== undefined || !isKnown(item) || !isInView(item)) return careful;
+  const form = getForm(item);
   if (form === "blind") return [{ action: "approve", title: "Approve" }, deny];
-  const agrees = (item.options ?? []).find((option) => leaningOf(item, option) === "yes");
+  const agrees = (item.options ?? []).find((option) => getLeaning(item, option) === "yes");
   if (form !== "single" || !agrees || agrees.label.length > TITLE_MOST) return careful;
   return [{ action: `option-${agrees.n}`, title: agrees.label }, deny];
 }
 
-export function noticeOf(item: ApprovalItemResponse): Notice {
-  const risk = riskOf(item);
+export function buildNotice(item: Item): Notice {
+  const risk = getRisk(item);
   const hint = risk === undefined ? "" : `Hint: ${risk}. `;
-  const missing = missingOf(item);
-  const body = `${hint}${missing === undefined ? "" : `${missing}. `}${wantOf(item)}`;
+  const missing = describeMissing(item);
+  const body = `${hint}${missing === undefined ? "" : `${missing}. `}${describeRequest(item)}`;
   return {
     body: cut(body),
-    actions: actionsOf(item),
+    actions: listActions(item),
     data: { sessionId: item.sessionId, approvalId: item.id, frame: item.frame },
   };
 }
 
 /** @returns undefined for a press on the notification itself. */
-export function answerOf(action: string): Answer | undefined {
+export function parseAnswer(action: string): Answer | undefined {
   if (action === "approve" || action === "deny") return { action };
   const option = OPTION.exec(action)?.[1];
   return option === undefined ? undefined : { action: "option", option: Number(option) };
 }
 
-export function keptOf(value: unknown): Kept | undefined {
-  const { sessionId, approvalId, frame } = (value ?? {}) as Partial<Kept>;
+export function parseNotificationData(value: unknown): NotificationData | undefined {
+  const { sessionId, approvalId, frame } = (value ?? {}) as Partial<NotificationData>;
   const whole = [sessionId, approvalId, frame].every((each) => typeof each === "string");
-  return whole ? (value as Kept) : undefined;
+  return whole ? (value as NotificationData) : undefined;
 }

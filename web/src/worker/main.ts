@@ -1,5 +1,5 @@
 /** Parts of the service worker that share the page's rules; `public/sw.js` loads and calls them. */
-import { answered, asked, asking } from "./asking.ts";
+import { sendAnswer, readNotice, createWorkerContext } from "./requests.ts";
 import { keepShared, sharedOf } from "./shared.ts";
 
 interface FetchEvent extends Event {
@@ -13,7 +13,7 @@ const worker = globalThis as unknown as {
   parts: unknown;
 };
 const { scope } = worker.registration;
-const by = asking(scope);
+const by = createWorkerContext(scope);
 
 /** The service never sees it: what was shared stays in the browser. */
 async function share(request: Request): Promise<Response> {
@@ -33,6 +33,6 @@ worker.addEventListener("fetch", (event) => {
 });
 
 worker.parts = {
-  asked: (sessionId: unknown) => asked(by, sessionId),
-  answered: (action: string, data: unknown) => answered(by, action, data),
+  asked: (sessionId: unknown) => readNotice(by, sessionId),
+  answered: (action: string, data: unknown) => sendAnswer(by, action, data),
 };

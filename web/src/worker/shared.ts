@@ -3,7 +3,7 @@
  * becomes of it. Any page can send a browser here, so nothing of it goes anywhere by itself.
  */
 
-import { cacheName } from "./kept.ts";
+import { getCacheName } from "./sharedcache.ts";
 
 export const TEXT_MOST = 20_000;
 export const FILES_MOST = 5;
@@ -43,8 +43,8 @@ const place = (scope: string, name: string): string => new URL(`shared/${name}`,
 
 /** The newest takes the place of what was there. */
 export async function keepShared(scope: string, { text, files }: Shared): Promise<void> {
-  await caches.delete(cacheName(scope));
-  const cache = await caches.open(cacheName(scope));
+  await caches.delete(getCacheName(scope));
+  const cache = await caches.open(getCacheName(scope));
   await cache.put(place(scope, "text"), new Response(text));
   for (const [at, file] of files.entries()) {
     const headers = { "Content-Type": file.type, "X-Name": encodeURIComponent(file.name.slice(0, 200)) };
@@ -59,8 +59,8 @@ async function fileOf(answer: Response): Promise<File> {
 
 /** @returns undefined: nothing waits. */
 export async function readShared(scope: string): Promise<Shared | undefined> {
-  if (!("caches" in globalThis) || !(await caches.has(cacheName(scope)))) return undefined;
-  const cache = await caches.open(cacheName(scope));
+  if (!("caches" in globalThis) || !(await caches.has(getCacheName(scope)))) return undefined;
+  const cache = await caches.open(getCacheName(scope));
   const text = (await (await cache.match(place(scope, "text")))?.text()) ?? "";
   const files: File[] = [];
   for (let at = 0; at < FILES_MOST; at++) {

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
-import type { ApprovalItemResponse } from "../approvals/item.ts";
-import { actionsOf, answerOf, keptOf, noticeOf } from "./answers.ts";
-import { answered, asked, type Asking, type Fetch } from "./asking.ts";
+import type { Item } from "../approvals/item.ts";
+import { listActions, parseAnswer, parseNotificationData, buildNotice } from "./answers.ts";
+import { sendAnswer, readNotice, type WorkerContext, type Fetch } from "./requests.ts";
 import { FILE_MOST, FILES_MOST, sharedOf, TEXT_MOST } from "./shared.ts";
 
-const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse => ({
+const item = (part: Partial<Item> = {}): Item => ({
   id: "a1",
   sessionId: "s1",
   sessionName: "one",
@@ -21,8 +21,7 @@ const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse =>
   ...part,
 });
 
-const ids = (part?: Partial<ApprovalItemResponse>): string[] =>
-  actionsOf(item(part)).map(({ action }) => action);
+const ids = (part?: Partial<Item>): string[] => listActions(item(part)).map(({ action }) => action);
 
 describe("buttons of a notification", () => {
   test("agreeing and declining; of a risky command declining alone", () => {
@@ -31,8 +30,8 @@ describe("buttons of a notification", () => {
     const grave = { riskHint: "Deletes files for good" };
     expect(ids(grave)).toEqual(["deny", "open"]);
     const { toolName: _, toolSummary: __, ...unknown } = item();
-    expect(actionsOf(unknown).map(({ action }) => action)).toEqual(["deny", "open"]);
-    expect(noticeOf(item(grave)).body).toBe("Hint: Deletes files for good. wants to use Bash: make test");
+    expect(listActions(unknown).map(({ action }) => action)).toEqual(["deny", "open"]);
+    expect(buildNotice(item(grave)).body).toBe("Hint: Deletes files for good. wants to run make test");
   });
 
   test("of what is not wholly in view declining and opening alone", () => {
@@ -41,9 +40,9 @@ describe("buttons of a notification", () => {
     expect(ids({ complete: false, toolMissing: 26 })).toEqual(["deny", "open"]);
     expect(ids({ complete: false, toolOther: ["content"] })).toEqual(["deny", "open"]);
     const { complete: _, ...old } = item();
-    expect(actionsOf(old).map(({ action }) => action)).toEqual(["deny", "open"]);
+    expect(listActions(old).map(({ action }) => action)).toEqual(["deny", "open"]);
     expect(ids({ options: [{ n: 1, label: "y".repeat(200), selected: false }] })).toEqual(["deny", "open"]);
-    expect(noticeOf(item({ complete: false, toolMissing: 1026 })).body).toMatch(
+    expect(buildNotice(item({ complete: false, toolMissing: 1026 })).body).toMatch(
       /^Not in this summary: 1,026 more/,
     );
   });
@@ -58,22 +57,22 @@ describe("buttons of a notification", () => {
   });
 
   test("texts are bounded", () => {
-    const { body } = noticeOf(item({ toolSummary: "x".repeat(2000) }));
+    const { body } = buildNotice(item({ toolSummary: "x".repeat(2000) }));
     expect(body.length).toBeLessThanOrEqual(240);
     const shown = body.match(/x/g)?.length ?? 0;
     expect(body).toContain(`(${2000 - shown} more characters)`);
   });
 
   test("their names lead back to answers", () => {
-    expect(answerOf("option-2")).toEqual({ action: "option", option: 2 });
-    expect(answerOf("open")).toBeUndefined();
-    expect(answerOf("deny")).toEqual({ action: "deny" });
-    expect([answerOf(""), answerOf("option-0"), answerOf("option-12")]).toEqual([
+    expect(parseAnswer("option-2")).toEqual({ action: "option", option: 2 });
+    expect(parseAnswer("open")).toBeUndefined();
+    expect(parseAnswer("deny")).toEqual({ action: "deny" });
+    expect([parseAnswer(""), parseAnswer("option-0"), parseAnswer("option-12")]).toEqual([
       undefined,
       undefined,
       undefined,
     ]);
-    expect(keptOf({ sessionId: "s" })).toBeUndefined();
+    expect(parseNotificationData({ sessionId: "s" })).toBeUndefined();
   });
 });
 
@@ -82,7 +81,7 @@ interface Sent {
   init: RequestInit;
 }
 
-function by(answer: () => Response, key: string | undefined = "k"): { asking: Asking; sent: Sent[] } {
+function by(answer: () => Response, key: string | undefined = "k"): { asking: WorkerContext; sent: Sent[] } {
   const sent: Sent[] = [];
   const fetch = (async (url: URL, init: RequestInit) => {
     sent.push({ url: String(url), init });
@@ -96,8 +95,8 @@ const listed = (): Response => Response.json({ success: true, data: { approvals:
 describe("the worker's requests", () => {
   test("what is asked is read with the page's key, below its path", async () => {
     const { asking, sent } = by(listed);
-    expect(await asked(asking, "s1")).toEqual(noticeOf(item()));
-    expect(await asked(asking, "s2")).toBeUndefined();
+    expect(await readNotice(asking, "s1")).toEqual(buildNotice(item()));
+    expect(await readNotice(asking, "s2")).toBeUndefined();
     expect(sent[0]?.url).toBe("https://x.example/base/api/approvals");
     expect(sent[0]?.init.headers).toMatchObject({ "X-Service-Key": "k" });
   });
@@ -105,38 +104,38 @@ describe("the worker's requests", () => {
   test("without a key nothing is asked or answered", async () => {
     const { asking, sent } = by(listed);
     const off = { ...asking, key: async () => undefined };
-    expect(await asked(off, "s1")).toBeUndefined();
+    expect(await readNotice(off, "s1")).toBeUndefined();
     const broken = { ...asking, key: () => Promise.reject(new Error("this browser keeps nothing")) };
     const complaint = vi.spyOn(console, "warn").mockImplementation(() => {});
-    expect(await asked(broken, "s1")).toBeUndefined();
+    expect(await readNotice(broken, "s1")).toBeUndefined();
     expect(complaint).toHaveBeenCalledOnce();
     complaint.mockRestore();
-    expect(await answered(off, "deny", noticeOf(item()).data)).toBe("none");
+    expect(await sendAnswer(off, "deny", buildNotice(item()).data)).toBe("none");
     expect(sent).toEqual([]);
   });
 
   test("an answer names the dialog that was shown", async () => {
     const { asking, sent } = by(() => Response.json({ success: true }));
-    expect(await answered(asking, "option-1", noticeOf(item()).data)).toBe("taken");
+    expect(await sendAnswer(asking, "option-1", buildNotice(item()).data)).toBe("taken");
     expect(sent[0]?.url).toBe("https://x.example/base/api/approvals/a1/answer");
     expect(JSON.parse(String(sent[0]?.init.body))).toEqual({
       action: "option",
       option: 1,
       expectFrame: "f1",
     });
-    expect(await answered(asking, "", noticeOf(item()).data)).toBe("none");
-    expect(await answered(asking, "deny", { sessionId: "s1" })).toBe("none");
+    expect(await sendAnswer(asking, "", buildNotice(item()).data)).toBe("none");
+    expect(await sendAnswer(asking, "deny", { sessionId: "s1" })).toBe("none");
   });
 
   test("what is refused or does not arrive is no answer", async () => {
     const refused = by(() => new Response("", { status: 409 }));
-    expect(await answered(refused.asking, "deny", noticeOf(item()).data)).toBe("refused");
+    expect(await sendAnswer(refused.asking, "deny", buildNotice(item()).data)).toBe("refused");
     const cut = by(() => {
       throw new TypeError("no network");
     });
-    expect(await answered(cut.asking, "deny", noticeOf(item()).data)).toBe("refused");
-    expect(await asked(cut.asking, "s1")).toBeUndefined();
-    expect(await asked(by(() => new Response("<html>")).asking, "s1")).toBeUndefined();
+    expect(await sendAnswer(cut.asking, "deny", buildNotice(item()).data)).toBe("refused");
+    expect(await readNotice(cut.asking, "s1")).toBeUndefined();
+    expect(await readNotice(by(() => new Response("<html>")).asking, "s1")).toBeUndefined();
   });
 });
 

@@ -9,10 +9,10 @@ import { Row } from "./Row.tsx";
 import { ScheduleFields } from "./ScheduleFields.tsx";
 import { isShellMode } from "../jobs/shell.ts";
 import { type EditorState, useEditor } from "./useEditor.ts";
-import { WhatFields } from "./WhatFields.tsx";
+import { TaskFields } from "./TaskFields.tsx";
 
 const POLICIES: readonly [Definition["concurrencyPolicy"], string][] = [
-  ["warn_only", "Run all the same"],
+  ["warn_only", "Run anyway"],
   ["skip_if_same_agent_running", "Skip this time"],
 ];
 
@@ -25,7 +25,7 @@ function NameField({ state: { draft, set, problems } }: { state: EditorState }) 
           class="field"
           value={draft.name}
           maxLength={NAME_MAX}
-          placeholder="what it does, in a few words"
+          placeholder="e.g. Update dependencies"
           autocomplete="off"
           autofocus
           onInput={(event) => set({ name: event.currentTarget.value })}
@@ -40,7 +40,7 @@ function RuleFields({ state: { draft, set } }: { state: EditorState }) {
     <div class="form-rules">
       <Field
         label={isShellMode(draft.agentType) ? "If a shell is running" : "If the same agent is running"}
-        hint="in a session of another job or person; not for Run now"
+        hint="in a session of another job or user; Run now ignores this"
       >
         <select
           class="field"
@@ -59,15 +59,15 @@ function RuleFields({ state: { draft, set } }: { state: EditorState }) {
       </Field>
       {draft.scheduleType !== "once" && (
         <Switch
-          label="Close the session of the run before"
-          hint="also while it still works"
+          label="Close the previous run's session"
+          hint="even if it is still working"
           value={draft.autoClosePreviousSession}
           onChange={(autoClosePreviousSession) => set({ autoClosePreviousSession })}
         />
       )}
       <Switch
-        label="Switched on"
-        hint="off, it runs by hand only"
+        label="Enabled"
+        hint="when off, it runs only when you press Run now"
         value={draft.enabled}
         onChange={(enabled) => set({ enabled })}
       />
@@ -77,7 +77,7 @@ function RuleFields({ state: { draft, set } }: { state: EditorState }) {
 
 function NotesField({ state: { draft, set, problems } }: { state: EditorState }) {
   return (
-    <Row name="notes" label="Notes" hint="for people; the agent does not see them" problem={problems.notes}>
+    <Row name="notes" label="Notes" hint="not sent to the agent" problem={problems.notes}>
       {(tied) => (
         <textarea
           {...tied}
@@ -148,7 +148,7 @@ export function Editor({ start }: { start: Editing }) {
       <h3 id={headId}>{fresh ? "New job" : "Edit job"}</h3>
       <form ref={form} onSubmit={submit} noValidate>
         <NameField state={state} />
-        <WhatFields state={state} />
+        <TaskFields state={state} />
         <PromptFields state={state} />
         <ScheduleFields state={state} />
         <RuleFields state={state} />

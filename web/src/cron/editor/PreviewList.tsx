@@ -2,7 +2,7 @@ import { serviceZone } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import type { Preview } from "./preview.ts";
-import { aheadText, momentText } from "../jobs/words.ts";
+import { formatAhead, formatMoment } from "../jobs/texts.ts";
 
 function Fires({ fires }: { fires: readonly number[] }) {
   const now = useNow();
@@ -11,8 +11,8 @@ function Fires({ fires }: { fires: readonly number[] }) {
     <ol>
       {fires.map((at) => (
         <li key={at} data-testid="fire">
-          <time dateTime={new Date(at).toISOString()}>{momentText(at, now, zone)}</time>
-          <small>{aheadText(at, now)}</small>
+          <time dateTime={new Date(at).toISOString()}>{formatMoment(at, now, zone)}</time>
+          <small>{formatAhead(at, now)}</small>
         </li>
       ))}
     </ol>
@@ -31,7 +31,7 @@ export function PreviewList({ preview, once }: Props) {
   return (
     <section class="fires" aria-live="polite" aria-busy={!current} data-testid="preview">
       <h4>
-        {once ? "Fires" : "Next times"} <small>{serviceZone.value}</small>
+        {once ? "Runs" : "Next runs"} <small>{serviceZone.value}</small>
       </h4>
       {fires.length > 0 && <Fires fires={fires} />}
       {general !== "" && (
@@ -42,8 +42,8 @@ export function PreviewList({ preview, once }: Props) {
       {fires.length === 0 && general === "" && (
         <p class="dim">
           {refusals.length > 0
-            ? "They show when what is marked is mended."
-            : "They show when the schedule is complete."}
+            ? "Fix the marked fields to see the next runs."
+            : "Complete the schedule to see the next runs."}
         </p>
       )}
     </section>

@@ -12,8 +12,8 @@ const SOURCES = [
 ] as const;
 
 const WAYS = [
-  ["paste", "Pasted"],
-  ["typed", "Typed"],
+  ["paste", "Paste"],
+  ["typed", "Type key by key"],
 ] as const;
 
 function TextField({ state: { draft, set, problems } }: { state: EditorState }) {
@@ -21,7 +21,7 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
     <Row
       name="promptText"
       label={isShellMode(draft.agentType) ? "Input" : "Prompt"}
-      hint="one line; more goes into a file"
+      hint="single line (use a file for more)"
       problem={problems.promptText}
     >
       {(tied) => (
@@ -35,7 +35,7 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
           placeholder={
             isShellMode(draft.agentType)
               ? "df -h | tail -n +2"
-              : "Update the dependencies, run the tests and sum up."
+              : "Update the dependencies, run the tests and summarize."
           }
           onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
           onInput={(event) => {
@@ -59,7 +59,7 @@ function FileField({ state: { draft, set, problems } }: { state: EditorState }) 
     <Row
       name="promptFilePath"
       label="File"
-      hint="in the folder or below it, 1 MiB at most; read when the job fires"
+      hint="in the folder or below it, 1 MiB at most; read at each run"
       problem={problems.promptFilePath}
     >
       {(tied) => (

@@ -178,7 +178,7 @@ export function ScheduleFields({ state }: Part) {
     <fieldset class="form-group">
       <legend>Schedule</legend>
       <Segments
-        label="Fires"
+        label="Runs"
         choices={KINDS}
         value={state.draft.scheduleType}
         testid="kind"

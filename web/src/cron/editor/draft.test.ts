@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, unreachable } from "../../api/errors.ts";
+import { ApiError, createUnreachableError } from "../../api/errors.ts";
 import { bodyOf, changesOf, type Draft, draftOf, newDraft, oneLine } from "./draft.ts";
 import { job } from "../jobs/fixtures.ts";
 import { previewBody } from "./preview.ts";
-import { problemsOf, refusalOf, shownProblems } from "./problems.ts";
+import { validateDraft, parseRefusal, selectShownProblems } from "./problems.ts";
 
 const ZONE = "Europe/Berlin";
 const NOW = Date.parse("2026-11-20T12:00Z");
@@ -15,7 +15,7 @@ const draft = (part: Partial<Draft> = {}): Draft => ({
   ...part,
 });
 
-const problems = (part: Partial<Draft>) => problemsOf(draft(part), ZONE, NOW);
+const problems = (part: Partial<Draft>) => validateDraft(draft(part), ZONE, NOW);
 
 describe("what is sent", () => {
   test("only the fields of the chosen kinds", () => {
@@ -119,9 +119,9 @@ describe("what is wrong", () => {
 
   test("a job that has run keeps its moment", () => {
     const saved = draft({ scheduleType: "once", runAt: "2026-11-01T09:00", enabled: false });
-    expect(problemsOf({ ...saved, notes: "done" }, ZONE, NOW, saved)).toEqual({});
-    expect(problemsOf({ ...saved, enabled: true }, ZONE, NOW, saved)).toHaveProperty("runAt");
-    expect(problemsOf({ ...saved, runAt: "2026-11-02T09:00" }, ZONE, NOW, saved)).toHaveProperty("runAt");
+    expect(validateDraft({ ...saved, notes: "done" }, ZONE, NOW, saved)).toEqual({});
+    expect(validateDraft({ ...saved, enabled: true }, ZONE, NOW, saved)).toHaveProperty("runAt");
+    expect(validateDraft({ ...saved, runAt: "2026-11-02T09:00" }, ZONE, NOW, saved)).toHaveProperty("runAt");
   });
 });
 
@@ -131,21 +131,21 @@ describe("a refusal", () => {
     ["weeklyDays.1: must be at most 6", { field: "weeklyDays", text: "Must be at most 6." }],
     ["schedule: unknown", { field: undefined, text: "schedule: unknown" }],
   ])("%s", (text, expected) => {
-    expect(refusalOf(new ApiError(400, "INVALID_INPUT", text))).toEqual(expected);
+    expect(parseRefusal(new ApiError(400, "INVALID_INPUT", text))).toEqual(expected);
   });
 
   test("of another kind is about no field", () => {
-    expect(refusalOf(new ApiError(403, "FORBIDDEN", "name: not yours")).field).toBeUndefined();
-    expect(refusalOf(unreachable()).field).toBeUndefined();
+    expect(parseRefusal(new ApiError(403, "FORBIDDEN", "name: not yours")).field).toBeUndefined();
+    expect(parseRefusal(createUnreachableError()).field).toBeUndefined();
   });
 });
 
 describe("what shows", () => {
-  const all = { name: "This is needed.", promptText: "This is needed." };
+  const all = { name: "Required", promptText: "Required" };
 
   test("an untouched field is not wrong until the draft is sent", () => {
-    expect(shownProblems(all, new Set(["name"]), false, [])).toEqual({ name: all.name });
-    expect(shownProblems(all, new Set(), true, [])).toEqual(all);
+    expect(selectShownProblems(all, new Set(["name"]), false, [])).toEqual({ name: all.name });
+    expect(selectShownProblems(all, new Set(), true, [])).toEqual(all);
   });
 
   test("the service's word, unless the page knows better", () => {
@@ -154,7 +154,7 @@ describe("what shows", () => {
       { field: "workingDir", text: "Missing." } as const,
       undefined,
     ];
-    expect(shownProblems(all, new Set(["name"]), false, told)).toEqual({
+    expect(selectShownProblems(all, new Set(["name"]), false, told)).toEqual({
       name: all.name,
       workingDir: "Missing.",
     });

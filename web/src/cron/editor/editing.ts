@@ -1,12 +1,12 @@
 /** Which job is in the editor. */
 import { signal } from "@preact/signals";
-import { cutText } from "../../lib/format.ts";
+import { truncateText } from "../../lib/format.ts";
 import { firstMode, parseRemembered, recentFolders, REMEMBERED_KEY } from "../../sessions/newsession.ts";
 import { readStored } from "../../settings/prefs.ts";
 import { clis, serviceZone, sessions, settings } from "../../store/state.ts";
 import { type Draft, draftOf, newDraft } from "./draft.ts";
-import { type JobResponse, NAME_MAX } from "../jobs/job.ts";
-import { book } from "../jobs/state.ts";
+import { type Job, NAME_MAX } from "../jobs/job.ts";
+import { jobList } from "../jobs/state.ts";
 
 export interface Editing {
   /** Absent for a new job. */
@@ -25,7 +25,7 @@ const kept = () => parseRemembered(readStored(REMEMBERED_KEY));
 
 /** Folders of sessions and of the jobs that there are. */
 export function offeredFolders(): string[] {
-  const used = book.value.jobs.map((job) => job.workingDir);
+  const used = jobList.value.jobs.map((job) => job.workingDir);
   return [...new Set([...recentFolders(kept(), sessions.value, settings.value), ...used])];
 }
 
@@ -36,21 +36,21 @@ export function editNew(): void {
   editing.value = { draft: newDraft(Date.now(), serviceZone.value, mode, folder) };
 }
 
-const draftFrom = (job: JobResponse): Draft => draftOf(job, Date.now(), serviceZone.value);
+const draftFrom = (job: Job): Draft => draftOf(job, Date.now(), serviceZone.value);
 
-export function edit(job: JobResponse): void {
+export function edit(job: Job): void {
   editing.value = { id: job.id, draft: draftFrom(job) };
 }
 
 /** A job that has run can be switched on only with another moment: tomorrow is offered. */
-export function editAgain(job: JobResponse): void {
+export function editAgain(job: Job): void {
   const draft = draftFrom(job);
   const { runAt } = newDraft(Date.now(), serviceZone.value, draft.agentType, draft.workingDir);
   editing.value = { id: job.id, draft, wish: { enabled: true, runAt } };
 }
 
-export function editCopy(job: JobResponse): void {
+export function editCopy(job: Job): void {
   const mark = " (copy)";
-  const name = `${cutText(job.name, NAME_MAX - mark.length)}${mark}`;
+  const name = `${truncateText(job.name, NAME_MAX - mark.length)}${mark}`;
   editing.value = { draft: { ...draftFrom(job), name } };
 }

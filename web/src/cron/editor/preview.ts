@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { previewJob } from "../jobs/calls.ts";
 import { bodyOf, type Draft } from "./draft.ts";
 import type { Definition } from "../jobs/job.ts";
-import { type FieldName, type Problems, problemsOf, type Refusal, refusalOf } from "./problems.ts";
+import { type FieldName, type Problems, validateDraft, type Refusal, parseRefusal } from "./problems.ts";
 
 /** Long enough not to ask for every key, short enough to follow the eye. */
 export const DEBOUNCE_MS = 300;
@@ -25,7 +25,7 @@ const ASKED: readonly FieldName[] = [
  * @returns undefined while a field that counts is known to be wrong.
  */
 export function previewBody(draft: Draft, zone: string, now: number): Definition | undefined {
-  const wrong: Problems = problemsOf(draft, zone, now);
+  const wrong: Problems = validateDraft(draft, zone, now);
   if (ASKED.some((field) => field in wrong)) return undefined;
   const filled: Draft = { ...draft, name: "preview", promptMode: "inline_text", promptText: "-", notes: "" };
   const body: Definition = { ...bodyOf(filled, zone), launchCommand: null, enabled: true };
@@ -51,7 +51,7 @@ async function ask(body: Definition, signal: AbortSignal): Promise<Preview> {
   try {
     return { ...NONE, ...(await previewJob(body, signal)), current: true };
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = parseRefusal(error);
     if (refusal.field !== "workingDir" || signal.aborted)
       return { ...NONE, refusals: [refusal], current: true };
     const rest = await ask(withoutFolder(body), signal);

@@ -1,5 +1,5 @@
 /** What is wrong with a draft, at the field that it is about. */
-import { ApiError, textOf } from "../../api/errors.ts";
+import { ApiError, getErrorText } from "../../api/errors.ts";
 import { fromField } from "../../lib/zone.ts";
 import { type Draft, minutesOf } from "./draft.ts";
 import { fieldsOf } from "../jobs/expression.ts";
@@ -32,22 +32,22 @@ export type FieldName = (typeof FIELDS)[number];
 export type Problems = Partial<Record<FieldName, string>>;
 
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
-const REQUIRED = "This is needed.";
-const WHOLE_PATH = "The whole path is needed; it starts with /.";
+const REQUIRED = "Required";
+const WHOLE_PATH = "Enter the full path, starting with /.";
 
 function scheduleProblems(draft: Draft, zone: string, now: number, saved?: Draft): Problems {
   switch (draft.scheduleType) {
     case "once": {
       const at = fromField(draft.runAt, zone);
-      if (at === undefined) return { runAt: "Choose a day and a time." };
+      if (at === undefined) return { runAt: "Choose a date and a time." };
       const kept = saved?.scheduleType === "once" && saved.runAt === draft.runAt;
       const same = kept && (saved.enabled || !draft.enabled);
-      return at <= now && !same ? { runAt: "This moment has passed." } : {};
+      return at <= now && !same ? { runAt: "Choose a time in the future." } : {};
     }
     case "interval": {
       const minutes = minutesOf(draft);
       const fits = Number.isInteger(minutes) && minutes >= 1 && minutes <= MINUTES_MAX;
-      return fits ? {} : { intervalMinutes: "Between 1 minute and 365 days, in whole minutes." };
+      return fits ? {} : { intervalMinutes: "Choose between 1 minute and 365 days, in whole minutes." };
     }
     case "daily":
       return TIME.test(draft.dailyTime) ? {} : { dailyTime: "Choose a time." };
@@ -58,7 +58,7 @@ function scheduleProblems(draft: Draft, zone: string, now: number, saved?: Draft
       };
     case "cron": {
       const count = fieldsOf(draft.cronExpression).length;
-      return count === 5 ? {} : { cronExpression: `Five fields are needed, not ${count}.` };
+      return count === 5 ? {} : { cronExpression: `Enter five fields, not ${count}.` };
     }
   }
 }
@@ -67,32 +67,32 @@ function promptProblems(draft: Draft): Problems {
   if (draft.promptMode === "inline_text") {
     if (draft.promptText.trim() === "") return { promptText: REQUIRED };
     const over = draft.promptText.length > PROMPT_MAX;
-    return over ? { promptText: `At most ${PROMPT_MAX} characters; put it into a file.` } : {};
+    return over ? { promptText: `Use at most ${PROMPT_MAX} characters, or a file.` } : {};
   }
   const path = draft.promptFilePath.trim();
   if (path === "") return { promptFilePath: REQUIRED };
   if (!path.startsWith("/")) return { promptFilePath: WHOLE_PATH };
   const folder = draft.workingDir.trim().replace(/\/+$/, "");
-  return path.startsWith(`${folder}/`) ? {} : { promptFilePath: "It has to be inside the folder." };
+  return path.startsWith(`${folder}/`) ? {} : { promptFilePath: "Choose a file inside the folder." };
 }
 
 /**
  * What can be told without the service; it is asked all the same.
  * @param saved the job as it is: one that has run keeps its moment, unless it is switched on again.
  */
-export function problemsOf(draft: Draft, zone: string, now: number, saved?: Draft): Problems {
+export function validateDraft(draft: Draft, zone: string, now: number, saved?: Draft): Problems {
   const folder = draft.workingDir.trim();
   return {
     ...(draft.name.trim() === "" && { name: REQUIRED }),
-    ...(draft.name.trim().length > NAME_MAX && { name: `At most ${NAME_MAX} characters.` }),
+    ...(draft.name.trim().length > NAME_MAX && { name: `Use at most ${NAME_MAX} characters.` }),
     ...(draft.agentType === "" && { agentType: REQUIRED }),
     ...(!folder.startsWith("/") && {
       workingDir: folder === "" ? REQUIRED : WHOLE_PATH,
     }),
-    ...(draft.launchCommand.length > LINE_MAX && { launchCommand: `At most ${LINE_MAX} characters.` }),
+    ...(draft.launchCommand.length > LINE_MAX && { launchCommand: `Use at most ${LINE_MAX} characters.` }),
     ...promptProblems(draft),
     ...scheduleProblems(draft, zone, now, saved),
-    ...(draft.notes.length > LINE_MAX && { notes: `At most ${LINE_MAX} characters.` }),
+    ...(draft.notes.length > LINE_MAX && { notes: `Use at most ${LINE_MAX} characters.` }),
   };
 }
 
@@ -105,8 +105,8 @@ export interface Refusal {
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** @param error a 400 reads `field: rule`, perhaps with a path below the field (wire, Conventions). */
-export function refusalOf(error: unknown): Refusal {
-  const text = textOf(error);
+export function parseRefusal(error: unknown): Refusal {
+  const text = getErrorText(error);
   const told = error instanceof ApiError && error.status === 400 ? /^(\w+)[\w.]*: (.+)$/s.exec(text) : null;
   const field = FIELDS.find((name) => name === told?.[1]);
   return field
@@ -115,7 +115,7 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /** A field that nobody has touched yet is not wrong, until the draft is sent. */
-export function shownProblems(
+export function selectShownProblems(
   all: Problems,
   touched: ReadonlySet<FieldName>,
   sent: boolean,

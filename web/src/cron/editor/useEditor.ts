@@ -1,24 +1,24 @@
 /** The state of the editor: the draft, what is wrong with it, and its way to the service. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { serviceZone } from "../../store/state.ts";
-import { ask } from "../../ui/ask.ts";
-import { say } from "../../ui/toasts.ts";
+import { askQuestion } from "../../ui/ask.ts";
+import { showToast } from "../../ui/toasts.ts";
 import { useNow } from "../../ui/useNow.ts";
-import { putJob } from "../jobs/book.ts";
+import { putJob } from "../jobs/joblist.ts";
 import { changeJob, createJob } from "../jobs/calls.ts";
 import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
-import type { JobResponse } from "../jobs/job.ts";
+import type { Job } from "../jobs/job.ts";
 import { type Preview, usePreview } from "./preview.ts";
 import {
   type FieldName,
   type Problems,
-  problemsOf,
+  validateDraft,
   type Refusal,
-  refusalOf,
-  shownProblems,
+  parseRefusal,
+  selectShownProblems,
 } from "./problems.ts";
-import { setBook } from "../jobs/state.ts";
+import { setJobList } from "../jobs/state.ts";
 
 export interface EditorState {
   draft: Draft;
@@ -62,16 +62,16 @@ function useKept(start: Editing, draft: Draft): void {
 }
 
 async function closeAfterAsking(): Promise<void> {
-  const agreed = await ask({
-    title: "Discard what you wrote?",
-    text: "The job stays as it was saved last.",
+  const agreed = await askQuestion({
+    title: "Discard your changes?",
+    text: "The saved job is not changed.",
     action: "Discard",
     danger: true,
   });
   if (agreed !== undefined) closeEditor();
 }
 
-const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: JobResponse }> =>
+const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: Job }> =>
   start.id === undefined
     ? createJob(bodyOf(draft, zone))
     : changeJob(start.id, changesOf(start.draft, draft, zone));
@@ -93,11 +93,11 @@ function useSaving(start: Editing): Saving {
     setBusy(true);
     try {
       const { job } = await send(start, draft, zone);
-      setBook((before) => putJob(before, job));
+      setJobList((before) => putJob(before, job));
       closeEditor();
-      say("good", `${job.name} is ${start.id === undefined ? "scheduled" : "saved"}`);
+      showToast("good", `${job.name} is ${start.id === undefined ? "scheduled" : "saved"}`);
     } catch (error) {
-      setRefusal(refusalOf(error));
+      setRefusal(parseRefusal(error));
       setBusy(false);
     }
   };
@@ -116,7 +116,7 @@ export function useEditor(start: Editing): EditorState {
   const preview = usePreview(draft, zone, now);
   const isNew = start.id === undefined;
   const changed = isChanged(start, draft);
-  const all = problemsOf(draft, zone, now, isNew ? undefined : start.draft);
+  const all = validateDraft(draft, zone, now, isNew ? undefined : start.draft);
 
   // Behind the drawing of what is wrong: the first wrong field is where to go on.
   useLayoutEffect(() => {
@@ -137,7 +137,7 @@ export function useEditor(start: Editing): EditorState {
   return {
     draft,
     set,
-    problems: shownProblems(all, touched, sends > 0, [...preview.refusals, refusal]),
+    problems: selectShownProblems(all, touched, sends > 0, [...preview.refusals, refusal]),
     trouble: refusal && refusal.field === undefined ? refusal.text : "",
     preview,
     busy,

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../../api/errors.ts";
 import type { Session } from "../../api/types.ts";
-import { EMPTY as NO_SESSIONS, seed } from "../../store/sessions.ts";
+import { EMPTY as NO_SESSIONS, createSessionList } from "../../store/sessions.ts";
 import { clis, sessionList } from "../../store/state.ts";
-import { asked } from "../../ui/ask.ts";
+import { openQuestion } from "../../ui/ask.ts";
 import { toasts } from "../../ui/toasts.ts";
-import { EMPTY, putRuns, withJobs } from "./book.ts";
+import { EMPTY, putRuns, withJobs } from "./joblist.ts";
 import { job, run } from "./fixtures.ts";
 
 const calls = vi.hoisted(() => ({ deleteJob: vi.fn(), enableJob: vi.fn(), runJob: vi.fn() }));
 vi.mock("./calls.ts", () => calls);
 
 const { busyJobs, enable, endsWork, remove, runNow } = await import("./actions.ts");
-const { book, setBook } = await import("./state.ts");
+const { jobList: book, setJobList: setBook } = await import("./state.ts");
 
 const NIGHTLY = job();
 const session = (status: Session["status"]) =>
@@ -44,7 +44,7 @@ describe("the switch", () => {
     calls.enableJob.mockRejectedValue(new ApiError(400, "INVALID_INPUT", "runAt: must be in the future"));
     await enable(NIGHTLY, true);
     expect(book.value.jobs).toEqual([NIGHTLY]);
-    expect(said()).toEqual([["bad", "Not switched on", "Run at: must be in the future"]]);
+    expect(said()).toEqual([["bad", "Couldn't turn the job on", "Run at: must be in the future"]]);
   });
 });
 
@@ -66,7 +66,7 @@ describe("run now", () => {
   test("tells of others that run too", async () => {
     calls.runJob.mockResolvedValue({ run: started, activeAgents: 2 });
     await runNow(NIGHTLY);
-    expect(said()).toEqual([["good", "nightly started", "2 other primary sessions running too."]]);
+    expect(said()).toEqual([["good", "nightly started", "2 other primary sessions also running."]]);
   });
 
   test("a run that failed is no success, whatever the status of the answer", async () => {
@@ -77,21 +77,21 @@ describe("run now", () => {
   });
 
   test("asks before it ends work", async () => {
-    sessionList.value = seed([session("busy")]);
+    sessionList.value = createSessionList([session("busy")]);
     const pressed = runNow(NIGHTLY);
-    expect(asked.value?.text).toContain("its session");
-    asked.value?.answer(undefined);
+    expect(openQuestion.value?.text).toContain("its session");
+    openQuestion.value?.answer(undefined);
     await pressed;
     expect(calls.runJob).not.toHaveBeenCalled();
   });
 
   test("does not ask where nothing is ended", () => {
-    sessionList.value = seed([session("busy")]);
+    sessionList.value = createSessionList([session("busy")]);
     expect(endsWork(NIGHTLY, [run()])).toBe("its session");
     expect(endsWork(job({ autoClosePreviousSession: false }), [run()])).toBeUndefined();
     expect(endsWork(job({ scheduleType: "once" }), [run()])).toBeUndefined();
     expect(endsWork(NIGHTLY, [])).toBeUndefined();
-    sessionList.value = seed([session("idle")]);
+    sessionList.value = createSessionList([session("idle")]);
     expect(endsWork(NIGHTLY, [run()])).toBeUndefined();
   });
 });
@@ -99,7 +99,7 @@ describe("run now", () => {
 describe("delete", () => {
   test("asks first", async () => {
     const pressed = remove(NIGHTLY);
-    asked.value?.answer(undefined);
+    openQuestion.value?.answer(undefined);
     await pressed;
     expect(calls.deleteJob).not.toHaveBeenCalled();
   });
@@ -107,7 +107,7 @@ describe("delete", () => {
   test("takes the job and its runs off the list", async () => {
     calls.deleteJob.mockResolvedValue({});
     const pressed = remove(NIGHTLY);
-    asked.value?.answer("Delete");
+    openQuestion.value?.answer("Delete");
     await pressed;
     expect(book.value).toEqual(EMPTY);
   });
@@ -115,9 +115,9 @@ describe("delete", () => {
   test("keeps it where the service did", async () => {
     calls.deleteJob.mockRejectedValue(new ApiError(500, "INTERNAL_ERROR", "disk full"));
     const pressed = remove(NIGHTLY);
-    asked.value?.answer("Delete");
+    openQuestion.value?.answer("Delete");
     await pressed;
     expect(book.value.jobs).toEqual([NIGHTLY]);
-    expect(said()).toEqual([["bad", "Not deleted", "disk full"]]);
+    expect(said()).toEqual([["bad", "Couldn't delete the job", "disk full"]]);
   });
 });

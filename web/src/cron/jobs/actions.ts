@@ -2,12 +2,12 @@
 import { signal } from "@preact/signals";
 import { plural } from "../../lib/format.ts";
 import { cliOf, sessionList } from "../../store/state.ts";
-import { ask } from "../../ui/ask.ts";
-import { failed, say } from "../../ui/toasts.ts";
-import { dropJob, putJob, putRuns, runsOf } from "./book.ts";
+import { askQuestion } from "../../ui/ask.ts";
+import { showError, showToast } from "../../ui/toasts.ts";
+import { dropJob, putJob, putRuns, runsOf } from "./joblist.ts";
 import { deleteJob, enableJob, runJob } from "./calls.ts";
-import { closesPrevious, type JobResponse, type RunResponse } from "./job.ts";
-import { book, setBook } from "./state.ts";
+import { closesPrevious, type Job, type Run } from "./job.ts";
+import { jobList, setJobList } from "./state.ts";
 
 /** Jobs with a request under way. */
 export const busyJobs = signal<ReadonlySet<string>>(new Set());
@@ -20,69 +20,69 @@ function mark(id: string, busy: boolean): void {
 }
 
 /** One request for a job at a time: a second press while it runs does nothing. */
-async function attempt(job: JobResponse, title: string, action: () => Promise<void>): Promise<void> {
+async function attempt(job: Job, title: string, action: () => Promise<void>): Promise<void> {
   if (busyJobs.peek().has(job.id)) return;
   mark(job.id, true);
   try {
     await action();
   } catch (error) {
-    failed(title, error);
+    showError(title, error);
   } finally {
     mark(job.id, false);
   }
 }
 
-export const enable = (job: JobResponse, enabled: boolean): Promise<void> =>
-  attempt(job, enabled ? "Not switched on" : "Not switched off", async () => {
+export const enable = (job: Job, enabled: boolean): Promise<void> =>
+  attempt(job, enabled ? "Couldn't turn the job on" : "Couldn't turn the job off", async () => {
     const answer = await enableJob(job.id, enabled);
-    setBook((before) => putJob(before, answer.job));
+    setJobList((before) => putJob(before, answer.job));
   });
 
 /** The session of the run before, where starting the job ends it at its work. */
-export function endsWork(job: JobResponse, runs: readonly RunResponse[]): string | undefined {
+export function endsWork(job: Job, runs: readonly Run[]): string | undefined {
   const id = runs.find((run) => run.sessionId !== null)?.sessionId;
   const session = id && closesPrevious(job) ? sessionList.peek().byId.get(id) : undefined;
   return session?.status === "busy" ? session.name : undefined;
 }
 
-function tellRun(job: JobResponse, run: RunResponse, others: number): void {
+function tellRun(job: Job, run: Run, others: number): void {
   if (run.status === "failed") {
-    say("bad", `${job.name} failed`, run.errorMessage ?? undefined);
+    showToast("bad", `${job.name} failed`, run.errorMessage ?? undefined);
     return;
   }
   const label = cliOf(job.agentType)?.label ?? job.agentType;
-  const text = others > 0 ? `${plural(others, `other ${label} session`)} running too.` : undefined;
-  say("good", `${job.name} started`, text);
+  const text = others > 0 ? `${plural(others, `other ${label} session`)} also running.` : undefined;
+  showToast("good", `${job.name} started`, text);
 }
 
-export async function runNow(job: JobResponse): Promise<void> {
-  const working = endsWork(job, runsOf(book.peek(), job.id));
+export async function runNow(job: Job): Promise<void> {
+  const working = endsWork(job, runsOf(jobList.peek(), job.id));
   if (working !== undefined) {
-    const agreed = await ask({
+    const agreed = await askQuestion({
       title: `Run ${job.name} now?`,
-      text: `${working}, the session of its last run, still works. It is closed first.`,
-      action: "Close it and run",
+      text: `${working}, the session of its last run, is still working. This closes it first.`,
+      action: "Close and run",
       danger: true,
     });
     if (agreed === undefined) return;
   }
-  await attempt(job, "Not started", async () => {
+  await attempt(job, "Couldn't start the job", async () => {
     const { run, activeAgents } = await runJob(job.id);
-    setBook((before) => putRuns(before, [run]));
+    setJobList((before) => putRuns(before, [run]));
     tellRun(job, run, activeAgents);
   });
 }
 
-export async function remove(job: JobResponse): Promise<void> {
-  const agreed = await ask({
+export async function remove(job: Job): Promise<void> {
+  const agreed = await askQuestion({
     title: `Delete ${job.name}?`,
-    text: "It fires no more, and the list of its runs is gone. Sessions that it has started go on.",
+    text: "This stops the job and deletes its run history. Sessions it started keep running.",
     action: "Delete",
     danger: true,
   });
   if (agreed === undefined) return;
-  await attempt(job, "Not deleted", async () => {
+  await attempt(job, "Couldn't delete the job", async () => {
     await deleteJob(job.id);
-    setBook((before) => dropJob(before, job.id));
+    setJobList((before) => dropJob(before, job.id));
   });
 }

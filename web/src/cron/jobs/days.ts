@@ -20,7 +20,7 @@ const two = (value: number): string => String(value).padStart(2, "0");
 export const clock = (hour: number, minute: number): string => `${two(hour)}:${two(minute)}`;
 
 /** `Mon, Wed and Fri`, `weekdays`, `weekends`, `every day`. */
-export function dayList(days: readonly number[]): string {
+export function formatDays(days: readonly number[]): string {
   const sorted = WEEK.filter((day) => days.includes(day));
   if (sorted.length === 7) return "every day";
   const key = sorted.join("");

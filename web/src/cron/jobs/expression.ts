@@ -1,8 +1,8 @@
 /** Cron expressions in words, as far as there are short ones. */
-import { clock, dayList } from "./days.ts";
+import { clock, formatDays } from "./days.ts";
 
 const PRESETS: readonly [string, string][] = [
-  ["*/15 * * * *", "every quarter of an hour"],
+  ["*/15 * * * *", "every 15 minutes"],
   ["0 * * * *", "every hour"],
   ["0 9 * * 1-5", "weekdays at 09:00"],
   ["0 6 1 * *", "the first of each month"],
@@ -72,14 +72,14 @@ function onDays(time: string, day: string, dow: string): string | undefined {
   if (day === "*" && dow === "*") return `every day at ${time}`;
   if (day === "*") {
     const days = weekdays(dow);
-    return days && `${dayList(days)} at ${time}`;
+    return days && `${formatDays(days)} at ${time}`;
   }
   const date = numberOf(day, 31);
   return dow === "*" && date ? `the ${ordinal(date)} of each month at ${time}` : undefined;
 }
 
 /** @returns undefined for all but the common forms: a wrong word is worse than the expression. */
-export function expressionText(expression: string): string | undefined {
+export function describeExpression(expression: string): string | undefined {
   const fields = fieldsOf(expression);
   const [minute = "", hour = "", day = "", month, dow = ""] = fields;
   if (fields.length !== 5 || month !== "*") return undefined;

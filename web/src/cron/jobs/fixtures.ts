@@ -1,7 +1,7 @@
 /** A job and a run to vary in tests. */
-import type { JobResponse, RunResponse } from "./job.ts";
+import type { Job, Run } from "./job.ts";
 
-export const job = (part: Partial<JobResponse> = {}): JobResponse => ({
+export const job = (part: Partial<Job> = {}): Job => ({
   id: "j1",
   name: "nightly",
   agentType: "primary",
@@ -23,7 +23,7 @@ export const job = (part: Partial<JobResponse> = {}): JobResponse => ({
   ...part,
 });
 
-export const run = (part: Partial<RunResponse> = {}): RunResponse => ({
+export const run = (part: Partial<Run> = {}): Run => ({
   id: "r1",
   cronJobId: "j1",
   sessionId: "s1",

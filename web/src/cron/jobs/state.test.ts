@@ -1,12 +1,19 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { tellServerEvent } from "../../stream/events.ts";
+import { dispatchServerEvent } from "../../stream/events.ts";
 import { toasts } from "../../ui/toasts.ts";
 import { job, run } from "./fixtures.ts";
 
 const calls = vi.hoisted(() => ({ listJobs: vi.fn(), listRuns: vi.fn(), runsOfJob: vi.fn() }));
 vi.mock("./calls.ts", () => calls);
 
-const { book, followCron, known, readAll, refreshRuns, trouble } = await import("./state.ts");
+const {
+  jobList: book,
+  followCron,
+  isLoaded: known,
+  readAll,
+  refreshRuns,
+  loadProblem: trouble,
+} = await import("./state.ts");
 
 const names = () => book.value.jobs.map((each) => each.name);
 
@@ -27,7 +34,7 @@ test("an event brings the list anew, at once and again for what was told meanwhi
   const end = await follow();
   calls.listJobs.mockReset();
   calls.listJobs.mockResolvedValueOnce([job({ name: "between" })]).mockResolvedValue([job({ name: "last" })]);
-  for (let n = 0; n < 5; n++) tellServerEvent("cron:jobsChanged", { jobs: [] });
+  for (let n = 0; n < 5; n++) dispatchServerEvent("cron:jobsChanged", { jobs: [] });
   await vi.waitFor(() => expect(names()).toEqual(["last"]));
   expect(calls.listJobs).toHaveBeenCalledTimes(2);
   end();
@@ -35,9 +42,9 @@ test("an event brings the list anew, at once and again for what was told meanwhi
 
 test("a run's event shows at once", async () => {
   const end = await follow();
-  tellServerEvent("cron:runCreated", run({ id: "r2", startedAt: 5000 }));
+  dispatchServerEvent("cron:runCreated", run({ id: "r2", startedAt: 5000 }));
   expect(book.value.runs.map((each) => each.id)).toEqual(["r2", "r1"]);
-  tellServerEvent("cron:jobDeleted", { id: "j1" });
+  dispatchServerEvent("cron:jobDeleted", { id: "j1" });
   expect(book.value).toEqual({ jobs: [], runs: [] });
   end();
 });
@@ -47,8 +54,8 @@ test("a job that is deleted while the list is read stays away", async () => {
   let arrive = (_: unknown[]) => {};
   calls.listJobs.mockReturnValueOnce(new Promise((done) => (arrive = done))).mockResolvedValue([]);
   const shown: string[][] = [];
-  tellServerEvent("cron:jobsChanged", {});
-  tellServerEvent("cron:jobDeleted", { id: "j1" });
+  dispatchServerEvent("cron:jobsChanged", {});
+  dispatchServerEvent("cron:jobDeleted", { id: "j1" });
   const stop = book.subscribe((now) => void shown.push(now.jobs.map((each) => each.id)));
   arrive([job()]);
   await vi.waitFor(() => expect(calls.listJobs).toHaveBeenCalledTimes(3));
@@ -59,11 +66,11 @@ test("a job that is deleted while the list is read stays away", async () => {
 
 test("after a lost connection everything is read again; after the end nothing", async () => {
   const end = await follow();
-  tellServerEvent("init", {});
+  dispatchServerEvent("init", {});
   await vi.waitFor(() => expect(calls.listRuns).toHaveBeenCalledTimes(2));
   end();
-  tellServerEvent("init", {});
-  tellServerEvent("cron:jobsChanged", {});
+  dispatchServerEvent("init", {});
+  dispatchServerEvent("cron:jobsChanged", {});
   expect(calls.listRuns).toHaveBeenCalledTimes(2);
 });
 

@@ -1,43 +1,43 @@
 /** The jobs that this page shows, kept in step with the service while it is open. */
 import { signal } from "@preact/signals";
-import { textOf } from "../../api/errors.ts";
-import { Reread } from "../../lib/reread.ts";
+import { getErrorText } from "../../api/errors.ts";
+import { CoalescedRead } from "../../lib/coalescedread.ts";
 import { onServerEvent } from "../../stream/events.ts";
-import { failed } from "../../ui/toasts.ts";
-import { apply, type Book, EMPTY, putRuns, withJobs } from "./book.ts";
+import { showError } from "../../ui/toasts.ts";
+import { apply, type JobList, EMPTY, putRuns, withJobs } from "./joblist.ts";
 import { listJobs, listRuns, runsOfJob } from "./calls.ts";
-import type { JobResponse, RunResponse } from "./job.ts";
+import type { Job, Run } from "./job.ts";
 
-export const book = signal<Book>(EMPTY);
+export const jobList = signal<JobList>(EMPTY);
 
 /** Until the first answer the page says neither "none" nor what it knew when it was last open. */
-export const known = signal(false);
+export const isLoaded = signal(false);
 
 /** Why the list could not be read; empty: it could. */
-export const trouble = signal("");
+export const loadProblem = signal("");
 
-export function setBook(change: (before: Book) => Book): void {
-  book.value = change(book.peek());
+export function setJobList(change: (before: JobList) => JobList): void {
+  jobList.value = change(jobList.peek());
 }
 
-const jobs = new Reread(async (outdated) => {
+const jobs = new CoalescedRead(async (outdated) => {
   try {
-    const found: JobResponse[] = await listJobs();
+    const found: Job[] = await listJobs();
     if (outdated()) return;
-    setBook((before) => withJobs(before, found));
-    known.value = true;
-    trouble.value = "";
+    setJobList((before) => withJobs(before, found));
+    isLoaded.value = true;
+    loadProblem.value = "";
   } catch (error) {
-    trouble.value = `The jobs could not be read: ${textOf(error)}`;
+    loadProblem.value = `Couldn't load the jobs: ${getErrorText(error)}`;
   }
 });
 
-async function readRuns(list: () => Promise<RunResponse[]>): Promise<void> {
+async function readRuns(list: () => Promise<Run[]>): Promise<void> {
   try {
     const runs = await list();
-    setBook((before) => putRuns(before, runs));
+    setJobList((before) => putRuns(before, runs));
   } catch (error) {
-    failed("The list of runs could not be read", error);
+    showError("Couldn't load the runs", error);
   }
 }
 
@@ -49,17 +49,17 @@ export function readAll(): void {
 }
 
 function heard(data: unknown, name: string): void {
-  const outcome = apply(book.peek(), name, data);
-  book.value = outcome.book;
+  const outcome = apply(jobList.peek(), name, data);
+  jobList.value = outcome.book;
   if (outcome.stale) void jobs.now();
-  else jobs.told();
+  else jobs.markOutdated();
 }
 
 /** @returns a function that ends the following. */
 export function followCron(): () => void {
-  book.value = EMPTY;
-  known.value = false;
-  trouble.value = "";
+  jobList.value = EMPTY;
+  isLoaded.value = false;
+  loadProblem.value = "";
   const ends = [onServerEvent("cron:", heard), onServerEvent("init", readAll)];
   readAll();
   return () => {

@@ -5,8 +5,8 @@ import { drawnOf, PAGES_MAX, percentOf, scaleOf, type Size, stepped } from "./la
 import { PdfBar } from "./PdfBar.tsx";
 import { PdfPage } from "./PdfPage.tsx";
 import { useAnchor } from "./useAnchor.ts";
-import { useNear } from "./useNear.ts";
-import { useRoom } from "./useRoom.ts";
+import { useNearViewport } from "./useNearViewport.ts";
+import { useAvailableWidth } from "./useAvailableWidth.ts";
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 
@@ -14,9 +14,9 @@ export function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
   const scroller = useRef<HTMLDivElement>(null);
   const [sizes, setSizes] = useState<ReadonlyMap<number, Size>>(new Map());
   const [zoom, setZoom] = useState<number>();
-  const room = useRoom(scroller, true);
+  const room = useAvailableWidth(scroller, true);
   const count = Math.min(pdf.pages, PAGES_MAX);
-  const { near, current } = useNear(scroller, count);
+  const { near, current } = useNearViewport(scroller, count);
   const scale = scaleOf(zoom, pdf.size.width, room);
   useAnchor(scroller, scale);
 
@@ -72,7 +72,7 @@ export function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
         })}
       </div>
       {count < pdf.pages && (
-        <p class="files-note">The first {count} pages. Download the file for the others.</p>
+        <p class="files-note">Showing the first {count} pages. Download the file to see the rest.</p>
       )}
     </>
   );

@@ -1,6 +1,6 @@
 /** Where one is in a document, and how large it is shown. */
 import { IconButton } from "../../ui/IconButton.tsx";
-import { useTyped } from "../../ui/useTyped.ts";
+import { useDraftText } from "../../ui/useDraftText.ts";
 import { pageOf } from "./layout.ts";
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
-  const { settle, ...typed } = useTyped(String(current));
+  const { settle, ...typed } = useDraftText(String(current));
   const ask = (field: HTMLInputElement): void => {
     go(pageOf(field.value, pages) ?? current);
     field.value = String(pageOf(field.value, pages) ?? current);
@@ -21,7 +21,7 @@ export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
   };
   return (
     <div class="pdf-bar">
-      <IconButton icon="up" label="Page before" disabled={current <= 1} onClick={() => go(current - 1)} />
+      <IconButton icon="up" label="Previous page" disabled={current <= 1} onClick={() => go(current - 1)} />
       <IconButton icon="down" label="Next page" disabled={current >= pages} onClick={() => go(current + 1)} />
       <label>
         <input
@@ -36,11 +36,11 @@ export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
         <span data-testid="pdf-pages">of {pages}</span>
       </label>
       <span class="pdf-space" />
-      <IconButton icon="shrink" label="Smaller" keys="-" onClick={() => zoom(-1)} testid="pdf-smaller" />
-      <button type="button" class="button small" title="Fit the width  0" onClick={fit} data-testid="pdf-fit">
+      <IconButton icon="shrink" label="Zoom out" keys="-" onClick={() => zoom(-1)} testid="pdf-smaller" />
+      <button type="button" class="button small" title="Fit width  0" onClick={fit} data-testid="pdf-fit">
         {percent} %
       </button>
-      <IconButton icon="grow" label="Larger" keys="+" onClick={() => zoom(1)} testid="pdf-larger" />
+      <IconButton icon="grow" label="Zoom in" keys="+" onClick={() => zoom(1)} testid="pdf-larger" />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** One page that is drawn. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { sentenceOf } from "../../api/errors.ts";
+import { formatError } from "../../api/errors.ts";
 import { drawPage, type Pdf } from "./document.ts";
 import type { Size } from "./layout.ts";
 
@@ -26,7 +26,7 @@ export function PdfPage({ pdf, number, scale, onSize }: Props) {
         setDrawn(true);
         setProblem("");
       },
-      (error: unknown) => !end.signal.aborted && setProblem(sentenceOf(error)),
+      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
     );
     return () => end.abort();
   }, [pdf, number, scale]);
@@ -39,7 +39,7 @@ export function PdfPage({ pdf, number, scale, onSize }: Props) {
         data-testid="pdf-sheet"
         data-drawn={drawn || undefined}
       />
-      {problem !== "" && <p class="field-problem">This page cannot be shown. {problem}</p>}
+      {problem !== "" && <p class="field-problem">Couldn't show this page. {problem}</p>}
     </>
   );
 }

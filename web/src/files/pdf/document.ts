@@ -63,13 +63,9 @@ export async function openPdf(data: Uint8Array, end: AbortSignal): Promise<Pdf> 
 
 const died = (parser: Worker): Promise<never> =>
   new Promise((_, reject) => {
-    parser.addEventListener(
-      "error",
-      () => reject(new Error("The reader of PDF files could not be started.")),
-      {
-        once: true,
-      },
-    );
+    parser.addEventListener("error", () => reject(new Error("Couldn't start the PDF viewer.")), {
+      once: true,
+    });
   });
 
 const seen = (page: PDFPageProxy): Size => sizeOf(page.getViewport({ scale: 1 }));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   DRAWN_MAX,
   drawnOf,
-  faultOf,
+  describePdfError,
   pageAt,
   pageOf,
   percentOf,
@@ -88,8 +88,8 @@ describe("where one is", () => {
 
 test("what is wrong with a document is said in words, other faults keep theirs", () => {
   const thrown = (name: string): Error => Object.assign(new Error("Invalid PDF structure."), { name });
-  expect(faultOf(thrown("InvalidPDFException"))).toContain("broken");
-  expect(faultOf(thrown("PasswordException"))).toContain("password");
-  expect(faultOf(thrown("Error"))).toBeUndefined();
-  expect(faultOf("text")).toBeUndefined();
+  expect(describePdfError(thrown("InvalidPDFException"))).toContain("damaged");
+  expect(describePdfError(thrown("PasswordException"))).toContain("password");
+  expect(describePdfError(thrown("Error"))).toBeUndefined();
+  expect(describePdfError("text")).toBeUndefined();
 });

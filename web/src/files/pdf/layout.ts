@@ -85,10 +85,10 @@ export function pageOf(text: string, count: number): number | undefined {
 }
 
 const WORDS: Record<string, string> = {
-  InvalidPDFException: "This file is broken: it is no PDF that can be read.",
-  PasswordException: "This PDF is locked with a password. Download it to open it.",
+  InvalidPDFException: "This file is damaged or not a PDF.",
+  PasswordException: "This PDF needs a password. Download it to open it.",
 };
 
 /** Why a document is not shown, by the name of what was thrown; absent: not the document's fault. */
-export const faultOf = (error: unknown): string | undefined =>
+export const describePdfError = (error: unknown): string | undefined =>
   error instanceof Error ? WORDS[error.name] : undefined;

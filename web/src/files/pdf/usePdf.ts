@@ -1,10 +1,10 @@
 /** A document that is open as long as it is looked at. */
 import { useEffect, useState } from "preact/hooks";
-import { sentenceOf } from "../../api/errors.ts";
+import { formatError } from "../../api/errors.ts";
 import { readWhole } from "../raw.ts";
 import type { Opened } from "../types.ts";
 import { openPdf, type Pdf } from "./document.ts";
-import { BYTES_MAX, faultOf } from "./layout.ts";
+import { BYTES_MAX, describePdfError } from "./layout.ts";
 
 export function usePdf(file: Opened) {
   const [pdf, setPdf] = useState<Pdf>();
@@ -12,7 +12,7 @@ export function usePdf(file: Opened) {
   useEffect(() => {
     const end = new AbortController();
     const fail = (error: unknown): void => {
-      if (!end.signal.aborted) setProblem(faultOf(error) ?? sentenceOf(error));
+      if (!end.signal.aborted) setProblem(describePdfError(error) ?? formatError(error));
       end.abort();
     };
     readWhole(file, BYTES_MAX, end.signal)

@@ -7,9 +7,9 @@
 import type { Ref } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import "./diffrows.css";
-import type { Line, Look } from "./diff.ts";
-import { columns, visible } from "./visible.ts";
-import { type Span, spanOf } from "./window.ts";
+import type { Line, DiffLineKind } from "./diff.ts";
+import { columns, visible } from "./visiblecharacters.ts";
+import { type RowSpan, spanOf } from "./rowwindow.ts";
 
 /** Pixels; `.diff-row` in diffrows.css has the same. */
 export const ROW = 20;
@@ -19,24 +19,24 @@ const LONGEST = 2_000;
 /** Columns of the note behind a line that is cut. */
 const NOTE = 50;
 
-const SIGNS: Record<Look, string> = { add: "+", del: "−", same: "", head: "", hunk: "", note: "" };
-const WORDS: Partial<Record<Look, string>> = { add: "added: ", del: "removed: " };
+const SIGNS: Record<DiffLineKind, string> = { add: "+", del: "−", same: "", head: "", hunk: "", note: "" };
+const WORDS: Partial<Record<DiffLineKind, string>> = { add: "added: ", del: "removed: " };
 
 function Text({ line }: { line: Line }) {
   const cut = line.text.length - LONGEST;
   const shown = visible(cut > 0 ? line.text.slice(0, LONGEST) : line.text);
   return (
     <>
-      {WORDS[line.look] && <span class="sr-only">{WORDS[line.look]}</span>}
+      {WORDS[line.kind] && <span class="sr-only">{WORDS[line.kind]}</span>}
       <code>{shown}</code>
-      {cut > 0 && <small> … {cut.toLocaleString("en")} more characters; copy shows all</small>}
+      {cut > 0 && <small> … {cut.toLocaleString("en")} more characters; copy the diff to see all</small>}
     </>
   );
 }
 
 function Row({ line, at }: { line: Line; at: number }) {
   return (
-    <div class="diff-row" role="row" aria-rowindex={at + 1} data-look={line.look}>
+    <div class="diff-row" role="row" aria-rowindex={at + 1} data-kind={line.kind}>
       <span class="diff-old" role="cell">
         {line.old}
       </span>
@@ -44,7 +44,7 @@ function Row({ line, at }: { line: Line; at: number }) {
         {line.new}
       </span>
       <span class="diff-sign" aria-hidden="true">
-        {SIGNS[line.look]}
+        {SIGNS[line.kind]}
       </span>
       <span class="diff-text" role="cell">
         <Text line={line} />
@@ -53,8 +53,8 @@ function Row({ line, at }: { line: Line; at: number }) {
   );
 }
 
-function useSpan(box: { current: HTMLElement | null }, rows: number): Span {
-  const [span, setSpan] = useState<Span>({ first: 0, end: Math.min(rows, 80) });
+function useSpan(box: { current: HTMLElement | null }, rows: number): RowSpan {
+  const [span, setSpan] = useState<RowSpan>({ first: 0, end: Math.min(rows, 80) });
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;

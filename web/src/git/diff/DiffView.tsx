@@ -3,20 +3,20 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { copyText } from "../../ui/clipboard.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { failed, say } from "../../ui/toasts.ts";
+import { showError, showToast } from "../../ui/toasts.ts";
 import { hunkFrom, totals } from "./diff.ts";
 import "./diff.css";
 import { DiffRows, ROW } from "./DiffRows.tsx";
 import { chosen } from "../state.ts";
-import { Trouble } from "../Trouble.tsx";
+import { GitError } from "../GitError.tsx";
 import type { Chosen } from "../types.ts";
 import { type Shown, useDiff } from "./useDiff.ts";
-import { visible } from "./visible.ts";
-import { KINDS, split } from "../words.ts";
+import { visible } from "./visiblecharacters.ts";
+import { KINDS, splitPath } from "../texts.ts";
 
 async function copy(text: string): Promise<void> {
-  if (await copyText(text)) say("good", "Copied");
-  else failed("Not copied", "This browser does not let the page copy.");
+  if (await copyText(text)) showToast("good", "Copied");
+  else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
 }
 
 /** Whether the list of files is hidden, as on a phone. */
@@ -33,7 +33,7 @@ function goBack(): void {
 }
 
 function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
-  const { folder, name } = split(file.path);
+  const { folder, name } = splitPath(file.path);
   const sums = totals(shown?.lines ?? []);
   const title = useRef<HTMLHeadingElement>(null);
   // Where the diff takes the list's place, what had the focus is out of sight.
@@ -42,13 +42,7 @@ function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
   }, [file]);
   return (
     <header class="diff-head">
-      <IconButton
-        icon="left"
-        class="diff-back"
-        label="Back to the files"
-        onClick={goBack}
-        testid="diff-back"
-      />
+      <IconButton icon="left" class="diff-back" label="Back to files" onClick={goBack} testid="diff-back" />
       <h3 ref={title} class="diff-title" tabIndex={-1}>
         <span class="git-path">
           {folder && (
@@ -64,8 +58,8 @@ function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
       </h3>
       {shown && !shown.binary && (
         <span class="diff-sums" data-testid="diff-sums">
-          <span data-look="add">+{sums.added.toLocaleString("en")}</span>
-          <span data-look="del">−{sums.removed.toLocaleString("en")}</span>
+          <span data-kind="add">+{sums.added.toLocaleString("en")}</span>
+          <span data-kind="del">−{sums.removed.toLocaleString("en")}</span>
         </span>
       )}
     </header>
@@ -101,7 +95,7 @@ function Lines({ file, shown }: { file: Chosen; shown: Shown }) {
       </div>
       {shown.truncated && (
         <p class="diff-note" data-testid="diff-truncated">
-          <Icon name="alert" size={15} /> Cut short at 400 KB; the rest is not shown.
+          <Icon name="alert" size={15} /> Showing only the first 400 KB.
         </p>
       )}
       <DiffRows lines={shown.lines} label={`Diff of ${file.path}`} box={box} />
@@ -118,8 +112,8 @@ function Nothing({ text }: { text: string }) {
 }
 
 function Body({ file, shown }: { file: Chosen; shown: Shown }) {
-  if (shown.binary) return <Nothing text="A binary file: there are no lines to show." />;
-  if (shown.lines.length === 0) return <Nothing text="No difference in the content." />;
+  if (shown.binary) return <Nothing text="Binary file. No lines to show." />;
+  if (shown.lines.length === 0) return <Nothing text="The content is the same." />;
   return <Lines file={file} shown={shown} />;
 }
 
@@ -131,8 +125,8 @@ export function DiffView({ session, file, readAt }: { session: string; file: Cho
   return (
     <section class="diff" aria-label={`Diff of ${file.path}`} aria-busy={waiting}>
       <Head file={file} shown={shown} />
-      {waiting && <p class="git-none dim">Reading…</p>}
-      {problem !== undefined && <Trouble problem={problem} onRetry={() => setTurn(turn + 1)} />}
+      {waiting && <p class="git-none dim">Loading…</p>}
+      {problem !== undefined && <GitError problem={problem} onRetry={() => setTurn(turn + 1)} />}
       {shown && <Body file={file} shown={shown} />}
     </section>
   );

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { hunkFrom, parseDiff, telling, totals } from "./diff.ts";
-import { columns, visible } from "./visible.ts";
-import { spanOf, SPARE, STEP } from "./window.ts";
+import { hunkFrom, parseDiff, selectShownLines, totals } from "./diff.ts";
+import { columns, visible } from "./visiblecharacters.ts";
+import { spanOf, SPARE, STEP } from "./rowwindow.ts";
 
 const brief = (text: string) =>
-  parseDiff(text).map((line) => `${line.look} ${line.old ?? "."} ${line.new ?? "."} ${line.text}`);
+  parseDiff(text).map((line) => `${line.kind} ${line.old ?? "."} ${line.new ?? "."} ${line.text}`);
 
 const CHANGE = [
   "diff --git a/x b/x",
@@ -74,7 +74,10 @@ describe("a diff", () => {
 
   test("shows of its head only what is said nowhere else", () => {
     const text = "diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex 1..2\n";
-    expect(telling(parseDiff(text)).map((line) => line.text)).toEqual(["old mode 100644", "new mode 100755"]);
+    expect(selectShownLines(parseDiff(text)).map((line) => line.text)).toEqual([
+      "old mode 100644",
+      "new mode 100755",
+    ]);
     expect(parseDiff("")).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
 /** A unified diff, line by line; a merge's combined diff too (`@@@ … @@@`). */
 
-export type Look = "head" | "hunk" | "add" | "del" | "same" | "note";
+export type DiffLineKind = "head" | "hunk" | "add" | "del" | "same" | "note";
 
 export interface Line {
-  look: Look;
+  kind: DiffLineKind;
   /** Its number before and after; absent where the line is not in that side. */
   old?: number;
   new?: number;
@@ -50,11 +50,11 @@ function holds(hunk: Hunk, line: string): boolean {
 
 /** Of a merge, the numbers before are those of its first parent. */
 function inside(hunk: Hunk, line: string): Line {
-  if (line.startsWith("\\")) return { look: "note", text: line.slice(2) };
+  if (line.startsWith("\\")) return { kind: "note", text: line.slice(2) };
   const signs = line.slice(0, hunk.signs);
   const removed = signs.includes("-");
-  const look = removed ? "del" : signs.includes("+") ? "add" : "same";
-  const found: Line = { look, text: line.slice(hunk.signs) };
+  const kind = removed ? "del" : signs.includes("+") ? "add" : "same";
+  const found: Line = { kind, text: line.slice(hunk.signs) };
   if (removed ? signs[0] === "-" : signs[0] !== "+") {
     found.old = hunk.oldAt++;
     hunk.oldLeft--;
@@ -72,10 +72,10 @@ export function parseDiff(text: string): Line[] {
   let hunk: Hunk | undefined;
   for (const line of (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n")) {
     const opened = openHunk(line);
-    if (opened) lines.push({ look: "hunk", text: line });
+    if (opened) lines.push({ kind: "hunk", text: line });
     else if (hunk && holds(hunk, line)) lines.push(inside(hunk, line));
-    else lines.push({ look: "head", text: line });
-    if (opened || lines.at(-1)?.look === "head") hunk = opened;
+    else lines.push({ kind: "head", text: line });
+    if (opened || lines.at(-1)?.kind === "head") hunk = opened;
   }
   return lines;
 }
@@ -84,8 +84,8 @@ export function parseDiff(text: string): Line[] {
 const KNOWN = /^(diff |index |--- |\+\+\+ )/;
 
 /** The lines worth showing: of a file's head only what is not said elsewhere. */
-export const telling = (lines: readonly Line[]): Line[] =>
-  lines.filter((line) => line.look !== "head" || !KNOWN.test(line.text));
+export const selectShownLines = (lines: readonly Line[]): Line[] =>
+  lines.filter((line) => line.kind !== "head" || !KNOWN.test(line.text));
 
 export interface Totals {
   added: number;
@@ -95,10 +95,10 @@ export interface Totals {
 
 export function totals(lines: readonly Line[]): Totals {
   const sum = { added: 0, removed: 0, hunks: 0 };
-  for (const { look } of lines) {
-    if (look === "add") sum.added++;
-    else if (look === "del") sum.removed++;
-    else if (look === "hunk") sum.hunks++;
+  for (const { kind } of lines) {
+    if (kind === "add") sum.added++;
+    else if (kind === "del") sum.removed++;
+    else if (kind === "hunk") sum.hunks++;
   }
   return sum;
 }
@@ -106,7 +106,7 @@ export function totals(lines: readonly Line[]): Totals {
 /** Where the next hunk begins, seen from a line; undefined when there is none that way. */
 export function hunkFrom(lines: readonly Line[], at: number, step: 1 | -1): number | undefined {
   for (let n = at + step; n >= 0 && n < lines.length; n += step) {
-    if (lines[n]?.look === "hunk") return n;
+    if (lines[n]?.kind === "hunk") return n;
   }
   return undefined;
 }

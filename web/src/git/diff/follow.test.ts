@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../../api/errors.ts";
 import type { Session } from "../../api/types.ts";
-import { seed } from "../../store/sessions.ts";
+import { createSessionList } from "../../store/sessions.ts";
 import { activeId, sessionList } from "../../store/state.ts";
-import { seeded, streamState } from "../../stream/connection.ts";
-import { tellServerEvent } from "../../stream/events.ts";
+import { hasReceivedInit, streamState } from "../../stream/connection.ts";
+import { dispatchServerEvent } from "../../stream/events.ts";
 import { readStatus } from "../calls.ts";
 import { followGit } from "./follow.ts";
 import { EVERY_MS, GAP_MS, LEAST_MS, SETTLE_MS } from "../refresher.ts";
@@ -39,8 +39,8 @@ const session = (id: string, part: Partial<Session> = {}) =>
 beforeEach(() => {
   read.mockReset().mockResolvedValue(status);
   answers.value = new Map();
-  sessionList.value = seed([session("a"), session("b"), session("far", { location: "remote" })]);
-  [streamState.value, seeded.value, activeId.value] = ["open", true, "a"];
+  sessionList.value = createSessionList([session("a"), session("b"), session("far", { location: "remote" })]);
+  [streamState.value, hasReceivedInit.value, activeId.value] = ["open", true, "a"];
   show(true);
 });
 
@@ -60,29 +60,29 @@ describe("workspaces are read", () => {
 
   test("when an agent's turn ends, in front or not", async () => {
     await vi.advanceTimersByTimeAsync(SETTLE_MS + LEAST_MS);
-    tellServerEvent("session:stop", { id: "b" });
-    tellServerEvent("session:stop", { id: "a" });
+    dispatchServerEvent("session:stop", { id: "b" });
+    dispatchServerEvent("session:stop", { id: "a" });
     await vi.advanceTimersByTimeAsync(2 * GAP_MS);
     expect(asked()).toEqual(["a", "a", "b"]);
   });
 
   test("for a mere pause only in front", async () => {
     await vi.advanceTimersByTimeAsync(SETTLE_MS + LEAST_MS);
-    tellServerEvent("session:idle", { id: "b" });
-    tellServerEvent("session:idle", { id: "a" });
+    dispatchServerEvent("session:idle", { id: "b" });
+    dispatchServerEvent("session:idle", { id: "a" });
     await vi.advanceTimersByTimeAsync(2 * GAP_MS);
     expect(asked()).toEqual(["a", "a"]);
   });
 
   test("never of a hidden or unconnected page, another host, or a session that nobody knows", async () => {
     show(false);
-    tellServerEvent("session:stop", { id: "b" });
+    dispatchServerEvent("session:stop", { id: "b" });
     await vi.advanceTimersByTimeAsync(2 * EVERY_MS);
     show(true);
     streamState.value = "retrying";
     await vi.advanceTimersByTimeAsync(2 * EVERY_MS);
     [streamState.value, activeId.value] = ["open", "far"];
-    for (const id of ["far", "who"]) tellServerEvent("session:stop", { id });
+    for (const id of ["far", "who"]) dispatchServerEvent("session:stop", { id });
     await vi.advanceTimersByTimeAsync(2 * EVERY_MS);
     expect(asked()).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe("workspaces are read", () => {
 describe("an answer", () => {
   test("is forgotten with its session", async () => {
     await vi.advanceTimersByTimeAsync(SETTLE_MS);
-    tellServerEvent("session:deleted", { id: "a" });
+    dispatchServerEvent("session:deleted", { id: "a" });
     expect(answers.value.size).toBe(0);
   });
 

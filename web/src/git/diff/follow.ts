@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals";
 import type { Session } from "../../api/types.ts";
 import { activeId, activeSession, sessionList } from "../../store/state.ts";
-import { seeded, streamState } from "../../stream/connection.ts";
+import { hasReceivedInit, streamState } from "../../stream/connection.ts";
 import { onServerEvent } from "../../stream/events.ts";
 import { forget, refresher } from "../state.ts";
 
@@ -16,7 +16,7 @@ function isLocal(session: Session | undefined): boolean {
 
 function look(): void {
   const session = activeSession.value;
-  const connected = seeded.value && streamState.value === "open";
+  const connected = hasReceivedInit.value && streamState.value === "open";
   const awake = connected && document.visibilityState === "visible";
   refresher.look(isLocal(session) ? session?.id : undefined, awake);
 }

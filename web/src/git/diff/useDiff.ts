@@ -1,8 +1,8 @@
 /** The diff of the chosen file, read anew with each choice. */
 import { useEffect, useState } from "preact/hooks";
-import { textOf } from "../../api/errors.ts";
+import { getErrorText } from "../../api/errors.ts";
 import { readDiff } from "../calls.ts";
-import { type Line, parseDiff, telling } from "./diff.ts";
+import { type Line, parseDiff, selectShownLines } from "./diff.ts";
 import type { Chosen } from "../types.ts";
 
 export interface Shown {
@@ -32,10 +32,10 @@ export function useDiff(id: string, { repo, path, kind }: Chosen, version: unkno
     readDiff(id, { repo, path, kind }, signal).then(
       ({ diff, ...rest }) => {
         if (!signal.aborted)
-          setFound({ key, shown: { text: diff, lines: telling(parseDiff(diff)), ...rest } });
+          setFound({ key, shown: { text: diff, lines: selectShownLines(parseDiff(diff)), ...rest } });
       },
       (error: unknown) => {
-        if (!signal.aborted) setFound({ key, problem: textOf(error) });
+        if (!signal.aborted) setFound({ key, problem: getErrorText(error) });
       },
     );
     return () => controller.abort();

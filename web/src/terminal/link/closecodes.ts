@@ -26,11 +26,11 @@ export interface Notice {
 }
 
 export const NOTICES: Record<Exclude<Ending, "retry" | "retry-clean">, Notice> = {
-  forbidden: { title: "No access", text: "The service does not let this account see the session." },
-  gone: { title: "Session not found", text: "It was closed, or it never existed." },
+  forbidden: { title: "No access", text: "Your account has no access to this session." },
+  gone: { title: "Session not found", text: "It was closed or never existed." },
   crowded: {
     title: "Too many viewers",
-    text: "Five windows already show this session. Close one of them, then try again.",
+    text: "Five windows already show this session. Close one, then try again.",
     action: "Try again",
   },
   ended: { title: "Session closed", text: "It was closed here or in another window." },

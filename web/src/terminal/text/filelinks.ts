@@ -1,10 +1,10 @@
 /** Opens the file whose place a program names, by Ctrl+click (Cmd on a Mac) or a tap. */
 import type { IBuffer, IBufferCellPosition, ILink, Terminal } from "@xterm/xterm";
 import { openFile } from "../../files/state.ts";
-import { within } from "../../files/tree.ts";
+import { relativePath } from "../../files/tree.ts";
 import { sessionList } from "../../store/state.ts";
 import { filesNamed } from "./filepaths.ts";
-import { isWanted, tell } from "./links.ts";
+import { isWanted, showLinkTarget } from "./links.ts";
 
 /** Rows that one wrapped line is followed over, each way. */
 const ROWS_MAX = 8;
@@ -42,7 +42,7 @@ function lineAt(buffer: IBuffer, row: number): Line {
 /** As the service takes it: from the workspace where it is inside. */
 function pathFor(sessionId: string, path: string): string {
   const folder = sessionList.peek().byId.get(sessionId)?.workingDir ?? "";
-  return within(path, folder) ?? path.replace(/^\.\//, "");
+  return relativePath(path, folder) ?? path.replace(/^\.\//, "");
 }
 
 export function addFileLinks(terminal: Terminal, sessionId: string): void {
@@ -57,8 +57,8 @@ export function addFileLinks(terminal: Terminal, sessionId: string): void {
             range: { start, end },
             text: text.slice(at, at + length),
             activate: (event) => isWanted(event) && openFile(sessionId, pathFor(sessionId, path), line),
-            hover: () => tell(terminal, `${path}, line ${line}`),
-            leave: () => tell(terminal, undefined),
+            hover: () => showLinkTarget(terminal, `${path}, line ${line}`),
+            leave: () => showLinkTarget(terminal, undefined),
           },
         ];
       });

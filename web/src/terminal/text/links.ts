@@ -15,16 +15,16 @@ function follow(event: MouseEvent, address: string): void {
 }
 
 /** Shows what a link under the pointer leads to; undefined: none is there. */
-export function tell(terminal: Terminal, address: string | undefined): void {
+export function showLinkTarget(terminal: Terminal, address: string | undefined): void {
   const element = terminal.element;
   if (!element) return;
   if (address === undefined) element.removeAttribute("title");
-  else element.title = `${address}\nCtrl+click opens it`;
+  else element.title = `${address}\nCtrl+click to open`;
 }
 
 export function addLinks(terminal: Terminal): void {
-  const hover = (_event: MouseEvent, address: string) => tell(terminal, address);
-  const leave = () => tell(terminal, undefined);
+  const hover = (_event: MouseEvent, address: string) => showLinkTarget(terminal, address);
+  const leave = () => showLinkTarget(terminal, undefined);
   terminal.loadAddon(new WebLinksAddon(follow, { hover, leave }));
   terminal.options.linkHandler = { activate: follow, hover, leave };
 }

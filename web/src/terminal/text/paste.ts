@@ -1,5 +1,5 @@
 /** What of a pasted text reaches the program, and when to ask first. */
-import { bytes, plural } from "../../lib/format.ts";
+import { formatBytes, plural } from "../../lib/format.ts";
 
 /** Control characters other than tab and line ends: among them the end of a bracketed paste. */
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
@@ -17,7 +17,7 @@ const LARGE_CHARS = 5_000;
 export function pasteQuestion(text: string, bracketed: boolean): string | undefined {
   const lines = text.replace(/\n$/, "").split("\n").length;
   if (text.length > LARGE_CHARS) {
-    return `Paste ${bytes(new TextEncoder().encode(text).length)} in ${plural(lines, "line")}?`;
+    return `Paste ${formatBytes(new TextEncoder().encode(text).length)} in ${plural(lines, "line")}?`;
   }
   if (!bracketed && lines > 1) {
     return `Paste ${plural(lines, "line")}? The program runs each line as it arrives.`;

@@ -4,7 +4,7 @@ import { clipboardKey, platformOf } from "./keys.ts";
 import { isWebAddress } from "./address.ts";
 import { clipboardWish } from "./osc52.ts";
 import { cleanPaste, pasteQuestion } from "./paste.ts";
-import { surplus } from "../surplus.ts";
+import { selectEvicted } from "../eviction.ts";
 import { asksColour } from "./reports.ts";
 
 describe("paste", () => {
@@ -78,10 +78,10 @@ test("a colour is asked for where a value is a question mark", () => {
 });
 
 test("the oldest terminals go, the wanted one stays", () => {
-  expect(surplus(["a", "b", "c"], ["d"], 3)).toEqual(["a"]);
-  expect(surplus(["a", "b", "c"], ["a"], 3)).toEqual([]);
-  expect(surplus([], ["a"], 3)).toEqual([]);
-  expect(surplus(["a", "b", "c"], ["b", "d", "e", "f"], 3)).toEqual(["a", "c"]);
+  expect(selectEvicted(["a", "b", "c"], ["d"], 3)).toEqual(["a"]);
+  expect(selectEvicted(["a", "b", "c"], ["a"], 3)).toEqual([]);
+  expect(selectEvicted([], ["a"], 3)).toEqual([]);
+  expect(selectEvicted(["a", "b", "c"], ["b", "d", "e", "f"], 3)).toEqual(["a", "c"]);
 });
 
 describe("tab id", () => {

@@ -1,7 +1,7 @@
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/xterm";
 import { expect, test } from "vitest";
-import { keepWidths, TmuxWidths, widthsSaid } from "./widths.ts";
+import { keepWidths, TmuxWidths, getReportedWidths } from "./widths.ts";
 
 function unicode11(): IUnicodeVersionProvider {
   const found: IUnicodeVersionProvider[] = [];
@@ -33,7 +33,7 @@ test("what the pane's tmux says comes first", () => {
   ]);
   expect(["\u{1fae8}", "䷀", "䷂", "🥲"].map((text) => columns(told, text))).toEqual([1, 2, 1, 2]);
   for (let n = 0; n < 200; n++) keepWidths(String(n), [[n, n, 1]]);
-  expect([widthsSaid("0"), widthsSaid("199")]).toEqual([[], [[199, 199, 1]]]);
+  expect([getReportedWidths("0"), getReportedWidths("199")]).toEqual([[], [[199, 199, 1]]]);
 });
 
 /** Read with `display -p '#{cursor_x}'` in tmux 3.3a. */

@@ -103,4 +103,4 @@ export function keepWidths(sessionId: string, runs: readonly GlyphRun[]): void {
   }
 }
 
-export const widthsSaid = (sessionId: string): readonly GlyphRun[] => said.get(sessionId) ?? [];
+export const getReportedWidths = (sessionId: string): readonly GlyphRun[] => said.get(sessionId) ?? [];

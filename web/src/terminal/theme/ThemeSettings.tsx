@@ -1,14 +1,14 @@
 /** The palette of terminals on this device: chosen, brought along from another program, taken away. */
 import { useState } from "preact/hooks";
-import { textOf } from "../../api/errors.ts";
+import { getErrorText } from "../../api/errors.ts";
 import { change } from "../../settings/prefs.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { addPalette, chosenPalette, imported, palettes, removePalette } from "./kept.ts";
+import { addPalette, chosenPalette, imported, palettes, removePalette } from "./storedpalettes.ts";
 import type { Palette } from "./palette.ts";
-import { FILE_MOST, readPalette } from "./read.ts";
+import { FILE_MOST, readPalette } from "./importpalette.ts";
 
 async function bring(file: File): Promise<void> {
-  if (file.size > FILE_MOST) throw new Error(`A theme has ${FILE_MOST / 1024} KiB at most.`);
+  if (file.size > FILE_MOST) throw new Error(`Choose a theme file of at most ${FILE_MOST / 1024} KiB.`);
   addPalette(readPalette(file.name, await file.text()));
 }
 
@@ -41,7 +41,7 @@ function Import({ onProblem }: { onProblem: (text: string) => void }) {
     input.value = "";
     if (!file) return;
     onProblem("");
-    bring(file).catch((error: unknown) => onProblem(textOf(error)));
+    bring(file).catch((error: unknown) => onProblem(getErrorText(error)));
   };
   return (
     <label class="button palette-import">
@@ -66,7 +66,7 @@ export function ThemeSettings() {
       <div class="setting palette-setting">
         <label for="palette-choice">
           Terminal colours
-          <small>import .itermcolors of iTerm2, .json of VS Code</small>
+          <small>import an iTerm2 .itermcolors or VS Code .json file</small>
         </label>
         <span class="setting-buttons">
           <select
@@ -76,7 +76,7 @@ export function ThemeSettings() {
             onChange={(event) => change({ terminalTheme: event.currentTarget.value })}
             data-testid="palette-choice"
           >
-            <option value="page">As the page</option>
+            <option value="page">Match theme</option>
             {palettes.value.map((each) => (
               <option key={each.id} value={each.id}>
                 {each.name}

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseJsonc } from "../../lib/jsonc.ts";
-import { KEPT_MOST, readPalettes } from "./kept.ts";
+import { KEPT_MOST, readPalettes } from "./storedpalettes.ts";
 import { isDarkColour, luminance, type Palette, paletteOf, themeOfPalette } from "./palette.ts";
-import { FILE_MOST, readPalette } from "./read.ts";
+import { FILE_MOST, readPalette } from "./importpalette.ts";
 import { themeOf } from "./themes.ts";
 
 const part = (name: string, value: string): string => `<key>${name} Component</key><real>${value}</real>`;
@@ -93,7 +93,7 @@ describe("palettes of VS Code", () => {
   });
 
   test("what is no JSON says so", () => {
-    expect(() => readPalette("x.json", "{")).toThrow(/neither an iTerm2 colour file nor JSON/);
+    expect(() => readPalette("x.json", "{")).toThrow(/Choose an iTerm2 colour file/);
   });
 });
 

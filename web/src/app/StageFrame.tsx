@@ -1,0 +1,17 @@
+/** In the place of the terminals, with the sessions beside it; on a phone over everything. */
+import type { ComponentProps } from "preact";
+import { Dialog } from "../ui/Dialog.tsx";
+import { narrow, staged, type Stage } from "./stage.ts";
+
+interface Props extends ComponentProps<typeof Dialog> {
+  as: Stage;
+}
+
+export function StageFrame({ as, ...rest }: Props) {
+  if (narrow.value) return <Dialog {...rest} />;
+  return (
+    <div class="staged" inert={staged.value !== as}>
+      <Dialog {...rest} modal={false} />
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+/** Arrows among the rows of the tree: up and down, right opens, left closes. */
+export function handleTreeKey(event: KeyboardEvent): void {
+  const here = (event.target as Element).closest<HTMLElement>(".file-name");
+  if (!here) return;
+  const open = here.getAttribute("aria-expanded");
+  const toggles =
+    (event.key === "ArrowRight" && open === "false") || (event.key === "ArrowLeft" && open === "true");
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (!toggles && step === 0) return;
+  event.preventDefault();
+  if (toggles) return here.click();
+  const rows = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>(".file-name:enabled")];
+  rows[rows.indexOf(here) + step]?.focus();
+}
