@@ -1,5 +1,5 @@
 /** The mock's inbox: what waits, how it is answered, and trouble on demand (protocol-approvals). */
-import type { Item, ItemKind } from "../src/approvals/item.ts";
+import type { ApprovalItemResponse, ItemKind } from "../src/approvals/item.ts";
 import { Refused } from "./refused.ts";
 import type { Hub } from "./session.ts";
 
@@ -47,7 +47,7 @@ const QUESTION = [
 
 const option = (label: string, index: number) => ({ n: index + 1, label, selected: index === 0 });
 
-type Shape = Pick<Item, "kind" | "frame"> & Partial<Item>;
+type Shape = Pick<ApprovalItemResponse, "kind" | "frame"> & Partial<ApprovalItemResponse>;
 
 const SHAPES: Record<string, Shape> = {
   permission: {
@@ -90,7 +90,7 @@ const SHAPES: Record<string, Shape> = {
 };
 
 export class MockApprovals {
-  items: Item[] = [];
+  items: ApprovalItemResponse[] = [];
   /** What happens to the next answer: a status of protocol-approvals; 0 means it is taken. */
   nextStatus = 0;
   answers: unknown[] = [];
@@ -101,12 +101,12 @@ export class MockApprovals {
     this.hub = hub;
   }
 
-  raise(shape: string, session: { id: string; name: string }, ageMs = 0): Item {
+  raise(shape: string, session: { id: string; name: string }, ageMs = 0): ApprovalItemResponse {
     const about = SHAPES[shape] ?? SHAPES["permission"];
     if (!about) throw new Refused(400, "INVALID_INPUT", `kind: no ${shape}`);
     const before = this.items.find((item) => item.sessionId === session.id);
     if (before) this.resolve(before, "superseded");
-    const item: Item = {
+    const item: ApprovalItemResponse = {
       id: `${session.id}:${++this.count}`,
       sessionId: session.id,
       sessionName: session.name,
@@ -119,23 +119,23 @@ export class MockApprovals {
     return item;
   }
 
-  resolve(item: Item, resolution: string): void {
+  resolve(item: ApprovalItemResponse, resolution: string): void {
     this.items = this.items.filter((other) => other !== item);
     const { id, sessionId, kind } = item;
     this.hub.publish("approval:resolved", { id, sessionId, kind, resolution });
   }
 
-  list(): Item[] {
+  list(): ApprovalItemResponse[] {
     return this.items.toSorted((a, b) => a.createdAt - b.createdAt);
   }
 
-  private find(id: string): Item {
+  private find(id: string): ApprovalItemResponse {
     const item = this.items.find((other) => other.id === id);
     if (!item) throw new Refused(404, "NOT_FOUND", `Approval ${id} not found`);
     return item;
   }
 
-  private refuse(item: Item): void {
+  private refuse(item: ApprovalItemResponse): void {
     const status = this.nextStatus;
     this.nextStatus = 0;
     if (status === 404) {

@@ -1,9 +1,9 @@
 /** The mock's answers about what stands around a session: git, the webhook, the doctor. */
 import type { Report } from "../src/doctor/types.ts";
-import type { GitStatus } from "../src/git/types.ts";
-import type { Webhook } from "../src/webhook/types.ts";
+import type { GitStatusResponse } from "../src/git/types.ts";
+import type { WebhookResponse } from "../src/webhook/types.ts";
 
-export function gitStatus(workingDir: string): GitStatus {
+export function gitStatus(workingDir: string): GitStatusResponse {
   const checkedAt = Date.now();
   const status = {
     state: "ok" as const,
@@ -32,7 +32,7 @@ export const GIT_DIFF = {
   binary: false,
 };
 
-export const WEBHOOK: Webhook = {
+export const WEBHOOK: WebhookResponse = {
   enabled: false,
   kind: "topic",
   scope: "attention",

@@ -1,6 +1,6 @@
 /** The mock's saved jobs and their runs (protocol-cron). */
 import { randomUUID } from "node:crypto";
-import type { Definition, Job, Run } from "../src/cron/jobs/job.ts";
+import type { Definition, JobResponse, RunResponse } from "../src/cron/jobs/job.ts";
 import { fires } from "./fires.ts";
 import { Refused } from "./refused.ts";
 import type { Hub } from "./session.ts";
@@ -40,11 +40,11 @@ function check(definition: Definition, tried = false): void {
 const kept = <T extends object>(given: T) =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)) as Kept<T>;
 
-type Kept<T> = { [K in keyof T]: K extends keyof Job ? Job[K] : T[K] };
+type Kept<T> = { [K in keyof T]: K extends keyof JobResponse ? JobResponse[K] : T[K] };
 
 export class MockCron {
-  jobs: Job[] = [];
-  runs: Run[] = [];
+  jobs: JobResponse[] = [];
+  runs: RunResponse[] = [];
   /** Why the next run fails; empty: it does not. */
   nextFailure = "";
   private readonly hub: Hub;
@@ -55,19 +55,19 @@ export class MockCron {
     this.launcher = launcher;
   }
 
-  private planned(job: Job): Job {
+  private planned(job: JobResponse): JobResponse {
     const nextRunAt = job.enabled ? (fires(job, Date.now(), ZONE, 1)[0] ?? null) : null;
     return { ...job, nextRunAt };
   }
 
-  private keep(job: Job): { job: Job } {
+  private keep(job: JobResponse): { job: JobResponse } {
     const next = this.planned({ ...job, updatedAt: Date.now() });
     this.jobs = [next, ...this.jobs.filter((other) => other.id !== job.id)];
     this.hub.publish("cron:jobsChanged", { jobs: this.jobs });
     return { job: next };
   }
 
-  create(definition: Definition): { job: Job } {
+  create(definition: Definition): { job: JobResponse } {
     check(definition);
     const now = Date.now();
     const none = { lastRunAt: null, nextRunAt: null, lastStatus: null, lastDueKey: null };
@@ -82,13 +82,13 @@ export class MockCron {
     });
   }
 
-  private find(id: string): Job {
+  private find(id: string): JobResponse {
     const job = this.jobs.find((other) => other.id === id);
     if (!job) throw new Refused(404, "NOT_FOUND", `Job ${id} not found`);
     return job;
   }
 
-  private change(id: string, part: Partial<Definition>): { job: Job } {
+  private change(id: string, part: Partial<Definition>): { job: JobResponse } {
     const job = kept({ ...this.find(id), ...part });
     check(job);
     return this.keep(job);
@@ -102,7 +102,7 @@ export class MockCron {
   }
 
   /** A run as it is now, told to everybody. */
-  record(run: Run): Run {
+  record(run: RunResponse): RunResponse {
     const isNew = !this.runs.some((other) => other.id === run.id);
     this.runs = [run, ...this.runs.filter((other) => other.id !== run.id)];
     this.jobs = this.jobs.map((job) =>
@@ -127,7 +127,7 @@ export class MockCron {
     return new Set(this.runsOf(id).flatMap((run) => run.sessionId ?? []));
   }
 
-  run(id: string, triggerType: Run["triggerType"] = "manual_run_now"): unknown {
+  run(id: string, triggerType: RunResponse["triggerType"] = "manual_run_now"): unknown {
     const job = this.find(id);
     const own = this.made(id);
     const activeAgents = this.launcher.others(job.agentType, own);
@@ -139,13 +139,13 @@ export class MockCron {
     };
   }
 
-  private fresh(job: Job, triggerType: Run["triggerType"]): Run {
+  private fresh(job: JobResponse, triggerType: RunResponse["triggerType"]): RunResponse {
     const startedAt = Date.now();
     const none = { sessionId: null, sessionName: null, finishedAt: null, createdSessionUrl: null };
     return { id: randomUUID(), cronJobId: job.id, startedAt, status: "created", triggerType, ...none };
   }
 
-  private fail(job: Job, triggerType: Run["triggerType"]): Run {
+  private fail(job: JobResponse, triggerType: RunResponse["triggerType"]): RunResponse {
     const errorMessage = this.nextFailure;
     this.nextFailure = "";
     return this.record({
@@ -156,7 +156,7 @@ export class MockCron {
     });
   }
 
-  private start(job: Job, triggerType: Run["triggerType"]): Run {
+  private start(job: JobResponse, triggerType: RunResponse["triggerType"]): RunResponse {
     const { id, name } = this.launcher.launch(job);
     const session = { sessionId: id, sessionName: name, createdSessionUrl: `/?session=${id}` };
     const run = this.record({ ...this.fresh(job, triggerType), status: "session_started", ...session });
@@ -164,7 +164,7 @@ export class MockCron {
     return run;
   }
 
-  private runsOf(id: string): Run[] {
+  private runsOf(id: string): RunResponse[] {
     return this.runs.filter((run) => run.cronJobId === id);
   }
 

@@ -1,13 +1,13 @@
 /** The mock's machines by ssh and its containers (protocol-remote, protocol-wake, protocol-containers). */
 import type {
-  ContainerDetails,
-  ContainerHost,
-  HostChecked,
-  Reachability,
+  ContainerResponse,
+  ContainerHostResponse,
+  HostCheckResponse,
+  HostReachability,
   RemoteHost,
   TmuxSession,
 } from "../src/api/types.ts";
-import type { Case } from "../src/cases/types.ts";
+import type { CaseResponse } from "../src/cases/types.ts";
 import { Refused } from "./refused.ts";
 import type { MockState } from "./state.ts";
 
@@ -36,7 +36,7 @@ const HOSTS: RemoteHost[] = [
   },
 ];
 
-const CHECKS: Record<string, HostChecked> = {
+const CHECKS: Record<string, HostCheckResponse> = {
   "build-box": { ok: true, hostKey: "known", latencyMs: 12, tmux: "3.5a" },
   lab: {
     ok: false,
@@ -52,7 +52,7 @@ const THERE: TmuxSession[] = [
   { name: "irc & mail", attached: 2, windows: 3, created: Date.now() - 86_400_000, cols: 80, rows: 24 },
 ];
 
-const ENGINE: ContainerHost = {
+const ENGINE: ContainerHostResponse = {
   id: "default",
   label: "This machine",
   engine: "podman",
@@ -65,7 +65,7 @@ const ENGINE: ContainerHost = {
   extraExecArgs: [],
 };
 
-const box = (caseName: string, part: Partial<ContainerDetails>): ContainerDetails => ({
+const box = (caseName: string, part: Partial<ContainerResponse>): ContainerResponse => ({
   name: `service-case-${caseName}`,
   caseName,
   hostId: "default",
@@ -77,7 +77,7 @@ const box = (caseName: string, part: Partial<ContainerDetails>): ContainerDetail
   ...part,
 });
 
-const aCase = (name: string, part: Partial<Case>): Case => ({
+const aCase = (name: string, part: Partial<CaseResponse>): CaseResponse => ({
   name,
   path: `/home/demo/${name}`,
   location: "container",
@@ -97,7 +97,7 @@ const container = (name: string) => ({
 /** One host answers, one shows another key; one container runs, one had too little memory. */
 export class MockFar {
   private readonly state: MockState;
-  private readonly reach = new Map<string, Reachability>();
+  private readonly reach = new Map<string, HostReachability>();
   private readonly wakers: (() => void)[] = [];
   private readonly log: string[] = [];
   private building = false;
@@ -150,7 +150,7 @@ export class MockFar {
       this.state.publish("container:imageBuildFailed", { ...about, error: "it was cancelled" });
   }
 
-  cases(): Case[] {
+  cases(): CaseResponse[] {
     return [
       aCase("fenced", { container: container("fenced") }),
       aCase("hungry", { container: container("hungry") }),

@@ -1,5 +1,5 @@
 /** Jobs that show every look of their page. */
-import type { Definition, Run } from "../src/cron/jobs/job.ts";
+import type { Definition, RunResponse } from "../src/cron/jobs/job.ts";
 import type { MockState } from "./state.ts";
 
 const HOUR_MS = 3_600_000;
@@ -48,7 +48,7 @@ const JOBS: Definition[] = [
   },
 ];
 
-type Told = Pick<Run, "status"> & Partial<Run>;
+type Told = Pick<RunResponse, "status"> & Partial<RunResponse>;
 
 function seedRuns(state: MockState, jobId: string, told: readonly [number, Told][]): void {
   for (const [hours, run] of told) {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { SESSION } from "../src/api/sample.ts";
 import type { ServerResponse } from "node:http";
-import type { CliItem, PlanUsageTold, Status, Session, Settings } from "../src/api/types.ts";
+import type { CliItem, PlanUsagePayload, Status, Session, Settings } from "../src/api/types.ts";
 import { MockApprovals } from "./approvals.ts";
 import type { Definition } from "../src/cron/jobs/job.ts";
 import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
@@ -39,7 +39,7 @@ export class MockState implements Hub, Launcher {
   readonly input = new MockInput();
   readonly far = new MockFar(this);
   readonly pushEndpoints = new Set<string>();
-  planUsage: PlanUsageTold | null = null;
+  planUsage: PlanUsagePayload | null = null;
   settings: Partial<Settings> = {
     displayName: "",
     defaultMode: "shell",

@@ -1,7 +1,7 @@
 /** What the components show: sessions of every look and one dialog of every kind. */
 import { SESSION } from "../src/api/sample.ts";
 import type { CliItem, Session } from "../src/api/types.ts";
-import type { Item } from "../src/approvals/item.ts";
+import type { ApprovalItemResponse } from "../src/approvals/item.ts";
 import { setInbox } from "../src/approvals/state.ts";
 import { marks } from "../src/settings/saving.ts";
 import { activeId, clis, putSession, settings } from "../src/store/state.ts";
@@ -35,7 +35,7 @@ const SESSIONS: readonly Session[] = [
   session("away", "far away", { detached: true }),
 ];
 
-const item = (id: string, part: Partial<Item>): Item => ({
+const item = (id: string, part: Partial<ApprovalItemResponse>): ApprovalItemResponse => ({
   id,
   sessionId: id,
   sessionName: SESSIONS.find((each) => each.id === id)?.name ?? id,
@@ -51,7 +51,7 @@ const YES_NO = [
   { n: 3, label: "No, and tell the agent what to do differently", selected: false },
 ];
 
-export const ITEMS: readonly Item[] = [
+export const ITEMS: readonly ApprovalItemResponse[] = [
   item("asks", {
     toolName: "Bash",
     toolSummary: 'cd parser && make test CFLAGS="-O2" | tee "$LOG" # once more',

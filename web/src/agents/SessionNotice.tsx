@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
 import { besidePage } from "../app/panel.ts";
-import type { Item } from "../approvals/item.ts";
+import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { APPROVALS_PAGE, openInbox } from "../approvals/page.ts";
 import { approvalOf, approvals } from "../approvals/state.ts";
 import { describeRequest } from "../approvals/texts.ts";
@@ -35,12 +35,12 @@ function Limit({ session }: { session: Session }) {
 /** Items whose notice the person put away; the bell and the inbox keep them. */
 const putAway = signal<ReadonlySet<string>>(new Set());
 
-function hide(item: Item): void {
+function hide(item: ApprovalItemResponse): void {
   const waiting = new Set(approvals.value.map(({ id }) => id));
   putAway.value = new Set([...putAway.value, item.id].filter((id) => waiting.has(id)));
 }
 
-function Asks({ item }: { item: Item }) {
+function Asks({ item }: { item: ApprovalItemResponse }) {
   if (putAway.value.has(item.id)) return null;
   return (
     <div class="banner session-notice" data-testid="ask-notice">

@@ -1,7 +1,7 @@
 /** How much of the subscription's limits is used (protocol-telemetry). */
-import type { PlanUsageTold, WindowTold as PlanWindow } from "../api/types.ts";
+import type { PlanUsagePayload, RateLimitWindow as PlanWindow } from "../api/types.ts";
 
-export type PlanUsage = Omit<PlanUsageTold, "at">;
+export type PlanUsage = Omit<PlanUsagePayload, "at">;
 
 export type Level = "calm" | "amber" | "red";
 

@@ -1,7 +1,7 @@
 /** An agent's to-do list in one line. */
-import type { Session, Todo } from "../api/types.ts";
+import type { Session, TodoItem } from "../api/types.ts";
 
-const named = (word: string, todo: Todo | undefined): string =>
+const named = (word: string, todo: TodoItem | undefined): string =>
   todo ? ` ${word}: ${todo.doing ?? todo.text}.` : "";
 
 /** How far it is, what it does now and what comes next. */

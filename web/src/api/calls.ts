@@ -5,19 +5,19 @@ import type {
   ContextQuestion,
   SwapQuestion,
   CliItem,
-  Colour,
-  Deleted,
+  SessionColourResponse,
+  DeletedSessionResponse,
   CreateBody,
   FolderTrust,
-  Name,
-  OneSession,
-  Order,
-  Pin,
-  Search,
+  SessionNameResponse,
+  SessionEnvelope,
+  SessionOrderResponse,
+  SessionPinResponse,
+  TerminalSearchResponse,
   Session,
   Settings,
   SettingsPatch,
-  Terminal,
+  TerminalResponse,
 } from "./types.ts";
 
 /** @param person absent: whoever the browser itself has a password of. */
@@ -41,41 +41,41 @@ export const readFolderTrust = (place: string, signal: AbortSignal) =>
 
 /** With a custom model the service may have a question first, and makes nothing. */
 export const createSession = (body: CreateBody) =>
-  request<OneSession | ContextQuestion | SwapQuestion>("POST", "api/sessions", { body });
+  request<SessionEnvelope | ContextQuestion | SwapQuestion>("POST", "api/sessions", { body });
 
 export const startSession = (id: string, clearBreaker: boolean) =>
-  request<OneSession>("POST", sessionPath(id, "/start"), {
+  request<SessionEnvelope>("POST", sessionPath(id, "/start"), {
     body: clearBreaker ? { clearBreaker: true } : {},
   });
 
 /** @param killMux false leaves the pane running without this service (protocol-delete). */
 export const removeSession = (id: string, killMux: boolean) =>
-  request<Deleted>("DELETE", sessionPath(id, `?killMux=${killMux}`));
+  request<DeletedSessionResponse>("DELETE", sessionPath(id, `?killMux=${killMux}`));
 
 export const renameSession = (id: string, name: string) =>
-  request<Name>("PUT", sessionPath(id, "/name"), { body: { name } });
+  request<SessionNameResponse>("PUT", sessionPath(id, "/name"), { body: { name } });
 
 export const colorSession = (id: string, color: Session["color"]) =>
-  request<Colour>("PUT", sessionPath(id, "/color"), { body: { color } });
+  request<SessionColourResponse>("PUT", sessionPath(id, "/color"), { body: { color } });
 
 export const pinSession = (id: string, pinned: boolean) =>
-  request<Pin>("PUT", sessionPath(id, "/pin"), { body: { pinned } });
+  request<SessionPinResponse>("PUT", sessionPath(id, "/pin"), { body: { pinned } });
 
 export const orderSessions = (order: string[]) =>
-  request<Order>("PUT", "api/session-order", { body: { order } });
+  request<SessionOrderResponse>("PUT", "api/session-order", { body: { order } });
 
-export const readScreen = (id: string) => request<Terminal>("GET", sessionPath(id, "/terminal"));
+export const readScreen = (id: string) => request<TerminalResponse>("GET", sessionPath(id, "/terminal"));
 
 export const readHistory = (id: string, lines: number, signal: AbortSignal) =>
-  request<Terminal>("GET", sessionPath(id, `/terminal?full=1&lines=${lines}`), { signal });
+  request<TerminalResponse>("GET", sessionPath(id, `/terminal?full=1&lines=${lines}`), { signal });
 
 export function searchHistory(
   id: string,
   query: string,
   nocase: boolean,
   signal: AbortSignal,
-): Promise<Search> {
+): Promise<TerminalSearchResponse> {
   const params = new URLSearchParams({ q: query, limit: "200" });
   if (nocase) params.set("nocase", "1");
-  return request<Search>("GET", sessionPath(id, `/search?${params.toString()}`), { signal });
+  return request<TerminalSearchResponse>("GET", sessionPath(id, `/search?${params.toString()}`), { signal });
 }

@@ -12,7 +12,7 @@ import {
   getForm,
   isKnown,
   isShell,
-  type Item,
+  type ApprovalItemResponse,
   describeMissing,
   getRisk,
   acceptsText,
@@ -20,12 +20,12 @@ import {
 import { TextAnswer } from "./TextAnswer.tsx";
 import { formatAge, getKindLabel, getOwnMessage } from "./texts.ts";
 
-function visit(item: Item): void {
+function visit(item: ApprovalItemResponse): void {
   select(item.sessionId);
   openPage.value = undefined;
 }
 
-function Head({ item, now }: { item: Item; now: number }) {
+function Head({ item, now }: { item: ApprovalItemResponse; now: number }) {
   return (
     <header class="approval-head">
       <span class="approval-mark" data-kind={item.kind}>
@@ -58,7 +58,7 @@ function Head({ item, now }: { item: Item; now: number }) {
 }
 
 /** The whole of it scrolls; what is not there is said. */
-export function ToolSummary({ item }: { item: Item }) {
+export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
   if (!item.toolName || item.kind === "question") return null;
   const missing = describeMissing(item);
   return (
@@ -84,7 +84,7 @@ function UnknownCommand() {
   );
 }
 
-export function RiskHint({ item }: { item: Item }) {
+export function RiskHint({ item }: { item: ApprovalItemResponse }) {
   const risk = getRisk(item);
   if (risk === undefined) return isKnown(item) ? null : <UnknownCommand />;
   return (
@@ -95,7 +95,7 @@ export function RiskHint({ item }: { item: Item }) {
 }
 
 /** Show terminal; folded where the card says all of it in its own words. */
-function TerminalScreen({ item, text }: { item: Item; text: string }) {
+function TerminalScreen({ item, text }: { item: ApprovalItemResponse; text: string }) {
   const told = item.kind === "question" && getOwnMessage(item) !== undefined && getForm(item) !== "blind";
   if (!told) return <Context text={text} />;
   return (
@@ -108,7 +108,7 @@ function TerminalScreen({ item, text }: { item: Item; text: string }) {
 
 const FORMS = { single: SingleChoice, multiple: MultipleChoice, blind: ApproveOrDeny } as const;
 
-export function AnswerForm({ item, busy }: { item: Item; busy: boolean }) {
+export function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean }) {
   const form = getForm(item);
   const give = (chosen: Answer) => void answer(item, chosen);
   const Form = form === "idle" ? undefined : FORMS[form];
@@ -137,7 +137,7 @@ function pressDigit(event: KeyboardEvent): void {
   way.click();
 }
 
-export function ApprovalCard({ item, now }: { item: Item; now: number }) {
+export function ApprovalCard({ item, now }: { item: ApprovalItemResponse; now: number }) {
   const busy = answering.value.has(item.id);
   const message = getOwnMessage(item);
   const trouble = answerProblems.value.get(item.id);

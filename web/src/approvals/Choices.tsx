@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import {
   type Answer,
   readCheckboxes,
-  type Item,
+  type ApprovalItemResponse,
   isFreeText,
   isRisky,
   type ItemOption,
@@ -13,7 +13,7 @@ import {
 } from "./item.ts";
 
 interface Props {
-  item: Item;
+  item: ApprovalItemResponse;
   busy: boolean;
   onAnswer: (answer: Answer) => void;
 }

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Icon } from "../ui/Icon.tsx";
-import { type Item, TEXT_MAX } from "./item.ts";
+import { type ApprovalItemResponse, TEXT_MAX } from "./item.ts";
 
 interface Props {
-  item: Item;
+  item: ApprovalItemResponse;
   busy: boolean;
   /** @returns whether the text was taken; one that was not stays in its field. */
   onSend: (text: string) => Promise<boolean>;

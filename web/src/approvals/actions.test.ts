@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
 import { toasts } from "../ui/toasts.ts";
-import type { Item } from "./item.ts";
+import type { ApprovalItemResponse } from "./item.ts";
 
 const calls = vi.hoisted(() => ({
   listApprovals: vi.fn(),
@@ -14,7 +14,7 @@ vi.mock("./calls.ts", () => calls);
 const { answer, answering, dismiss, answerProblems: troubles } = await import("./actions.ts");
 const { approvals, refresh, setInbox } = await import("./state.ts");
 
-const ITEM: Item = {
+const ITEM: ApprovalItemResponse = {
   id: "s:1",
   sessionId: "s",
   sessionName: "one",
@@ -87,10 +87,10 @@ test("422: the item stays and may be answered again", async () => {
 });
 
 test("an answer to a read that an event has overtaken brings nothing back", async () => {
-  let arrive = (_: { approvals: Item[] }) => {};
+  let arrive = (_: { approvals: ApprovalItemResponse[] }) => {};
   calls.listApprovals.mockReturnValueOnce(new Promise((done) => (arrive = done)));
   calls.listApprovals.mockResolvedValueOnce({ approvals: [] });
-  const seen: Item[][] = [];
+  const seen: ApprovalItemResponse[][] = [];
   const stop = approvals.subscribe((items) => void seen.push([...items]));
   const read = refresh();
   setInbox(() => []);

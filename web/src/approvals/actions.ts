@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { showError, showToast } from "../ui/toasts.ts";
 import { answerApproval, dismissApproval } from "./calls.ts";
 import { dropItem } from "./inbox.ts";
-import type { Answer, Item } from "./item.ts";
+import type { Answer, ApprovalItemResponse } from "./item.ts";
 import { approvals, refresh, setInbox } from "./state.ts";
 import { describeAnswerProblem } from "./texts.ts";
 
@@ -32,7 +32,7 @@ function mark(id: string, busy: boolean): void {
 
 const forget = (id: string): void => setInbox((before) => dropItem(before, id));
 
-async function refused(item: Item, error: unknown): Promise<void> {
+async function refused(item: ApprovalItemResponse, error: unknown): Promise<void> {
   const trouble = describeAnswerProblem(error);
   if (trouble.kind === "gone") {
     forget(item.id);
@@ -50,7 +50,7 @@ async function refused(item: Item, error: unknown): Promise<void> {
  * @returns whether the answer was taken. The item goes when the service says that its dialog
  * left the screen: an option may lead to another page (protocol-approvals).
  */
-export async function answer(item: Item, chosen: Answer): Promise<boolean> {
+export async function answer(item: ApprovalItemResponse, chosen: Answer): Promise<boolean> {
   if (answering.peek().has(item.id)) return false;
   mark(item.id, true);
   note(item.id, undefined);
@@ -65,7 +65,7 @@ export async function answer(item: Item, chosen: Answer): Promise<boolean> {
   }
 }
 
-export async function dismiss(item: Item): Promise<void> {
+export async function dismiss(item: ApprovalItemResponse): Promise<void> {
   try {
     await dismissApproval(item.id);
     forget(item.id);

@@ -15,7 +15,7 @@ import {
   isFreeText,
   isRisky,
   isKnown,
-  type Item,
+  type ApprovalItemResponse,
   getLeaning,
   getButtonLeaning,
   describeMissing,
@@ -30,7 +30,7 @@ import {
   describeRequest,
 } from "./texts.ts";
 
-const item = (part: Partial<Item> = {}): Item => ({
+const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse => ({
   id: "s1:1",
   sessionId: "s1",
   sessionName: "one",
@@ -43,7 +43,7 @@ const item = (part: Partial<Item> = {}): Item => ({
 const options = (...labels: string[]) =>
   labels.map((label, index) => ({ n: index + 1, label, selected: index === 0 }));
 
-const ids = (items: readonly Item[]) => items.map((each) => each.id);
+const ids = (items: readonly ApprovalItemResponse[]) => items.map((each) => each.id);
 
 describe("inbox", () => {
   const second = item({ id: "s2:1", sessionId: "s2", createdAt: 500 });

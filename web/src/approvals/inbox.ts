@@ -1,10 +1,10 @@
 /** The list of what waits, as a pure value (protocol-approvals: one item for each session, newest wins). */
-import type { Item } from "./item.ts";
+import type { ApprovalItemResponse } from "./item.ts";
 
-export type Inbox = readonly Item[];
+export type Inbox = readonly ApprovalItemResponse[];
 
-const isItem = (value: unknown): value is Item => {
-  const item = value as Partial<Item> | null;
+const isItem = (value: unknown): value is ApprovalItemResponse => {
+  const item = value as Partial<ApprovalItemResponse> | null;
   return (
     typeof item === "object" &&
     item !== null &&
@@ -13,7 +13,7 @@ const isItem = (value: unknown): value is Item => {
   );
 };
 
-const oldestFirst = (items: readonly Item[]): Inbox => items.toSorted((a, b) => a.createdAt - b.createdAt);
+const oldestFirst = (items: readonly ApprovalItemResponse[]): Inbox => items.toSorted((a, b) => a.createdAt - b.createdAt);
 
 export function parseInbox(items: unknown): Inbox {
   return Array.isArray(items) ? oldestFirst(items.filter(isItem)) : [];
@@ -37,9 +37,9 @@ export function applyInboxEvent(inbox: Inbox, name: string, data: unknown): Inbo
 }
 
 /** A dialog stays red until it is answered; an idle agent only until somebody looked. */
-export const isUrgent = (item: Item): boolean => item.kind !== "idle" || item.acknowledgedAt === undefined;
+export const isUrgent = (item: ApprovalItemResponse): boolean => item.kind !== "idle" || item.acknowledgedAt === undefined;
 
 /** @param known names as they are now: a session may have been renamed since. */
-export function withCurrentName(item: Item, known: string | undefined): Item {
+export function withCurrentName(item: ApprovalItemResponse, known: string | undefined): ApprovalItemResponse {
   return known === undefined || known === item.sessionName ? item : { ...item, sessionName: known };
 }

@@ -1,8 +1,8 @@
 /** One thing that waits for a person, and what may be answered to it (protocol-approvals). */
-import type { Item, Option as ItemOption } from "../api/types.ts";
+import type { ApprovalItemResponse, ApprovalOptionResponse as ItemOption } from "../api/types.ts";
 
-export type { Item, ItemOption };
-export type ItemKind = Item["kind"];
+export type { ApprovalItemResponse, ItemOption };
+export type ItemKind = ApprovalItemResponse["kind"];
 
 export type Answer =
   | { action: "approve" | "deny" }
@@ -18,7 +18,7 @@ const BOX = /^(?:\[([ xX✔✓*])\]|([☐☑☒◯◉]))\s/;
 const TICKED = new Set(["x", "X", "✔", "✓", "*", "☑", "☒", "◉"]);
 
 /** Which boxes of a multiple-choice page are ticked, by option; empty where it has no boxes. */
-export function readCheckboxes(item: Item): ReadonlyMap<number, boolean> {
+export function readCheckboxes(item: ApprovalItemResponse): ReadonlyMap<number, boolean> {
   const boxes = new Map<number, boolean>();
   for (const row of (item.context ?? "").split("\n")) {
     const option = OPTION_ROW.exec(row);
@@ -39,26 +39,26 @@ export const isFreeText = (option: ItemOption): boolean => FREE_TEXT.test(option
 export type Form = "idle" | "single" | "multiple" | "blind";
 
 /** A dialog whose options could not be read can still be agreed to or left. */
-export function getForm(item: Item): Form {
+export function getForm(item: ApprovalItemResponse): Form {
   if (item.kind === "idle") return "idle";
   if ((item.options ?? []).length === 0) return "blind";
   return readCheckboxes(item).size > 0 ? "multiple" : "single";
 }
 
 /** Whether own words are an answer: to an idle agent, or by a question's free-text option. */
-export function acceptsText(item: Item): boolean {
+export function acceptsText(item: ApprovalItemResponse): boolean {
   if (item.kind === "idle") return true;
   return item.kind === "question" && getForm(item) === "single" && (item.options ?? []).some(isFreeText);
 }
 
 /** Whether an option is answered in the field for own words. */
-export const opensTextField = (item: Item, option: ItemOption): boolean =>
+export const opensTextField = (item: ApprovalItemResponse, option: ItemOption): boolean =>
   acceptsText(item) && isFreeText(option);
 
 /** Tools whose summary is a command line; of the others it is a path or a title. */
 const SHELLS = /bash|shell|command|exec|terminal|run/i;
 
-export const isShell = (item: Item): boolean => SHELLS.test(item.toolName ?? "");
+export const isShell = (item: ApprovalItemResponse): boolean => SHELLS.test(item.toolName ?? "");
 
 /**
  * Return whether it is known what a permission is for.
@@ -66,16 +66,16 @@ export const isShell = (item: Item): boolean => SHELLS.test(item.toolName ?? "")
  * No hook told it of an agent without hooks, or of one whose hook was lost. What is not known is
  * never shown as harmless.
  */
-export const isKnown = (item: Item): boolean =>
+export const isKnown = (item: ApprovalItemResponse): boolean =>
   item.kind !== "permission" ||
   (item.toolName !== undefined && !(isShell(item) && item.toolSummary === undefined));
 
 /** What may be grave about it, by the service's rules; a hint for the eye and no protection. */
-export const getRisk = (item: Item): string | undefined =>
+export const getRisk = (item: ApprovalItemResponse): string | undefined =>
   item.kind === "permission" ? item.riskHint : undefined;
 
 /** What stands nowhere in the item although agreeing allows it, in words; undefined: nothing. */
-export function describeMissing(item: Item): string | undefined {
+export function describeMissing(item: ApprovalItemResponse): string | undefined {
   if (item.kind !== "permission" || item.complete !== false) return undefined;
   const parts = [
     item.toolMissing && `${item.toolMissing.toLocaleString("en")} more characters`,
@@ -85,20 +85,20 @@ export function describeMissing(item: Item): string | undefined {
   return item.toolSummary ? "This may be incomplete. Check the terminal before you answer." : undefined;
 }
 
-export const isRisky = (item: Item): boolean => getRisk(item) !== undefined;
+export const isRisky = (item: ApprovalItemResponse): boolean => getRisk(item) !== undefined;
 
 /** Whether a part of the command is not here. */
-const isPart = (item: Item): boolean =>
+const isPart = (item: ApprovalItemResponse): boolean =>
   item.toolMissing !== undefined || (item.complete === false && item.toolOther === undefined);
 
 /** How an option's button looks; agreeing to what is not wholly known looks like any other answer. */
-export const getButtonLeaning = (item: Item, leaning: Leaning): Leaning =>
+export const getButtonLeaning = (item: ApprovalItemResponse, leaning: Leaning): Leaning =>
   leaning === "yes" && (!isKnown(item) || isPart(item)) && !isRisky(item) ? "other" : leaning;
 
 export type Leaning = "yes" | "no" | "other";
 
 /** A permission's first option agrees and one that begins with "No" declines. */
-export function getLeaning(item: Item, option: ItemOption): Leaning {
+export function getLeaning(item: ApprovalItemResponse, option: ItemOption): Leaning {
   if (item.kind !== "permission") return "other";
   if (option.n === 1) return "yes";
   return /^no\b/i.test(option.label) ? "no" : "other";

@@ -8,7 +8,7 @@ import { onServerEvent } from "../stream/events.ts";
 import { showError } from "../ui/toasts.ts";
 import { listApprovals, viewedApproval } from "./calls.ts";
 import { applyInboxEvent, dropSession, type Inbox, isUrgent, withCurrentName, parseInbox } from "./inbox.ts";
-import type { Item } from "./item.ts";
+import type { ApprovalItemResponse } from "./item.ts";
 
 const inbox = signal<Inbox>([]);
 
@@ -21,7 +21,7 @@ export const approvals = computed<Inbox>(() =>
     : [],
 );
 
-export const approvalOf = (sessionId: string): Item | undefined =>
+export const approvalOf = (sessionId: string): ApprovalItemResponse | undefined =>
   approvals.value.find((item) => item.sessionId === sessionId);
 
 /** Sessions that need a person: an open item, or a dialog that only the session told of. */
@@ -55,7 +55,7 @@ export const refresh = (): Promise<void> => reads.now();
 const told = new Set<string>();
 
 /** Looking at an idle agent's session is all that its item asks for. */
-async function acknowledge(item: Item): Promise<void> {
+async function acknowledge(item: ApprovalItemResponse): Promise<void> {
   if (told.has(item.id)) return;
   told.add(item.id);
   try {

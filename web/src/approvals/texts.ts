@@ -1,7 +1,7 @@
 /** Approval items in words. */
 import { ApiError, getErrorText } from "../api/errors.ts";
 import { table } from "../lib/table.ts";
-import type { Item, ItemKind } from "./item.ts";
+import type { ApprovalItemResponse, ItemKind } from "./item.ts";
 
 const KINDS: Record<ItemKind, string> = {
   permission: "asks for permission",
@@ -31,7 +31,7 @@ function describeToolRequest(tool: string, summary: string | undefined): string 
 }
 
 /** One line for hover texts and announcements: what the agent wants. */
-export function describeRequest(item: Item): string {
+export function describeRequest(item: ApprovalItemResponse): string {
   if (item.kind === "permission" && item.toolName)
     return describeToolRequest(item.toolName, item.toolSummary);
   if (item.kind === "question" && item.message) return `asks: ${item.message}`;
@@ -39,10 +39,10 @@ export function describeRequest(item: Item): string {
 }
 
 /** The agent's own words, unless they only repeat the tool that stands above them. */
-export const getOwnMessage = (item: Item): string | undefined =>
+export const getOwnMessage = (item: ApprovalItemResponse): string | undefined =>
   item.kind === "permission" && item.toolName ? undefined : item.message;
 
-export const formatAnnouncement = (item: Item): string => `${item.sessionName} ${describeRequest(item)}`;
+export const formatAnnouncement = (item: ApprovalItemResponse): string => `${item.sessionName} ${describeRequest(item)}`;
 
 const MINUTE_MS = 60_000;
 

@@ -1,12 +1,12 @@
 /** Who the caller is, and the caller's own password (protocol-login). */
 import { request } from "../api/client.ts";
-import type { Me } from "../api/types.ts";
+import type { CallerResponse } from "../api/types.ts";
 
-export type { Me };
+export type { CallerResponse };
 
 /** @param key tried in the place of this page's own, which a refusal then says nothing about. */
 export const readMe = (key?: string) =>
-  request<Me>("GET", "api/me", key === undefined ? {} : { key, anonymous: true });
+  request<CallerResponse>("GET", "api/me", key === undefined ? {} : { key, anonymous: true });
 
 export const changePassword = (currentPassword: string, newPassword: string) =>
   request<unknown>("PUT", "api/me/password", { body: { currentPassword, newPassword } });

@@ -1,9 +1,9 @@
 /** The person at this page, as the service knows them. */
 import { computed, signal } from "@preact/signals";
 import { onServerEvent } from "../stream/events.ts";
-import type { Me } from "./calls.ts";
+import type { CallerResponse } from "./calls.ts";
 
-export const me = signal<Me | undefined>(undefined);
+export const me = signal<CallerResponse | undefined>(undefined);
 
 export const isAdmin = computed(() => me.value?.role === "admin");
 export const isMultiUser = computed(() => me.value?.multiUser === true);
@@ -12,7 +12,7 @@ export const isMultiUser = computed(() => me.value?.multiUser === true);
 export const passwordDue = computed(() => me.value?.mustChangePassword === true);
 
 /** @returns undefined for anything that is no person; missing rights are no rights. */
-export function readPerson(value: unknown): Me | undefined {
+export function readPerson(value: unknown): CallerResponse | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { username, role, mustChangePassword, multiUser } = value as Record<string, unknown>;
   if (typeof username !== "string") return undefined;

@@ -6,7 +6,7 @@ import { IconButton } from "../ui/IconButton.tsx";
 import { createCase } from "./calls.ts";
 import { InlineForm } from "./InlineForm.tsx";
 import { joinPath, splitPath } from "./rules.ts";
-import type { Browsed, Case, Folder } from "./types.ts";
+import type { Browsed, CaseResponse, BrowsedFolderResponse } from "./types.ts";
 import { useBrowse } from "./useBrowse.ts";
 
 function Steps({ path, onEnter }: { path: string; onEnter: (path: string) => void }) {
@@ -28,7 +28,7 @@ function Steps({ path, onEnter }: { path: string; onEnter: (path: string) => voi
   );
 }
 
-function FolderRow({ folder, onEnter }: { folder: Folder; onEnter: () => void }) {
+function FolderRow({ folder, onEnter }: { folder: BrowsedFolderResponse; onEnter: () => void }) {
   return (
     <li class="place">
       <button type="button" class="place-button" onClick={onEnter} data-testid="browse-folder">
@@ -59,7 +59,7 @@ interface Props {
   /** Where to begin. */
   from: string;
   onChoose: (path: string) => void;
-  onMade: (made: Case) => void;
+  onMade: (made: CaseResponse) => void;
 }
 
 export function BrowsePane({ from, onChoose, onMade }: Props) {

@@ -15,11 +15,11 @@ import {
 } from "./casehosts.ts";
 import { suggestCaseName, validateCaseName } from "./rules.ts";
 import { Segments } from "./Segments.tsx";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 interface Props {
-  cases: readonly Case[];
-  onMade: (made: Case) => void;
+  cases: readonly CaseResponse[];
+  onMade: (made: CaseResponse) => void;
   /** Absent: whatever it stands in closes by itself. */
   onClose?: () => void;
 }
@@ -96,7 +96,7 @@ function HostChoice({
 interface FolderProps {
   wish: CaseDraft;
   set: (part: Partial<CaseDraft>) => void;
-  onMade: (made: Case) => void;
+  onMade: (made: CaseResponse) => void;
 }
 
 function Folder({ wish, set, onMade }: FolderProps) {

@@ -25,7 +25,7 @@ import {
   explainRemovalBlock,
   findSessionsInCase,
 } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 /** @param page absent: the terminal. */
 function go(session: Session, page?: string): void {
@@ -33,7 +33,7 @@ function go(session: Session, page?: string): void {
   openPage.value = page;
 }
 
-function start(each: Case): void {
+function start(each: CaseResponse): void {
   const elsewhere = runsElsewhere(each) ? describeCaseKind(each) : undefined;
   newSessionPlace.value = { workingDir: each.path, caseName: each.name, elsewhere };
   openPage.value = undefined;
@@ -69,7 +69,7 @@ function FilesButton({ session }: { session: Session }) {
 }
 
 /** What is elsewhere is not looked into from here; a container's folder is of this machine. */
-function RemoteDetails({ each, session }: { each: Case; session: Session | undefined }) {
+function RemoteDetails({ each, session }: { each: CaseResponse; session: Session | undefined }) {
   if (each.remote)
     return <p class="dim">The folder is on {each.remote.hostId}. Changes and files there are not shown.</p>;
   return (
@@ -104,7 +104,7 @@ function SessionDetails({ session }: { session: Session }) {
   );
 }
 
-function RemoveSection({ each }: { each: Case }) {
+function RemoveSection({ each }: { each: CaseResponse }) {
   const bar = explainRemovalBlock(each);
   return (
     <div class="case-end">
@@ -146,13 +146,13 @@ function GitSummary({ name }: { name: string }) {
   );
 }
 
-function CaseDetails({ each, session }: { each: Case; session: Session | undefined }) {
+function CaseDetails({ each, session }: { each: CaseResponse; session: Session | undefined }) {
   if (runsElsewhere(each)) return <RemoteDetails each={each} session={session} />;
   if (session) return <SessionDetails session={session} />;
   return each.cloning || each.unreachable ? null : <GitSummary name={each.name} />;
 }
 
-export function CaseView({ each }: { each: Case }) {
+export function CaseView({ each }: { each: CaseResponse }) {
   const found = findSessionsInCase(each, sessions.value);
   const [first] = found;
   /** Goals belong to a folder, and are reached by what works there. */

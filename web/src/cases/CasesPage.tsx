@@ -12,9 +12,9 @@ import { findCaseOfSession, formatCloneProgress, describeCaseKind } from "./rule
 import { CaseHostPane } from "./CaseHostPane.tsx";
 import { LinkForm } from "./LinkForm.tsx";
 import { casesProblem, keepCase, useCases } from "./state.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
-function Row({ each, shown, onShow }: { each: Case; shown: boolean; onShow: () => void }) {
+function Row({ each, shown, onShow }: { each: CaseResponse; shown: boolean; onShow: () => void }) {
   return (
     <li>
       <button

@@ -6,9 +6,9 @@ import { cancelClone, cloneCase } from "./calls.ts";
 import { reportMissingParts } from "./missingparts.ts";
 import { formatCloneProgress, suggestCaseName, validateCaseName } from "./rules.ts";
 import { cases as known } from "./state.ts";
-import type { Case, Cloned, CloneBody } from "./types.ts";
+import type { CaseResponse, Cloned, CloneBody } from "./types.ts";
 
-function useClone(onMade: (made: Case) => void) {
+function useClone(onMade: (made: CaseResponse) => void) {
   const [running, setRunning] = useState<string>();
   const [problem, setProblem] = useState("");
   const arrive = ({ case: made, warnings }: Cloned) => {
@@ -49,7 +49,7 @@ function Progress({ name }: { name: string }) {
   );
 }
 
-export function ClonePane({ cases, onMade }: { cases: readonly Case[]; onMade: (made: Case) => void }) {
+export function ClonePane({ cases, onMade }: { cases: readonly CaseResponse[]; onMade: (made: CaseResponse) => void }) {
   const [repository, setRepository] = useState("");
   const [typed, setTyped] = useState<string>();
   const [ref, setRef] = useState("");

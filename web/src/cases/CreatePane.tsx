@@ -4,9 +4,9 @@ import { formatError } from "../api/errors.ts";
 import { createCase } from "./calls.ts";
 import { InlineForm } from "./InlineForm.tsx";
 import { validateCaseName } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
-export function CreatePane({ cases, onMade }: { cases: readonly Case[]; onMade: (made: Case) => void }) {
+export function CreatePane({ cases, onMade }: { cases: readonly CaseResponse[]; onMade: (made: CaseResponse) => void }) {
   const [problem, setProblem] = useState("");
   const make = async (name: string) => {
     const wrong = validateCaseName(name, cases);

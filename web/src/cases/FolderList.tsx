@@ -4,7 +4,7 @@ import { Icon, type IconName } from "../ui/Icon.tsx";
 import { browse, cancelClone } from "./calls.ts";
 import { filterFolderChoices, type FolderChoice, listFolderChoices } from "./rules.ts";
 import { casesProblem } from "./state.ts";
-import type { Case, Folder } from "./types.ts";
+import type { CaseResponse, BrowsedFolderResponse } from "./types.ts";
 import { showError } from "../ui/toasts.ts";
 
 const MARKS: Record<FolderChoice["kind"], IconName> = {
@@ -16,8 +16,8 @@ const MARKS: Record<FolderChoice["kind"], IconName> = {
 const SEARCHED_FROM = 6;
 
 /** The folders at home. Who may not look there is offered the rest. */
-function useHome(): readonly Folder[] {
-  const [folders, setFolders] = useState<readonly Folder[]>([]);
+function useHome(): readonly BrowsedFolderResponse[] {
+  const [folders, setFolders] = useState<readonly BrowsedFolderResponse[]>([]);
   useEffect(() => {
     const end = new AbortController();
     browse(undefined, false, end.signal).then(
@@ -73,7 +73,7 @@ function Row({ place, cloning, chosen, onChoose }: RowProps) {
 
 interface Props {
   recent: readonly string[];
-  cases: readonly Case[] | undefined;
+  cases: readonly CaseResponse[] | undefined;
   chosen: { workingDir: string; caseName: string };
   onChoose: (place: FolderChoice) => void;
 }

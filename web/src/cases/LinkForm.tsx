@@ -9,10 +9,10 @@ import { linkCase } from "./calls.ts";
 import "./picker.css";
 import { suggestCaseName, validateCaseName } from "./rules.ts";
 import { keepCase } from "./state.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 interface Props {
-  cases: readonly Case[];
+  cases: readonly CaseResponse[];
   onClose: () => void;
   onLinked: (name: string) => void;
 }
@@ -37,7 +37,7 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
       setBusy(false);
     }
   };
-  const made = (each: Case) => {
+  const made = (each: CaseResponse) => {
     keepCase(each);
     onLinked(each.name);
   };

@@ -11,7 +11,7 @@ import { FolderList } from "./FolderList.tsx";
 import { onServerEvent } from "../stream/events.ts";
 import "./picker.css";
 import { keepCase, useCases } from "./state.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 import { Worktree } from "./Worktree.tsx";
 
 /** What was chosen: a case goes by its name, any other folder by its path. */
@@ -46,7 +46,7 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
   const cases = useCases();
   const folder = (workingDir: string) =>
     onChoose({ workingDir, caseName: "", elsewhere: undefined, branch: "" });
-  const take = (each: Case) => {
+  const take = (each: CaseResponse) => {
     keepCase(each);
     const elsewhere = runsElsewhere(each) ? describeCaseKind(each) : undefined;
     onChoose({ workingDir: each.path, caseName: each.name, elsewhere, branch: "" });

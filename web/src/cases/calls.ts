@@ -1,39 +1,39 @@
 /** The case routes (protocol-cases). */
 import { request } from "../api/client.ts";
-import type { GitStatus } from "../git/types.ts";
-import type { Browsed, Case, Cloned, CloneBody, Prepare } from "./types.ts";
+import type { GitStatusResponse } from "../git/types.ts";
+import type { Browsed, CaseResponse, Cloned, CloneBody, PrepareResponse } from "./types.ts";
 
 const casePath = (name: string, rest = ""): string => `api/cases/${encodeURIComponent(name)}${rest}`;
 
-export const listCases = () => request<Case[]>("GET", "api/cases");
+export const listCases = () => request<CaseResponse[]>("GET", "api/cases");
 
 /** @param path absent: a folder of the service's own. */
 export const createCase = (name: string, path?: string) =>
-  request<{ case: Case }>("POST", "api/cases", { body: path === undefined ? { name } : { name, path } });
+  request<{ case: CaseResponse }>("POST", "api/cases", { body: path === undefined ? { name } : { name, path } });
 
 export const linkCase = (name: string, path: string) =>
-  request<{ case: Case }>("POST", "api/cases/link", { body: { name, path } });
+  request<{ case: CaseResponse }>("POST", "api/cases/link", { body: { name, path } });
 
 /** @param remotePath absolute there, or below `~/`. */
 export const linkRemote = (name: string, hostId: string, remotePath: string) =>
-  request<{ case: Case }>("POST", "api/cases/remote-link", { body: { name, hostId, remotePath } });
+  request<{ case: CaseResponse }>("POST", "api/cases/remote-link", { body: { name, hostId, remotePath } });
 
 /** A folder of the service's machine that the container of the case sees. */
 export const linkContainer = (name: string, hostId: string, workspacePath: string) =>
-  request<{ case: Case }>("POST", "api/cases/container-link", { body: { name, hostId, workspacePath } });
+  request<{ case: CaseResponse }>("POST", "api/cases/container-link", { body: { name, hostId, workspacePath } });
 
 /** A folder of the service's own, with a container of the host `default`. */
 export const createContainer = (name: string) =>
-  request<{ case: Case }>("POST", "api/cases/container-create", { body: { name } });
+  request<{ case: CaseResponse }>("POST", "api/cases/container-create", { body: { name } });
 
 export const readCaseGit = (name: string, signal: AbortSignal) =>
-  request<GitStatus>("GET", casePath(name, "/git-status"), { signal });
+  request<GitStatusResponse>("GET", casePath(name, "/git-status"), { signal });
 
 /** Answers when the clone is done, which goes on without the caller (protocol-clone). */
 export const cloneCase = (body: CloneBody) => request<Cloned>("POST", "api/cases/clone", { body });
 
 /** Fetches submodules and files of Git LFS in a shell; none where nothing is lacking (protocol-prepare). */
-export const prepareCase = (name: string) => request<Prepare>("POST", casePath(name, "/prepare"));
+export const prepareCase = (name: string) => request<PrepareResponse>("POST", casePath(name, "/prepare"));
 
 export const cancelClone = (name: string) =>
   request<unknown>("POST", `api/cases/clone/${encodeURIComponent(name)}/cancel`);

@@ -8,13 +8,13 @@ import {
   listFolderChoices,
   findSessionsInCase,
 } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 const far: CaseHost = { kind: "remote", id: "box", label: "Box", makesFolders: false };
 const boxes: CaseHost = { kind: "container", id: "default", label: "This machine", makesFolders: true };
 const wish: CaseDraft = { host: far, folder: "there", path: "~/src", name: "src" };
 
-const there: Case = {
+const there: CaseResponse = {
   name: "engine",
   path: "/srv/engine",
   location: "remote",

@@ -2,7 +2,7 @@
 import { readContainerHosts } from "../containers/calls.ts";
 import { readHosts } from "../hosts/calls.ts";
 import { createContainer, linkContainer, linkRemote } from "./calls.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 /** A machine, or an engine that makes containers. */
 export interface CaseHost {
@@ -46,7 +46,7 @@ const needsPath = ({ host, folder }: CaseDraft): boolean => host.kind === "remot
 export const isComplete = (wish: CaseDraft): boolean =>
   (wish.name ?? "") !== "" && (!needsPath(wish) || wish.path.trim() !== "");
 
-export function createCaseOnHost(wish: CaseDraft & { name: string }): Promise<{ case: Case }> {
+export function createCaseOnHost(wish: CaseDraft & { name: string }): Promise<{ case: CaseResponse }> {
   const { host, name } = wish;
   const path = wish.path.trim();
   if (host.kind === "remote") return linkRemote(name, host.id, path);

@@ -14,9 +14,9 @@ import {
   findSessionsInCase,
   splitPath,
 } from "./rules.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
-const shop: Case = {
+const shop: CaseResponse = {
   name: "shop",
   path: "/srv/shop",
   location: "linked",

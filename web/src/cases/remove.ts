@@ -5,12 +5,12 @@ import { showError } from "../ui/toasts.ts";
 import { removeCase } from "./calls.ts";
 import { describeRemoval } from "./rules.ts";
 import { readCases } from "./state.ts";
-import type { Case } from "./types.ts";
+import type { CaseResponse } from "./types.ts";
 
 /** A worktree or a folder holds what no remote has; sessions in the case are another matter. */
 const isUnsaved = (error: unknown): boolean => error instanceof ApiError && error.code === "CONFLICT";
 
-async function insist(each: Case, error: unknown): Promise<void> {
+async function insist(each: CaseResponse, error: unknown): Promise<void> {
   const answer = await askQuestion({
     title: `${each.name} has unsaved work`,
     text: `${getErrorText(error)} ${describeRemoval(each)}`,
@@ -20,7 +20,7 @@ async function insist(each: Case, error: unknown): Promise<void> {
   if (answer !== undefined) await removeCase(each.name, true);
 }
 
-export async function askAndRemoveCase(each: Case): Promise<void> {
+export async function askAndRemoveCase(each: CaseResponse): Promise<void> {
   const answer = await askQuestion({
     title: `Remove ${each.name}?`,
     text: describeRemoval(each),

@@ -2,7 +2,7 @@
 import type { Session } from "../api/types.ts";
 import { shortenPath } from "../lib/format.ts";
 import { table } from "../lib/table.ts";
-import type { Case, CloneProgress, Cloning, Folder } from "./types.ts";
+import type { CaseResponse, CloneProgress, CloneStatusResponse, BrowsedFolderResponse } from "./types.ts";
 
 /** A place that a session can work in. */
 export interface FolderChoice {
@@ -22,7 +22,7 @@ const NAME = /^[A-Za-z0-9_-]+$/;
 export const NAME_MAX = 128;
 
 /** @returns what is wrong with a name; nothing where it can be sent. */
-export function validateCaseName(name: string, cases: readonly Case[]): string | undefined {
+export function validateCaseName(name: string, cases: readonly CaseResponse[]): string | undefined {
   if (name === "") return undefined;
   if (!NAME.test(name)) return "Use only letters, digits, - and _.";
   if (name.length > NAME_MAX) return `Use at most ${NAME_MAX} characters.`;
@@ -57,37 +57,37 @@ const PHASES = table({
   "checking-out": "Checking out",
 });
 
-export function formatCloneProgress({ phase, percent }: Cloning): string {
+export function formatCloneProgress({ phase, percent }: CloneStatusResponse): string {
   const words = PHASES[phase] ?? phase;
   return percent === null ? `${words}…` : `${words}, ${Math.floor(percent)} %`;
 }
 
-export function applyCloneProgress(cases: readonly Case[], { name, phase, percent }: CloneProgress): Case[] {
+export function applyCloneProgress(cases: readonly CaseResponse[], { name, phase, percent }: CloneProgress): CaseResponse[] {
   return cases.map((each) => (each.name === name ? { ...each, cloning: { phase, percent } } : each));
 }
 
-const KINDS: Record<Case["location"], string> = {
+const KINDS: Record<CaseResponse["location"], string> = {
   local: "workspace",
   linked: "linked",
   container: "in a container",
   remote: "on a remote host",
 };
 
-export function describeCaseKind(each: Case): string {
+export function describeCaseKind(each: CaseResponse): string {
   if (each.worktree) return `worktree · ${each.worktree.branch}`;
   return each.remote ? `on ${each.remote.hostId}` : KINDS[each.location];
 }
 
 /** Its sessions run elsewhere than on the service's machine, with the programs that are there. */
-export const runsElsewhere = ({ location }: Case): boolean =>
+export const runsElsewhere = ({ location }: CaseResponse): boolean =>
   location === "remote" || location === "container";
 
-function explainUnavailable(each: Case): string | undefined {
+function explainUnavailable(each: CaseResponse): string | undefined {
   if (each.cloning) return formatCloneProgress(each.cloning);
   return each.unreachable ? "not responding" : undefined;
 }
 
-function placeOfCase(each: Case): FolderChoice {
+function placeOfCase(each: CaseResponse): FolderChoice {
   const off = explainUnavailable(each);
   return {
     kind: "case",
@@ -113,8 +113,8 @@ function placeOfFolder(kind: FolderChoice["kind"], path: string): FolderChoice {
  */
 export function listFolderChoices(
   recent: readonly string[],
-  cases: readonly Case[],
-  folders: readonly Folder[],
+  cases: readonly CaseResponse[],
+  folders: readonly BrowsedFolderResponse[],
 ): FolderChoice[] {
   // A folder of another machine is none of this one, though their paths be the same.
   const byPath = new Map(cases.flatMap((each) => (each.remote ? [] : [[each.path, each]])));
@@ -152,7 +152,7 @@ export function joinPath(folder: string, name: string): string {
 }
 
 /** What becomes of a case that is removed, in words (protocol-cases). */
-export function describeRemoval(each: Case): string {
+export function describeRemoval(each: CaseResponse): string {
   if (each.worktree)
     return `This deletes the worktree ${each.path} and everything in it. The branch ${each.worktree.branch} stays in ${each.worktree.repository}.`;
   if (each.location === "local")
@@ -165,14 +165,14 @@ export function describeRemoval(each: Case): string {
 }
 
 /** Why a case cannot be removed now. */
-export function explainRemovalBlock(each: Case): string | undefined {
+export function explainRemovalBlock(each: CaseResponse): string | undefined {
   if (each.cloning) return "Cancel the clone first.";
   if (each.liveSessions === 0) return undefined;
   return `Close its ${each.liveSessions === 1 ? "session" : `${each.liveSessions} sessions`} first.`;
 }
 
 /** Those that work in a case: by its name, or by its folder. */
-export function findSessionsInCase(each: Case, sessions: readonly Session[]): Session[] {
+export function findSessionsInCase(each: CaseResponse, sessions: readonly Session[]): Session[] {
   return sessions.filter(
     ({ caseName, workingDir, remote }) =>
       caseName === each.name ||
@@ -182,7 +182,7 @@ export function findSessionsInCase(each: Case, sessions: readonly Session[]): Se
 }
 
 /** The case that a session works in; of nested ones the innermost. */
-export function findCaseOfSession(session: Session, cases: readonly Case[]): Case | undefined {
+export function findCaseOfSession(session: Session, cases: readonly CaseResponse[]): CaseResponse | undefined {
   const fitting = cases.filter((each) => findSessionsInCase(each, [session]).length > 0);
   const named = fitting.find((each) => each.name === session.caseName);
   return named ?? fitting.toSorted((one, other) => other.path.length - one.path.length)[0];

@@ -6,10 +6,10 @@ import { CoalescedRead } from "../lib/coalescedread.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { listCases } from "./calls.ts";
 import { applyCloneProgress } from "./rules.ts";
-import type { Case, CloneProgress } from "./types.ts";
+import type { CaseResponse, CloneProgress } from "./types.ts";
 
 /** Undefined until they were read. */
-export const cases = signal<readonly Case[] | undefined>(undefined);
+export const cases = signal<readonly CaseResponse[] | undefined>(undefined);
 export const casesProblem = signal("");
 
 const reread = new CoalescedRead(async (outdated) => {
@@ -26,7 +26,7 @@ const reread = new CoalescedRead(async (outdated) => {
 export const readCases = (): Promise<void> => reread.now();
 
 /** One that was made here, before the list is read again. */
-export function keepCase(made: Case): void {
+export function keepCase(made: CaseResponse): void {
   const others = (cases.peek() ?? []).filter((each) => each.name !== made.name);
   cases.value = [...others, made];
 }
@@ -40,7 +40,7 @@ function heard(data: unknown, name: string): void {
 }
 
 /** Reads them now, and again whenever one comes, goes or moves. */
-export function useCases(): readonly Case[] | undefined {
+export function useCases(): readonly CaseResponse[] | undefined {
   useEffect(() => {
     void readCases();
     const end = onServerEvent("case:", heard);

@@ -1,8 +1,8 @@
 /** Records of the case routes (protocol-cases). */
 
-import type { Cloning } from "../api/types.ts";
+import type { CloneStatusResponse } from "../api/types.ts";
 
-export type { Browse as Browsed, Case, Clone as Cloned, Cloning, Folder, Prepare } from "../api/types.ts";
+export type { BrowseResponse as Browsed, CaseResponse, CloneResponse as Cloned, CloneStatusResponse, BrowsedFolderResponse, PrepareResponse } from "../api/types.ts";
 
 export interface CloneBody {
   name: string;
@@ -12,6 +12,6 @@ export interface CloneBody {
 }
 
 /** `case:cloneProgress`. */
-export interface CloneProgress extends Cloning {
+export interface CloneProgress extends CloneStatusResponse {
   name: string;
 }

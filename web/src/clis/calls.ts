@@ -1,6 +1,6 @@
 /** The routes of the registry (protocol-clis). */
 import { request } from "../api/client.ts";
-import type { CliBody, CliFile, CliItem, InstalledItem, InstallPlan, Nothing } from "../api/types.ts";
+import type { CliBody, CliFile, CliItem, InstalledItem, InstallPlan, EmptyPayload } from "../api/types.ts";
 
 const pathOf = (id: string, rest = "") => `api/clis/${encodeURIComponent(id)}${rest}`;
 
@@ -18,10 +18,10 @@ export const replaceCli = (id: string, body: CliBody) =>
 /** How the file of entries stands. */
 export const readCliFile = () => request<CliFile>("GET", "api/clis/file");
 
-export const removeCli = (id: string) => request<Nothing>("DELETE", pathOf(id));
+export const removeCli = (id: string) => request<EmptyPayload>("DELETE", pathOf(id));
 
 export const planInstall = (id: string) => request<InstallPlan>("GET", pathOf(id, "/install"));
 
 export const installCli = (id: string) => request<InstalledItem>("POST", pathOf(id, "/install"));
 
-export const cancelInstall = (id: string) => request<Nothing>("DELETE", pathOf(id, "/install"));
+export const cancelInstall = (id: string) => request<EmptyPayload>("DELETE", pathOf(id, "/install"));

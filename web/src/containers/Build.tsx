@@ -1,7 +1,7 @@
 /** A build of the packaged image: how far it is, what it prints, and its end. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { ContainerHost } from "../api/types.ts";
+import type { ContainerHostResponse } from "../api/types.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { readBuildLog } from "./calls.ts";
@@ -46,7 +46,7 @@ function Log({ id, turn }: { id: string; turn: string }) {
   );
 }
 
-export function Build({ host, page }: { host: ContainerHost; page: ContainersState }) {
+export function Build({ host, page }: { host: ContainerHostResponse; page: ContainersState }) {
   const [open, setOpen] = useState(false);
   const running = page.builds[host.id];
   const ended = page.ends[host.id];

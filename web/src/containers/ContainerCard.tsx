@@ -1,7 +1,7 @@
 /** The container of a case: how it stands, what it uses of its limits, and making it anew. */
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, formatError } from "../api/errors.ts";
-import type { ContainerDetails } from "../api/types.ts";
+import type { ContainerResponse } from "../api/types.ts";
 import { formatAgo } from "../lib/ago.ts";
 import { askQuestion } from "../ui/ask.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -15,7 +15,7 @@ import { type Figure, listFigures, describeContainerState } from "./texts.ts";
 const LOOK_MS = 10_000;
 
 /** @param known what was read with the others of its host; absent: it is read now. */
-function useBox(caseName: string, known: ContainerDetails | undefined) {
+function useBox(caseName: string, known: ContainerResponse | undefined) {
   const [box, setBox] = useState(known);
   // Another account may have a case of the same name: only one's own answers by it.
   const [own, setOwn] = useState(false);
@@ -81,7 +81,7 @@ function Bar({ name, text, share }: Figure) {
   );
 }
 
-async function agreed(box: ContainerDetails): Promise<boolean> {
+async function agreed(box: ContainerResponse): Promise<boolean> {
   const answer = await askQuestion({
     title: `Recreate the container of ${box.caseName}?`,
     text: `This creates a new container from ${box.image}. Anything installed or changed in the old one is lost. The workspace folder and the container's home folder stay.`,
@@ -92,7 +92,7 @@ async function agreed(box: ContainerDetails): Promise<boolean> {
 }
 
 interface ShownProps {
-  box: ContainerDetails;
+  box: ContainerResponse;
   own: boolean;
   busy: boolean;
   onRecreate: () => void;
@@ -137,7 +137,7 @@ function Shown({ box, own, busy, onRecreate }: ShownProps) {
   );
 }
 
-export function ContainerCard({ caseName, known }: { caseName: string; known?: ContainerDetails }) {
+export function ContainerCard({ caseName, known }: { caseName: string; known?: ContainerResponse }) {
   const { box, own, busy, problem, recreate } = useBox(caseName, known);
   const ask = async () => {
     if (box && (await agreed(box))) await recreate();

@@ -1,5 +1,5 @@
 /** The form of a container host. */
-import type { ContainerHost } from "../api/types.ts";
+import type { ContainerHostResponse } from "../api/types.ts";
 import { FormRow } from "../ui/FormRow.tsx";
 import { Problem } from "../ui/Problem.tsx";
 import { TextRow } from "../ui/TextRow.tsx";
@@ -10,7 +10,7 @@ import { bodyOf, CREDENTIALS, DEFAULT_IMAGE, type Draft, draftOf, EMPTY, validat
 
 interface Props {
   /** The one to change; absent: a new one. */
-  host?: ContainerHost;
+  host?: ContainerHostResponse;
   onClose: () => void;
   onKept: () => void;
 }

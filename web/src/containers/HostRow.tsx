@@ -1,7 +1,7 @@
 /** One container host: how containers are made by it, its image, and the containers of its cases. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { ContainerDetails, ContainerHost } from "../api/types.ts";
+import type { ContainerResponse, ContainerHostResponse } from "../api/types.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { askQuestion } from "../ui/ask.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -14,7 +14,7 @@ import type { ContainersState } from "./useContainers.ts";
 import { DEFAULT_IMAGE, resourcesText } from "./texts.ts";
 
 interface Props {
-  host: ContainerHost;
+  host: ContainerHostResponse;
   page: ContainersState;
 }
 
@@ -30,7 +30,7 @@ async function remove({ host, page }: Props): Promise<void> {
 
 /** Read again when a case comes or goes. */
 function useBoxes(hostId: string) {
-  const [boxes, setBoxes] = useState<readonly ContainerDetails[]>();
+  const [boxes, setBoxes] = useState<readonly ContainerResponse[]>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
     let alive = true;
@@ -53,7 +53,7 @@ function useBoxes(hostId: string) {
   return { boxes, problem };
 }
 
-function Boxes({ host }: { host: ContainerHost }) {
+function Boxes({ host }: { host: ContainerHostResponse }) {
   const { boxes, problem } = useBoxes(host.id);
   return (
     <>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import type { ContainerDetails, ContainerHost } from "../api/types.ts";
+import type { ContainerResponse, ContainerHostResponse } from "../api/types.ts";
 import { parseFormError } from "../ui/useFieldForm.ts";
 import {
   bodyOf,
@@ -17,7 +17,7 @@ import {
   addAdvice,
 } from "./texts.ts";
 
-const host: ContainerHost = {
+const host: ContainerHostResponse = {
   id: "box",
   label: "Box",
   engine: "docker",
@@ -30,7 +30,7 @@ const host: ContainerHost = {
   extraCreateArgs: ["--env=A=b c", "--label=x"],
   extraExecArgs: [],
 };
-const box: ContainerDetails = {
+const box: ContainerResponse = {
   name: "service-case-a",
   caseName: "a",
   hostId: "box",
@@ -40,7 +40,7 @@ const box: ContainerDetails = {
   created: 1,
   limits: { memory: 512 * 1024 ** 2, cpus: 2, pids: 64 },
 };
-const ended = (part: Partial<ContainerDetails>) =>
+const ended = (part: Partial<ContainerResponse>) =>
   describeContainerState({ ...box, state: "exited", ...part });
 
 describe("the form", () => {

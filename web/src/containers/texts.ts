@@ -1,5 +1,5 @@
 /** Containers and their hosts in words, and what their form sends. */
-import type { ContainerDetails, ContainerHost, ContainerHostBody, Limits, Usage } from "../api/types.ts";
+import type { ContainerResponse, ContainerHostResponse, ContainerHostBody, ContainerLimitsResponse, ContainerUsageResponse } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 import type { Wrong } from "../ui/useFieldForm.ts";
 
@@ -7,7 +7,7 @@ export const DEFAULT_IMAGE = "service/agent:base";
 
 export interface Draft {
   label: string;
-  engine: ContainerHost["engine"];
+  engine: ContainerHostResponse["engine"];
   image: string;
   context: string;
   network: string;
@@ -44,10 +44,10 @@ export const CREDENTIALS = [
 
 const HOW = { mounted: true, copied: "copy", none: false } as const;
 
-const howOf = (value: ContainerHost["mountCredentials"]): Draft["mountCredentials"] =>
+const howOf = (value: ContainerHostResponse["mountCredentials"]): Draft["mountCredentials"] =>
   value === "copy" ? "copied" : value ? "mounted" : "none";
 
-export const draftOf = (host: ContainerHost): Draft => ({
+export const draftOf = (host: ContainerHostResponse): Draft => ({
   label: host.label,
   engine: host.engine,
   image: host.image,
@@ -112,7 +112,7 @@ export function sizeText(text: string): string {
   return digits === "" ? text : memoryText(Number(digits) * 1024 ** (SHIFT[unit] ?? 0));
 }
 
-export function resourcesText({ resources: { memory, cpus, pids }, network }: ContainerHost): string {
+export function resourcesText({ resources: { memory, cpus, pids }, network }: ContainerHostResponse): string {
   return `${sizeText(memory)} · ${plural(cpus, "processor")} · ${plural(pids, "process", "processes")} · network ${network}`;
 }
 
@@ -128,7 +128,7 @@ export interface Figure {
 }
 
 /** What is in use of the limits; without usage the limits alone. */
-export function listFigures(limits: Limits, usage: Usage | undefined): Figure[] {
+export function listFigures(limits: ContainerLimitsResponse, usage: ContainerUsageResponse | undefined): Figure[] {
   const memory = usage?.memory;
   const cpu = usage?.cpu;
   const pids = usage?.pids;
@@ -161,7 +161,7 @@ export interface State {
   text?: string;
 }
 
-function endOf({ oomKilled, exitCode, limits }: ContainerDetails): State {
+function endOf({ oomKilled, exitCode, limits }: ContainerResponse): State {
   const next = "Start a session to restart it.";
   if (oomKilled)
     return {
@@ -176,7 +176,7 @@ function endOf({ oomKilled, exitCode, limits }: ContainerDetails): State {
   return { word: "exited", tone: "warn", text: `It exited with status ${exitCode}. ${next}` };
 }
 
-export function describeContainerState(box: ContainerDetails): State {
+export function describeContainerState(box: ContainerResponse): State {
   switch (box.state) {
     case "running":
       return { word: "running", tone: "accent" };

@@ -1,7 +1,7 @@
 /** The container hosts as the page shows them, and the builds that run. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { ContainerHost } from "../api/types.ts";
+import type { ContainerHostResponse } from "../api/types.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { buildImage, cancelBuild, readBuildLog, readContainerHosts } from "./calls.ts";
 import { type Progress, addAdvice } from "./texts.ts";
@@ -9,7 +9,7 @@ import { type Progress, addAdvice } from "./texts.ts";
 type ById<T> = Readonly<Record<string, T | undefined>>;
 
 export interface ContainersState {
-  all: readonly ContainerHost[] | undefined;
+  all: readonly ContainerHostResponse[] | undefined;
   /** What each host builds now. */
   builds: ById<Progress>;
   /** How the last build of each ended that was seen: empty for a good end. */
@@ -48,7 +48,7 @@ function useBuilds() {
 }
 
 export function useContainers(): ContainersState {
-  const [all, setAll] = useState<readonly ContainerHost[]>();
+  const [all, setAll] = useState<readonly ContainerHostResponse[]>();
   const [busy, setBusy] = useState(true);
   const [problem, setProblem] = useState("");
   const { builds, ends, begin, end } = useBuilds();

@@ -1,6 +1,6 @@
 /** What was said to agents before, of every CLI: found, read, and gone on with. */
 import { useState } from "preact/hooks";
-import type { Conversation } from "../api/types.ts";
+import type { ConversationResponse } from "../api/types.ts";
 import { formatAgo } from "../lib/ago.ts";
 import { shortenPath } from "../lib/format.ts";
 import { cliOf } from "../store/state.ts";
@@ -14,7 +14,7 @@ import { useConversations } from "./useConversations.ts";
 import { splitByMatch, summarizeSearch, titleOf, turnsText } from "./texts.ts";
 
 interface RowProps {
-  one: Conversation;
+  one: ConversationResponse;
   words: string;
   now: number;
   onRead: () => void;
@@ -59,7 +59,7 @@ function Row({ one, words, now, onRead }: RowProps) {
 
 export function ConversationsPage() {
   const list = useConversations();
-  const [chosen, setChosen] = useState<Conversation>();
+  const [chosen, setChosen] = useState<ConversationResponse>();
   const now = useNow();
   if (chosen) return <TranscriptView one={chosen} onBack={() => setChosen(undefined)} />;
   const words = list.words.trim();

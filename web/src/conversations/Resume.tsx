@@ -1,13 +1,13 @@
 /** Goes on with a past conversation in a session of its own, or opens the session that has it. */
 import { useState } from "preact/hooks";
-import type { Conversation, Session } from "../api/types.ts";
+import type { ConversationResponse, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { create, select } from "../sessions/actions.ts";
 import { cliOf, sessions } from "../store/state.ts";
 import { showError } from "../ui/toasts.ts";
 import { explainNotResumable, findOpenSession, resumeBody, titleOf } from "./texts.ts";
 
-function Open({ one, home }: { one: Conversation; home: Session }) {
+function Open({ one, home }: { one: ConversationResponse; home: Session }) {
   return (
     <button
       type="button"
@@ -22,12 +22,12 @@ function Open({ one, home }: { one: Conversation; home: Session }) {
   );
 }
 
-export function Resume({ one }: { one: Conversation }) {
+export function Resume({ one }: { one: ConversationResponse }) {
   const home = findOpenSession(one, sessions.value);
   return home ? <Open one={one} home={home} /> : <GoOn one={one} />;
 }
 
-function GoOn({ one }: { one: Conversation }) {
+function GoOn({ one }: { one: ConversationResponse }) {
   const [busy, setBusy] = useState(false);
   const why = explainNotResumable(one, cliOf(one.mode));
   const resume = async () => {

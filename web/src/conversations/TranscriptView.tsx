@@ -1,7 +1,7 @@
 /** One conversation as it reads: what was said, without the tools. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { Conversation, Message, Transcript } from "../api/types.ts";
+import type { ConversationResponse, TranscriptMessageResponse, TranscriptResponse } from "../api/types.ts";
 import { Preview } from "../files/Preview.tsx";
 import { formatAgo } from "../lib/ago.ts";
 import { cliOf } from "../store/state.ts";
@@ -11,7 +11,7 @@ import { readTranscript } from "./calls.ts";
 import { Resume } from "./Resume.tsx";
 import { titleOf } from "./texts.ts";
 
-function Said({ message, who }: { message: Message; who: string }) {
+function Said({ message, who }: { message: TranscriptMessageResponse; who: string }) {
   const now = useNow();
   return (
     <li class="message" data-role={message.role} data-testid="message">
@@ -28,8 +28,8 @@ function Said({ message, who }: { message: Message; who: string }) {
   );
 }
 
-export function TranscriptView({ one, onBack }: { one: Conversation; onBack: () => void }) {
-  const [transcript, setTranscript] = useState<Transcript>();
+export function TranscriptView({ one, onBack }: { one: ConversationResponse; onBack: () => void }) {
+  const [transcript, setTranscript] = useState<TranscriptResponse>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
     const end = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CliItem, Conversation } from "../api/types.ts";
+import type { CliItem, ConversationResponse } from "../api/types.ts";
 import { SESSION } from "../api/sample.ts";
 import {
   explainNotResumable,
@@ -10,7 +10,7 @@ import {
   turnsText,
 } from "./texts.ts";
 
-const one: Conversation = { id: "c1", mode: "codex", updatedAt: 1, size: 2, turns: 3, workingDir: "/w" };
+const one: ConversationResponse = { id: "c1", mode: "codex", updatedAt: 1, size: 2, turns: 3, workingDir: "/w" };
 const cli: CliItem = {
   id: "codex",
   label: "Codex",

@@ -1,16 +1,16 @@
 /** Past conversations in words. */
-import type { CliItem, Conversation, CreateBody, History, Session } from "../api/types.ts";
+import type { CliItem, ConversationResponse, CreateBody, ConversationListResponse, Session } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
-export const titleOf = ({ title, id }: Conversation): string => title ?? id;
+export const titleOf = ({ title, id }: ConversationResponse): string => title ?? id;
 
-export function turnsText({ turns, turnsCut }: Conversation): string {
+export function turnsText({ turns, turnsCut }: ConversationResponse): string {
   return turnsCut ? `over ${plural(turns, "turn")}` : plural(turns, "turn");
 }
 
 /** Why a conversation cannot be gone on with. */
 export function explainNotResumable(
-  { mode, workingDir }: Conversation,
+  { mode, workingDir }: ConversationResponse,
   cli: CliItem | undefined,
 ): string | undefined {
   if (!cli) return `The agent ${mode} no longer exists.`;
@@ -24,15 +24,15 @@ export function explainNotResumable(
  *
  * A detached session counts: its program goes on. A session has the last of its conversations.
  */
-export function findOpenSession({ id }: Conversation, sessions: readonly Session[]): Session | undefined {
+export function findOpenSession({ id }: ConversationResponse, sessions: readonly Session[]): Session | undefined {
   return sessions.find((each) => (each.pid !== null || each.detached) && each.conversationIds.at(-1) === id);
 }
 
-export function resumeBody({ id, mode, workingDir }: Conversation): CreateBody {
+export function resumeBody({ id, mode, workingDir }: ConversationResponse): CreateBody {
   return { mode, resumeSessionId: id, start: true, ...(workingDir !== undefined && { workingDir }) };
 }
 
-export function summarizeSearch({ total, complete }: History, words: string): string {
+export function summarizeSearch({ total, complete }: ConversationListResponse, words: string): string {
   if (words === "") return plural(total, "conversation");
   const found = total === 0 ? "No matches" : `Found in ${plural(total, "conversation")}`;
   return complete === false ? `${found}; older ones were not searched` : found;

@@ -1,7 +1,7 @@
 /** The list as it was asked for, a page more at a time. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { Conversation, History } from "../api/types.ts";
+import type { ConversationResponse, ConversationListResponse } from "../api/types.ts";
 import { listConversations } from "./calls.ts";
 
 /** Milliseconds without a key before a search is begun. */
@@ -10,8 +10,8 @@ const PAUSE_MS = 300;
 export interface Conversations {
   words: string;
   search: (words: string) => void;
-  sum: History | undefined;
-  found: readonly Conversation[];
+  sum: ConversationListResponse | undefined;
+  found: readonly ConversationResponse[];
   busy: boolean;
   problem: string;
   more: () => void;
@@ -20,8 +20,8 @@ export interface Conversations {
 export function useConversations(): Conversations {
   const [words, setWords] = useState("");
   const [offset, setOffset] = useState(0);
-  const [sum, setSum] = useState<History>();
-  const [found, setFound] = useState<readonly Conversation[]>([]);
+  const [sum, setSum] = useState<ConversationListResponse>();
+  const [found, setFound] = useState<readonly ConversationResponse[]>([]);
   const [busy, setBusy] = useState(true);
   const [problem, setProblem] = useState("");
   useEffect(() => {

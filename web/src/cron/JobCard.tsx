@@ -8,14 +8,14 @@ import { menuUnder } from "../ui/menu.ts";
 import { busyJobs, enable, remove, runNow } from "./jobs/actions.ts";
 import { runsOf } from "./jobs/joblist.ts";
 import { edit, editAgain, editCopy } from "./editor/editing.ts";
-import type { Job } from "./jobs/job.ts";
+import type { JobResponse } from "./jobs/job.ts";
 import { LastRun } from "./LastRun.tsx";
 import { Moment } from "./Moment.tsx";
 import { Runs } from "./Runs.tsx";
 import { jobList } from "./jobs/state.ts";
 import { describeNextRun, describeSchedule } from "./jobs/texts.ts";
 
-function Head({ job, id }: { job: Job; id: string }) {
+function Head({ job, id }: { job: JobResponse; id: string }) {
   const cli = cliOf(job.agentType);
   return (
     <header class="job-head">
@@ -49,7 +49,7 @@ function Head({ job, id }: { job: Job; id: string }) {
   );
 }
 
-function Facts({ job, now }: { job: Job; now: number }) {
+function Facts({ job, now }: { job: JobResponse; now: number }) {
   const zone = serviceZone.value;
   const next = describeNextRun(job, now, zone);
   return (
@@ -81,7 +81,7 @@ function Facts({ job, now }: { job: Job; now: number }) {
   );
 }
 
-function moreOf(job: Job, anchor: Element): void {
+function moreOf(job: JobResponse, anchor: Element): void {
   const items = [
     { label: "Duplicate", icon: "copy" as const, act: () => editCopy(job) },
     { label: "Delete", icon: "close" as const, danger: true, group: true, act: () => void remove(job) },
@@ -90,7 +90,7 @@ function moreOf(job: Job, anchor: Element): void {
 }
 
 interface FootProps {
-  job: Job;
+  job: JobResponse;
   open: boolean;
   count: number;
   onToggle: () => void;
@@ -132,7 +132,7 @@ function Foot({ job, open, count, onToggle }: FootProps) {
   );
 }
 
-export function JobCard({ job, now }: { job: Job; now: number }) {
+export function JobCard({ job, now }: { job: JobResponse; now: number }) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const runs = runsOf(jobList.value, job.id);

@@ -1,13 +1,13 @@
 import { serviceZone } from "../store/state.ts";
 import { runsOf } from "./jobs/joblist.ts";
-import type { Job, Run } from "./jobs/job.ts";
+import type { JobResponse, RunResponse } from "./jobs/job.ts";
 import { Outcome } from "./Outcome.tsx";
 import { SessionLink } from "./SessionLink.tsx";
 import { jobList } from "./jobs/state.ts";
 import { formatAgo, formatMoment, describeResult } from "./jobs/texts.ts";
 
 /** The run that the job itself remembers, where its record is no longer kept. */
-function remembered(job: Job): Run | undefined {
+function remembered(job: JobResponse): RunResponse | undefined {
   if (job.lastRunAt === null || job.lastStatus === null) return undefined;
   return {
     id: job.lastDueKey ?? job.id,
@@ -22,7 +22,7 @@ function remembered(job: Job): Run | undefined {
   };
 }
 
-export function LastRun({ job, now }: { job: Job; now: number }) {
+export function LastRun({ job, now }: { job: JobResponse; now: number }) {
   const run = runsOf(jobList.value, job.id)[0] ?? remembered(job);
   if (!run) return <span class="dim">not run yet</span>;
   return (

@@ -1,7 +1,7 @@
 /** What became of a job's runs, newest first. */
 import { useEffect, useState } from "preact/hooks";
 import { serviceZone } from "../store/state.ts";
-import type { Job, Run } from "./jobs/job.ts";
+import type { JobResponse, RunResponse } from "./jobs/job.ts";
 import { Moment } from "./Moment.tsx";
 import { Outcome } from "./Outcome.tsx";
 import { SessionLink } from "./SessionLink.tsx";
@@ -10,7 +10,7 @@ import { formatAgo, describeResult } from "./jobs/texts.ts";
 
 const STEP = 8;
 
-function Row({ run, now }: { run: Run; now: number }) {
+function Row({ run, now }: { run: RunResponse; now: number }) {
   return (
     <li class="run" data-testid="run" data-status={run.status}>
       <span class="run-when">
@@ -28,7 +28,7 @@ function Row({ run, now }: { run: Run; now: number }) {
   );
 }
 
-export function Runs({ job, runs, now }: { job: Job; runs: readonly Run[]; now: number }) {
+export function Runs({ job, runs, now }: { job: JobResponse; runs: readonly RunResponse[]; now: number }) {
   const [shown, setShown] = useState(STEP);
   useEffect(() => void refreshRuns(job.id), [job.id]);
   if (runs.length === 0) return <p class="runs-none dim">No runs yet.</p>;

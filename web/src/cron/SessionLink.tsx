@@ -4,7 +4,7 @@ import { writeRoute } from "../app/route.ts";
 import { select } from "../sessions/actions.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { sessionList } from "../store/state.ts";
-import type { Run } from "./jobs/job.ts";
+import type { RunResponse } from "./jobs/job.ts";
 
 function visit(event: MouseEvent, id: string): void {
   // Another tab or window was asked for.
@@ -15,7 +15,7 @@ function visit(event: MouseEvent, id: string): void {
 }
 
 /** The way to the session that a run made, and what that does now. */
-export function SessionLink({ run, brief = false }: { run: Run; brief?: boolean }) {
+export function SessionLink({ run, brief = false }: { run: RunResponse; brief?: boolean }) {
   const id = run.sessionId;
   if (id === null) return null;
   const session = sessionList.value.byId.get(id);

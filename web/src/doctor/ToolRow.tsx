@@ -3,7 +3,7 @@ import { copyText } from "../ui/clipboard.ts";
 import { Icon, type IconName } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { showError, showToast } from "../ui/toasts.ts";
-import type { Status, Tool } from "./types.ts";
+import type { Status, ToolResponse } from "./types.ts";
 import { STATUS_WORDS } from "./texts.ts";
 
 const MARKS: Record<Status, IconName> = {
@@ -19,7 +19,7 @@ async function copyHint(hint: string): Promise<void> {
   else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
 }
 
-function Versions({ tool }: { tool: Tool }) {
+function Versions({ tool }: { tool: ToolResponse }) {
   return (
     <span class="tool-versions">
       {tool.version && <span class="tool-version">{tool.version}</span>}
@@ -47,7 +47,7 @@ function Hint({ hint, label }: { hint: string; label: string }) {
   );
 }
 
-export function ToolRow({ tool }: { tool: Tool }) {
+export function ToolRow({ tool }: { tool: ToolResponse }) {
   return (
     <li class="tool" data-status={tool.status} data-testid="doctor-tool" data-tool={tool.id}>
       <span class="tool-mark">

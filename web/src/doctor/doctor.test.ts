@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Report, Status, Tool } from "./types.ts";
+import type { Report, Status, ToolResponse } from "./types.ts";
 import { findFailing, listTools, countByStatus, formatDuration, summarizeReport } from "./texts.ts";
 
-const tool = (id: string, status: Status, required = false, part: Partial<Tool> = {}): Tool => ({
+const tool = (id: string, status: Status, required = false, part: Partial<ToolResponse> = {}): ToolResponse => ({
   id,
   label: id,
   category: "core",
@@ -11,7 +11,7 @@ const tool = (id: string, status: Status, required = false, part: Partial<Tool> 
   ...part,
 });
 
-function report(...tools: Tool[]): Report {
+function report(...tools: ToolResponse[]): Report {
   const summary = { ok: 0, missing: 0, outdated: 0, skipped: 0, error: 0 };
   for (const { status } of tools) summary[status]++;
   return { platform: "linux", summary, tools, lookedIn: [] };

@@ -1,6 +1,6 @@
 /** The report in words. */
 import { plural } from "../lib/format.ts";
-import type { Category, Report, Status, Tool } from "./types.ts";
+import type { Category, Report, Status, ToolResponse } from "./types.ts";
 
 export const CATEGORIES: readonly [Category, string, string][] = [
   ["core", "Core", "needed to run sessions and agents"],
@@ -17,19 +17,19 @@ export const STATUS_WORDS: Record<Status, string> = {
 };
 
 /** What needs a person first, then what is there, then what could be; else the service's order. */
-function rankOf({ status, required }: Tool): number {
+function rankOf({ status, required }: ToolResponse): number {
   if (status === "ok") return 2;
   if (required) return 0;
   return status === "outdated" || status === "error" ? 1 : 3;
 }
 
-export function listTools(report: Report, category: Category): Tool[] {
+export function listTools(report: Report, category: Category): ToolResponse[] {
   const tools = report.tools.filter((tool) => tool.category === category);
   return tools.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** Something that the service cannot do without is not as it should be. */
-export const findFailing = (report: Report): Tool[] =>
+export const findFailing = (report: Report): ToolResponse[] =>
   report.tools.filter((tool) => tool.required && tool.status !== "ok");
 
 export function summarizeReport(report: Report): { good: boolean; text: string } {

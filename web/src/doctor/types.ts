@@ -1,6 +1,6 @@
 /** The doctor's report (protocol-doctor). */
-import type { Tool } from "../api/types.ts";
+import type { ToolResponse } from "../api/types.ts";
 
-export type { Doctor as Report, Tool } from "../api/types.ts";
-export type Category = Tool["category"];
-export type Status = Tool["status"];
+export type { DoctorResponse as Report, ToolResponse } from "../api/types.ts";
+export type Category = ToolResponse["category"];
+export type Status = ToolResponse["status"];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { GitStatus } from "../git/types.ts";
+import type { GitStatusResponse } from "../git/types.ts";
 import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./follow.ts";
 import { hexOf } from "./hex.ts";
 import { languageOf } from "./languages.ts";
@@ -58,7 +58,7 @@ describe("git states", () => {
     worktree: letter,
   });
   const status = (repoRoot: string, files: unknown[]) =>
-    ({ repos: [{ status: { state: "ok", repoRoot, files } }] }) as unknown as GitStatus;
+    ({ repos: [{ status: { state: "ok", repoRoot, files } }] }) as unknown as GitStatusResponse;
 
   test("of files, and of the folders above them", () => {
     const marks = collectMarks(status("/w/api", [change("src/a.ts", "unstaged")]), "/w");
@@ -87,7 +87,7 @@ describe("git states", () => {
 
   test("a new folder is one mark; a repository that cannot be read has none", () => {
     expect(collectMarks(status("/w", [change("new/", "untracked")]), "/w").get("new")?.letter).toBe("?");
-    const broken = { repos: [{ status: { state: "error" } }] } as unknown as GitStatus;
+    const broken = { repos: [{ status: { state: "error" } }] } as unknown as GitStatusResponse;
     expect(collectMarks(broken, "/w").size).toBe(0);
   });
 

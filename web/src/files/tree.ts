@@ -1,6 +1,6 @@
 /** The tree as rows, what a filter finds in it, and the git state of each file. */
 import { table } from "../lib/table.ts";
-import type { FileChange, GitStatus } from "../git/types.ts";
+import type { FileChange, GitStatusResponse } from "../git/types.ts";
 import { getChangeLetter, getChangeLabel } from "../git/texts.ts";
 import type { Entry } from "./types.ts";
 
@@ -94,7 +94,7 @@ function markFolders(marks: Map<string, Mark>, path: string): void {
  * The git state by path from the workspace's root, folders with changes inside among them.
  * @param root the workspace, absolute.
  */
-export function collectMarks(status: GitStatus | undefined, root: string): Map<string, Mark> {
+export function collectMarks(status: GitStatusResponse | undefined, root: string): Map<string, Mark> {
   const marks = new Map<string, Mark>();
   for (const { status: state } of status?.repos ?? []) {
     if (state.state !== "ok") continue;

@@ -4,7 +4,7 @@ import { copyText } from "../ui/clipboard.ts";
 import { showError, showToast } from "../ui/toasts.ts";
 import { useNow } from "../ui/useNow.ts";
 import { shortHash } from "./summary.ts";
-import type { Commit, ReadState } from "./types.ts";
+import type { UnpushedCommitResponse, ReadState } from "./types.ts";
 import { formatAge } from "./texts.ts";
 
 async function copyHash(hash: string): Promise<void> {
@@ -12,7 +12,7 @@ async function copyHash(hash: string): Promise<void> {
   else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
 }
 
-function Row({ commit, now }: { commit: Commit; now: number }) {
+function Row({ commit, now }: { commit: UnpushedCommitResponse; now: number }) {
   return (
     <li class="git-commit">
       <span class="git-subject">{commit.subject || "(no subject)"}</span>

@@ -10,11 +10,11 @@ import { RepositoryPart } from "./RepositoryPart.tsx";
 import { answers, chosen, reading, readNow } from "./state.ts";
 import type { Answer } from "./refresher.ts";
 import { GitError } from "./GitError.tsx";
-import type { GitStatus } from "./types.ts";
+import type { GitStatusResponse } from "./types.ts";
 import { handleListKey } from "./diff/listkeys.ts";
 import { explainAbsence, formatAge } from "./texts.ts";
 
-function Repositories({ status, onRetry }: { status: GitStatus; onRetry: (timeout?: number) => void }) {
+function Repositories({ status, onRetry }: { status: GitStatusResponse; onRetry: (timeout?: number) => void }) {
   const why = explainAbsence(status);
   if (why !== undefined)
     return (

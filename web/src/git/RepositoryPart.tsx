@@ -5,7 +5,7 @@ import { Commits } from "./Commits.tsx";
 import { FileList } from "./FileList.tsx";
 import { describeHead } from "./summary.ts";
 import { GitError } from "./GitError.tsx";
-import type { ReadState, Repository } from "./types.ts";
+import type { ReadState, RepositoryResponse } from "./types.ts";
 import { describeTracking } from "./texts.ts";
 
 function Standing({ status }: { status: ReadState }) {
@@ -28,7 +28,7 @@ function Standing({ status }: { status: ReadState }) {
 }
 
 interface Props {
-  repo: Repository;
+  repo: RepositoryResponse;
   /** With several, each has its name and can be folded. */
   alone: boolean;
   onRetry: (timeout?: number) => void;
@@ -46,7 +46,7 @@ function Content({ repo, onRetry }: Omit<Props, "alone">) {
   );
 }
 
-function brief({ status }: Repository): string {
+function brief({ status }: RepositoryResponse): string {
   if (status.state === "error") return "couldn't read";
   return status.counts.uncommitted === 0 ? "clean" : plural(status.counts.uncommitted, "change");
 }

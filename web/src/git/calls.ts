@@ -1,7 +1,7 @@
 /** The git routes (protocol-git). */
 import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
-import type { Chosen, Diff, GitStatus } from "./types.ts";
+import type { Chosen, GitDiffResponse, GitStatusResponse } from "./types.ts";
 
 export interface StatusOptions {
   /** Not from the service's caches. */
@@ -11,7 +11,7 @@ export interface StatusOptions {
   signal?: AbortSignal;
 }
 
-export function readStatus(id: string, options: StatusOptions = {}): Promise<GitStatus> {
+export function readStatus(id: string, options: StatusOptions = {}): Promise<GitStatusResponse> {
   const query = new URLSearchParams();
   if (options.fresh) query.set("fresh", "1");
   if (options.timeout !== undefined) query.set("timeout", String(options.timeout));
@@ -19,7 +19,7 @@ export function readStatus(id: string, options: StatusOptions = {}): Promise<Git
   return request("GET", sessionPath(id, rest), options.signal ? { signal: options.signal } : {});
 }
 
-export function readDiff(id: string, chosen: Chosen, signal: AbortSignal): Promise<Diff> {
+export function readDiff(id: string, chosen: Chosen, signal: AbortSignal): Promise<GitDiffResponse> {
   const query = new URLSearchParams({ repo: chosen.repo, path: chosen.path, kind: chosen.kind });
   return request("GET", sessionPath(id, `/git-diff?${query}`), { signal });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listFigures, formatSummary, summarizeStatus } from "./summary.ts";
-import type { FileChange, GitStatus, ReadState, Repository } from "./types.ts";
+import type { FileChange, GitStatusResponse, ReadState, RepositoryResponse } from "./types.ts";
 import { stepOf } from "./diff/listkeys.ts";
 import {
   explainAbsence,
@@ -35,16 +35,16 @@ const read = (part: Partial<ReadState> = {}): ReadState => ({
   ...part,
 });
 
-const repository = (status: Repository["status"], name = "w"): Repository => ({ name, path: ".", status });
+const repository = (status: RepositoryResponse["status"], name = "w"): RepositoryResponse => ({ name, path: ".", status });
 
-const status = (...repos: Repository[]): GitStatus => ({
+const status = (...repos: RepositoryResponse[]): GitStatusResponse => ({
   state: "ok",
   repos,
   reposTruncated: false,
   checkedAt: 1,
 });
 
-const said = (found: GitStatus) => {
+const said = (found: GitStatusResponse) => {
   const summary = summarizeStatus(found);
   return summary && formatSummary(summary);
 };
@@ -91,10 +91,10 @@ describe("the badge", () => {
   });
 
   test.each([
-    [{ ...status(), state: "not-a-repo" } as GitStatus, undefined],
-    [{ ...status(), state: "unsupported", reason: "remote" } as GitStatus, undefined],
+    [{ ...status(), state: "not-a-repo" } as GitStatusResponse, undefined],
+    [{ ...status(), state: "unsupported", reason: "remote" } as GitStatusResponse, undefined],
     [
-      { ...status(), state: "error", error: "git timed out after 30 s" } as GitStatus,
+      { ...status(), state: "error", error: "git timed out after 30 s" } as GitStatusResponse,
       "Git: git, git timed out after 30 s",
     ],
   ])("is absent where nothing is looked at", (found, text) => {

@@ -5,12 +5,12 @@
  * while the page is hidden, and fifty agents that end their turns together are read one after
  * the other, none of them more often than each {@link LEAST_MS}.
  */
-import type { GitStatus } from "./types.ts";
+import type { GitStatusResponse } from "./types.ts";
 
 export interface Answer {
   /** Unix milliseconds. */
   at: number;
-  status?: GitStatus;
+  status?: GitStatusResponse;
   /** Why there is no status. */
   problem?: string;
 }

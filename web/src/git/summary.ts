@@ -1,6 +1,6 @@
 /** A workspace's state in a few figures, for the badge. */
 import { plural } from "../lib/format.ts";
-import type { Counts, GitStatus, ReadState } from "./types.ts";
+import type { ChangeCountsResponse, GitStatusResponse, ReadState } from "./types.ts";
 
 export interface Summary {
   /** A branch, a commit, or how many repositories. */
@@ -8,12 +8,12 @@ export interface Summary {
   detached: boolean;
   ahead: number;
   behind: number;
-  counts: Counts;
+  counts: ChangeCountsResponse;
   /** Why there are no figures, or not all. */
   trouble?: string;
 }
 
-const NONE: Counts = {
+const NONE: ChangeCountsResponse = {
   staged: 0,
   unstaged: 0,
   untracked: 0,
@@ -30,9 +30,9 @@ export function describeHead(status: ReadState): string {
   return status.branch ?? (status.commit ? shortHash(status.commit) : "no commit");
 }
 
-function add(one: Counts, other: Counts): Counts {
-  const names = Object.keys(NONE) as (keyof Counts)[];
-  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as unknown as Counts;
+function add(one: ChangeCountsResponse, other: ChangeCountsResponse): ChangeCountsResponse {
+  const names = Object.keys(NONE) as (keyof ChangeCountsResponse)[];
+  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as unknown as ChangeCountsResponse;
 }
 
 function several(read: readonly ReadState[], all: number, trouble: string | undefined): Summary {
@@ -47,7 +47,7 @@ function several(read: readonly ReadState[], all: number, trouble: string | unde
 }
 
 /** @returns undefined where there is nothing to show: no repository, or none that is looked at. */
-export function summarizeStatus(status: GitStatus): Summary | undefined {
+export function summarizeStatus(status: GitStatusResponse): Summary | undefined {
   if (status.state === "error")
     return { head: "git", detached: false, ahead: 0, behind: 0, counts: NONE, trouble: status.error ?? "" };
   if (status.state !== "ok" || status.repos.length === 0) return undefined;

@@ -1,7 +1,7 @@
 /** Git's letters and states in words. */
 import { plural } from "../lib/format.ts";
 import { table } from "../lib/table.ts";
-import type { FileChange, GitStatus, Kind, ReadState } from "./types.ts";
+import type { FileChange, GitStatusResponse, Kind, ReadState } from "./types.ts";
 
 export const KINDS: readonly [Kind, string][] = [
   ["conflicted", "Conflicts"],
@@ -45,7 +45,7 @@ const UNSUPPORTED: Record<string, string> = table({
 });
 
 /** Why there is no repository to show. */
-export function explainAbsence(status: GitStatus): string | undefined {
+export function explainAbsence(status: GitStatusResponse): string | undefined {
   if (status.state === "not-a-repo") return "This session's folder is not a git repository.";
   if (status.state === "unsupported")
     return UNSUPPORTED[status.reason ?? ""] ?? "Changes are not available for this session.";

@@ -1,14 +1,14 @@
 /** Records of the git routes (protocol-git-status). */
-import type { File as FileChange } from "../api/types.ts";
+import type { ChangedFileResponse as FileChange } from "../api/types.ts";
 
 export type {
-  Commit,
-  Counts,
-  Diff,
-  Fault as FailedState,
-  GitStatus,
-  Repository,
-  State as ReadState,
+  UnpushedCommitResponse,
+  ChangeCountsResponse,
+  GitDiffResponse,
+  RepositoryFaultResponse as FailedState,
+  GitStatusResponse,
+  RepositoryResponse,
+  RepositoryStateResponse as ReadState,
 } from "../api/types.ts";
 export type { FileChange };
 export type Kind = FileChange["kind"];

@@ -1,7 +1,7 @@
 /** A session's whole history, read-only, with the service's own search. */
 import type { Terminal } from "@xterm/xterm";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Match, Terminal as Capture } from "../api/types.ts";
+import type { SearchMatchResponse, TerminalResponse as Capture } from "../api/types.ts";
 import { StageFrame } from "../app/StageFrame.tsx";
 import { plural } from "../lib/format.ts";
 import { darkSystem, prefs } from "../settings/prefs.ts";
@@ -55,7 +55,7 @@ function openCapture(sessionId: string, host: HTMLElement, capture: Capture, pai
   return terminal;
 }
 
-function Match({ match, length, onGo }: { match: Match; length: number; onGo: () => void }) {
+function SearchMatchResponse({ match, length, onGo }: { match: SearchMatchResponse; length: number; onGo: () => void }) {
   const parts = partsOf(match.text, match.offset - (match.start ?? 0), length);
   return (
     <li>
@@ -74,7 +74,7 @@ function Match({ match, length, onGo }: { match: Match; length: number; onGo: ()
 interface MatchesProps extends HistoryProps {
   /** The history is drawn, so that there is something to go to. */
   ready: boolean;
-  onGo: (match: Match) => void;
+  onGo: (match: SearchMatchResponse) => void;
 }
 
 function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
@@ -94,7 +94,7 @@ function Matches({ sessionId, query, ready, onGo }: MatchesProps) {
       </p>
       <ul>
         {result.matches.map((match) => (
-          <Match
+          <SearchMatchResponse
             key={`${match.line}:${match.offset}`}
             match={match}
             length={[...query].length}
@@ -118,7 +118,7 @@ export function HistoryView({ sessionId, query: first }: HistoryProps) {
     terminal.current = opened;
     return () => opened.dispose();
   }, [capture]);
-  const go = (match: Match) => {
+  const go = (match: SearchMatchResponse) => {
     const shown = terminal.current;
     if (!shown) return;
     const first = findCell(shown.buffer.active, match.line, match.offset);

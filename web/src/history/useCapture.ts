@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { readHistory } from "../api/calls.ts";
 import { getErrorText } from "../api/errors.ts";
-import type { Terminal } from "../api/types.ts";
+import type { TerminalResponse } from "../api/types.ts";
 import { withoutBlankEnd } from "./capture.ts";
 import { settings } from "../store/state.ts";
 
 export interface CaptureState {
-  capture?: Terminal;
+  capture?: TerminalResponse;
   problem?: string;
 }
 

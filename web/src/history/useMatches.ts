@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { searchHistory } from "../api/calls.ts";
 import { getErrorText } from "../api/errors.ts";
-import type { Search } from "../api/types.ts";
+import type { TerminalSearchResponse } from "../api/types.ts";
 
 /** Typing goes on for about this long (ms) between two keys. */
 const PAUSE_MS = 250;
@@ -9,7 +9,7 @@ const PAUSE_MS = 250;
 export const QUERY_MOST = 200;
 
 export interface MatchState {
-  result?: Search;
+  result?: TerminalSearchResponse;
   problem?: string;
 }
 

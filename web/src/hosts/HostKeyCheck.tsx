@@ -1,6 +1,6 @@
 /** What a check told: above all the key that a host shows, and whether to trust it. */
 import { useState } from "preact/hooks";
-import type { HostChecked } from "../api/types.ts";
+import type { HostCheckResponse } from "../api/types.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
@@ -10,7 +10,7 @@ const COMMAND = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub";
 
 interface Props {
   label: string;
-  found: HostChecked;
+  found: HostCheckResponse;
   busy: boolean;
   onTrust: (fingerprint: string) => void;
 }

@@ -3,15 +3,15 @@ import { request } from "../api/client.ts";
 import { sessionPath } from "../api/paths.ts";
 import { truncateText } from "../lib/format.ts";
 import type {
-  HostChecked,
-  Nothing,
-  OneRemoteHost,
-  OneSession,
-  Reachability,
+  HostCheckResponse,
+  EmptyPayload,
+  RemoteHostEnvelope,
+  SessionEnvelope,
+  HostReachability,
   RemoteHost,
   RemoteHostBody,
   TmuxSessions,
-  Woken,
+  WakeResponse,
 } from "../api/types.ts";
 
 const PATH = "api/remote-hosts";
@@ -23,26 +23,26 @@ const NAME_MAX = 128;
 /** None for anybody but an admin. */
 export const readHosts = () => request<RemoteHost[]>("GET", PATH);
 
-export const addHost = (body: RemoteHostBody) => request<OneRemoteHost>("POST", PATH, { body });
+export const addHost = (body: RemoteHostBody) => request<RemoteHostEnvelope>("POST", PATH, { body });
 
 export const changeHost = (id: string, body: RemoteHostBody) =>
-  request<OneRemoteHost>("PUT", of(id), { body });
+  request<RemoteHostEnvelope>("PUT", of(id), { body });
 
-export const removeHost = (id: string) => request<Nothing>("DELETE", of(id));
+export const removeHost = (id: string) => request<EmptyPayload>("DELETE", of(id));
 
 /** Connects; within 30 s. */
-export const checkHost = (id: string) => request<HostChecked>("POST", of(id, "/check"));
+export const checkHost = (id: string) => request<HostCheckResponse>("POST", of(id, "/check"));
 
 /** Answers once it is reached or given up; up to 40 s. */
-export const wakeHost = (id: string) => request<Woken>("POST", of(id, "/wake"));
+export const wakeHost = (id: string) => request<WakeResponse>("POST", of(id, "/wake"));
 
 export const trustKey = (id: string, fingerprint: string) =>
-  request<Nothing>("POST", of(id, "/trust"), { body: { fingerprint } });
+  request<EmptyPayload>("POST", of(id, "/trust"), { body: { fingerprint } });
 
 export const listTmuxSessions = (id: string) => request<TmuxSessions>("GET", of(id, "/sessions"));
 
 export const attachTmuxSession = (hostId: string, remoteSessionName: string) =>
-  request<OneSession>("POST", "api/sessions", {
+  request<SessionEnvelope>("POST", "api/sessions", {
     body: {
       attachRemoteSession: { hostId, remoteSessionName },
       name: truncateText(remoteSessionName, NAME_MAX),
@@ -51,6 +51,6 @@ export const attachTmuxSession = (hostId: string, remoteSessionName: string) =>
   });
 
 export const readReachability = (sessionId: string) =>
-  request<Reachability>("GET", sessionPath(sessionId, "/reachability"));
+  request<HostReachability>("GET", sessionPath(sessionId, "/reachability"));
 
-export const wake = (sessionId: string) => request<Woken>("POST", sessionPath(sessionId, "/wake"));
+export const wake = (sessionId: string) => request<WakeResponse>("POST", sessionPath(sessionId, "/wake"));

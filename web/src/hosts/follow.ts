@@ -1,5 +1,5 @@
 /** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
-import type { Reachability, Session, Told } from "../api/types.ts";
+import type { HostReachability, Session, Told } from "../api/types.ts";
 import { effect } from "@preact/signals";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { select } from "../sessions/actions.ts";
@@ -17,7 +17,7 @@ export function toUnreachable({
   nextAt,
   error,
   wakeConfigured,
-}: Reachability): Unreachable | undefined {
+}: HostReachability): Unreachable | undefined {
   return reachable ? undefined : { nextAt, why: error, wake: wakeConfigured };
 }
 

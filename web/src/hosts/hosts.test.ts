@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { SESSION } from "../api/sample.ts";
-import type { HostChecked, RemoteHost } from "../api/types.ts";
+import type { HostCheckResponse, RemoteHost } from "../api/types.ts";
 import { toasts } from "../ui/toasts.ts";
 import { describeUnreachable, canReconnect, describeNextTry } from "./unreachabletexts.ts";
 import { toUnreachable, reportLostInput, meaning, listSessionsOnHost } from "./follow.ts";
@@ -34,7 +34,7 @@ const host: RemoteHost = {
   commands: { primary: "/opt/claude" },
   wakeMac: "52:54:00:12:34:56",
 };
-const looked = (part: Partial<HostChecked>): HostChecked => ({ ok: false, ...part });
+const looked = (part: Partial<HostCheckResponse>): HostCheckResponse => ({ ok: false, ...part });
 
 describe("the form", () => {
   test("a host goes in and comes out the same, without its id", () => {
@@ -72,7 +72,7 @@ describe("in words", () => {
   });
 
   test("one that may be asleep can be woken, with or without a session there", () => {
-    const asked = (part: RemoteHost, found?: HostChecked, away?: boolean) =>
+    const asked = (part: RemoteHost, found?: HostCheckResponse, away?: boolean) =>
       canWake(part, getHostState(found, away));
     expect(asked(host)).toBe(true);
     expect(asked(host, looked({}))).toBe(true);

@@ -1,5 +1,5 @@
 /** Remote hosts in words, and what their form sends. */
-import type { HostChecked, RemoteHost, RemoteHostBody, TmuxSession, Woken } from "../api/types.ts";
+import type { HostCheckResponse, RemoteHost, RemoteHostBody, TmuxSession, WakeResponse } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 export interface Draft {
@@ -100,7 +100,7 @@ const AWAY = "unreachable";
 const UNKNOWN = "not checked";
 
 /** @param away whether a session there has told that it is out of reach; undefined: none is there. */
-export function getHostState(found: HostChecked | undefined, away: boolean | undefined): State {
+export function getHostState(found: HostCheckResponse | undefined, away: boolean | undefined): State {
   if (found?.hostKey === "changed") return { word: "key changed", tone: "bad" };
   if (found?.hostKey === "unknown") return { word: "key not trusted", tone: "warn" };
   if (found && !found.ok) return { word: found.hostKey ? "not usable" : AWAY, tone: "warn" };
@@ -113,7 +113,7 @@ export function getHostState(found: HostChecked | undefined, away: boolean | und
 export const canWake = (host: RemoteHost, { word }: State): boolean =>
   describeWakeMethod(host) !== undefined && (word === AWAY || word === UNKNOWN);
 
-export function describeWakeResult({ woke, reachable, error }: Woken): string {
+export function describeWakeResult({ woke, reachable, error }: WakeResponse): string {
   if (reachable) return "The host is awake.";
   const why = error === undefined ? "" : `: ${error}`;
   return woke
@@ -122,7 +122,7 @@ export function describeWakeResult({ woke, reachable, error }: Woken): string {
 }
 
 /** `12 ms round trip, tmux 3.5a`; nothing where neither was told. */
-export function formatCheckFigures({ latencyMs, tmux }: HostChecked): string {
+export function formatCheckFigures({ latencyMs, tmux }: HostCheckResponse): string {
   const parts = [];
   if (latencyMs !== undefined) parts.push(`${latencyMs} ms round trip`);
   if (tmux !== undefined) parts.push(`tmux ${tmux}`);

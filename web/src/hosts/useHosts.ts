@@ -1,14 +1,14 @@
 /** The hosts as the page shows them, what was seen of each, and what is done to them. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { HostChecked, RemoteHost } from "../api/types.ts";
+import type { HostCheckResponse, RemoteHost } from "../api/types.ts";
 import { checkHost, readHosts, trustKey } from "./calls.ts";
 import { addAdvice } from "./texts.ts";
 
 export interface Hosts {
   all: readonly RemoteHost[] | undefined;
   /** What the last look at each told. */
-  found: Readonly<Record<string, HostChecked | undefined>>;
+  found: Readonly<Record<string, HostCheckResponse | undefined>>;
   /** Hosts that are looked at now. */
   looking: ReadonlySet<string>;
   busy: boolean;
@@ -22,7 +22,7 @@ export interface Hosts {
 function useLooks(tell: (problem: string) => void) {
   const [found, setFound] = useState<Hosts["found"]>({});
   const [looking, setLooking] = useState<ReadonlySet<string>>(new Set());
-  const during = async (id: string, act: () => Promise<HostChecked | undefined>) => {
+  const during = async (id: string, act: () => Promise<HostCheckResponse | undefined>) => {
     setLooking((before) => new Set([...before, id]));
     tell("");
     try {

@@ -3,7 +3,7 @@ import { getInputErrorText } from "../api/errors.ts";
 import { describeAction, describeDetails, isWorded, describeMethod } from "../audit/texts.ts";
 import { describeMethod as deviceText } from "../devices/texts.ts";
 import { explainAbsence, getChangeLabel } from "../git/texts.ts";
-import type { FileChange, GitStatus } from "../git/types.ts";
+import type { FileChange, GitStatusResponse } from "../git/types.ts";
 import { applySessionEvent, EMPTY, upsertSession } from "../store/sessions.ts";
 import type { Session } from "../api/types.ts";
 import { table } from "./table.ts";
@@ -33,7 +33,7 @@ test.each(NAMES)("%s is text like any other wherever the service's words are loo
   ]);
   const file = { kind: "unstaged", index: ".", worktree: name, path: "a" } as unknown as FileChange;
   expect(getChangeLabel(file)).toBe("changed");
-  const status = { state: "unsupported", reason: name } as unknown as GitStatus;
+  const status = { state: "unsupported", reason: name } as unknown as GitStatusResponse;
   expect(explainAbsence(status)).toBe("Changes are not available for this session.");
   const list = upsertSession(EMPTY, { id: "s", mode: "m", name } as Session);
   expect(applySessionEvent(list, name, { id: "s" }).list).toEqual(list);

@@ -1,6 +1,6 @@
 /** The routes of model endpoints (protocol-models). */
 import { request } from "../api/client.ts";
-import type { Endpoint, EndpointPatch, NewEndpointBody, Nothing } from "../api/types.ts";
+import type { Endpoint, EndpointPatch, NewEndpointBody, EmptyPayload } from "../api/types.ts";
 
 const pathOf = (id: string, rest = "") => `api/model-endpoints/${encodeURIComponent(id)}${rest}`;
 
@@ -13,7 +13,7 @@ export const addEndpoint = (body: NewEndpointBody) =>
 export const changeEndpoint = (id: string, body: EndpointPatch) =>
   request<{ endpoint: Endpoint }>("PUT", pathOf(id), { body });
 
-export const removeEndpoint = (id: string) => request<Nothing>("DELETE", pathOf(id));
+export const removeEndpoint = (id: string) => request<EmptyPayload>("DELETE", pathOf(id));
 
 /** Asks the server itself, 8 s at most. */
 export const discover = (id: string) => request<unknown>("POST", pathOf(id, "/discover-models"));

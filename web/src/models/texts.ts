@@ -2,7 +2,7 @@
 import type {
   ContextQuestion,
   Endpoint,
-  EndpointModel,
+  OfferedModel,
   EndpointPatch,
   NewEndpointBody,
   SwapQuestion,
@@ -56,7 +56,7 @@ export function patchOf(draft: Draft): EndpointPatch {
   return { ...body, defaultModelId: draft.defaultModelId || null, ...(key !== undefined && { apiKey: key }) };
 }
 
-export function formatModel({ id, contextLength }: EndpointModel): string {
+export function formatModel({ id, contextLength }: OfferedModel): string {
   return contextLength === undefined ? id : `${id} · ${Math.round(contextLength / 1000)}k tokens`;
 }
 

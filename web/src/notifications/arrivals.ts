@@ -1,6 +1,6 @@
 /** Which changes of the inbox are worth a word (protocol-settings `notificationPreferences`). */
 import type { NotificationPreferences } from "../api/types.ts";
-import type { Item, ItemKind } from "../approvals/item.ts";
+import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
 
 export type Preferences = Required<NotificationPreferences>;
 export type NotifiedEvent = Preferences["events"][number];
@@ -27,7 +27,7 @@ export function readPreferences(value: unknown): Preferences {
 }
 
 /** Items that were not there before; another page of the same question is a change, no arrival. */
-export const arrivals = (known: ReadonlySet<string>, items: readonly Item[]): Item[] =>
+export const arrivals = (known: ReadonlySet<string>, items: readonly ApprovalItemResponse[]): ApprovalItemResponse[] =>
   items.filter((item) => !known.has(item.id));
 
 export interface NotificationContext {

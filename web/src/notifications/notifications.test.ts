@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
-import type { Item } from "../approvals/item.ts";
+import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { arrivals, DEFAULT_PREFERENCES, mayNotify, maySound, readPreferences } from "./arrivals.ts";
 import { keyBytes } from "./key.ts";
 
-const item = (id: string): Item => ({
+const item = (id: string): ApprovalItemResponse => ({
   id,
   sessionId: "s",
   sessionName: "one",

@@ -1,7 +1,7 @@
 /** Tells a person who looks elsewhere that an agent waits. */
 import type { EventName } from "../api/types.ts";
 import { effect, signal } from "@preact/signals";
-import type { Item } from "../approvals/item.ts";
+import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
 import { formatAnnouncement, describeRequest } from "../approvals/texts.ts";
 import { beforeSignOut } from "../auth/state.ts";
@@ -27,7 +27,7 @@ function tell(event: NotifiedEvent, sessionId: string, title: string, text: stri
   if (mayNotify(event, now)) showNotification(title, text, sessionId).catch(report);
 }
 
-function arrived(item: Item): void {
+function arrived(item: ApprovalItemResponse): void {
   announcement.value = formatAnnouncement(item);
   tell(EVENT_OF[item.kind], item.sessionId, item.sessionName, describeRequest(item));
 }

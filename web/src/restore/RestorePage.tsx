@@ -1,5 +1,5 @@
 /** What a reboot has ended: what will be there of each, and what became of it. */
-import type { Offered } from "../api/types.ts";
+import type { RestorableSessionResponse } from "../api/types.ts";
 import { shortenPath } from "../lib/format.ts";
 import { formatAgo } from "../lib/ago.ts";
 import { cliOf } from "../store/state.ts";
@@ -9,7 +9,7 @@ import { restoreSessions, dismissOffer, offer, outcomes, progress, restoring } f
 import { describeOffer, describeRestore, describeExpiry, explainFailure } from "./texts.ts";
 import "../ui/styles/records.css";
 
-function Row({ lost, now }: { lost: Offered; now: number }) {
+function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
   const cli = cliOf(lost.mode);
   const problem = explainFailure(outcomes.value.get(lost.id));
   const current = progress.value?.sessionId === lost.id;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Offer, Offered } from "../api/types.ts";
+import type { RestoreOfferResponse, RestorableSessionResponse } from "../api/types.ts";
 import { dispatchServerEvent } from "../stream/events.ts";
 import { toasts } from "../ui/toasts.ts";
 import * as calls from "./calls.ts";
@@ -16,7 +16,7 @@ import { describeOffer, describeRestore, describeExpiry, explainFailure, summari
 
 vi.mock("./calls.ts");
 
-const lost = (part: Partial<Offered> = {}): Offered => ({
+const lost = (part: Partial<RestorableSessionResponse> = {}): RestorableSessionResponse => ({
   id: "s1",
   name: "one",
   workingDir: "/home/demo/one",
@@ -27,7 +27,7 @@ const lost = (part: Partial<Offered> = {}): Offered => ({
   ...part,
 });
 
-const offered = (...sessions: Offered[]): Offer => ({ sessions, expiresAt: 5, restoring: false });
+const offered = (...sessions: RestorableSessionResponse[]): RestoreOfferResponse => ({ sessions, expiresAt: 5, restoring: false });
 
 describe("words", () => {
   test("what can come back, and where a restore stands", () => {

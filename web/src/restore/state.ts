@@ -1,6 +1,6 @@
 /** The offer after a reboot, kept in step with the service. */
 import { computed, signal } from "@preact/signals";
-import type { Offer, Rebuilt, Report, Told } from "../api/types.ts";
+import type { RestoreOfferResponse, RestoredSessionResponse, RestoreReportResponse, Told } from "../api/types.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { settings } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
@@ -8,10 +8,10 @@ import { showError, showToast } from "../ui/toasts.ts";
 import * as calls from "./calls.ts";
 import { summarizeRestore } from "./texts.ts";
 
-export const offer = signal<Offer | undefined>(undefined);
+export const offer = signal<RestoreOfferResponse | undefined>(undefined);
 export const progress = signal<Told["restore:progress"] | undefined>(undefined);
 /** Of the last try, by session. */
-export const outcomes = signal<ReadonlyMap<string, Rebuilt>>(new Map());
+export const outcomes = signal<ReadonlyMap<string, RestoredSessionResponse>>(new Map());
 export const restoring = computed(() => progress.value !== undefined || offer.value?.restoring === true);
 
 export const restoresItself = computed(() => settings.value.autoRestoreEnabled === true);
@@ -26,7 +26,7 @@ const reads = new CoalescedRead(async (outdated) => {
   }
 });
 
-function finished(report: Report): void {
+function finished(report: RestoreReportResponse): void {
   progress.value = undefined;
   const found = new Map(outcomes.peek());
   for (const entry of report.entries) found.set(entry.sessionId, entry);

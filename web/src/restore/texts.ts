@@ -1,10 +1,10 @@
 /** The offer as people read it. */
-import type { Offer, Offered, Told } from "../api/types.ts";
+import type { RestoreOfferResponse, RestorableSessionResponse, Told } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 /** @returns undefined while there is nothing to say. */
 export function describeOffer(
-  offer: Offer | undefined,
+  offer: RestoreOfferResponse | undefined,
   progress: Told["restore:progress"] | undefined,
 ): string | undefined {
   if (progress) return `Restoring sessions: ${progress.done + 1} of ${progress.total}…`;
@@ -14,7 +14,7 @@ export function describeOffer(
 }
 
 /** What will be there of one session. */
-export function describeRestore(lost: Offered, isShell: boolean): string {
+export function describeRestore(lost: RestorableSessionResponse, isShell: boolean): string {
   const what = isShell
     ? "a new shell in its folder"
     : lost.resumes

@@ -1,6 +1,6 @@
 /** What a person does with a session; every failure is told in a toast. */
 import * as calls from "../api/calls.ts";
-import type { CreateBody, Left, Session } from "../api/types.ts";
+import type { CreateBody, LeftoverProcessResponse, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { reorder } from "../store/sessions.ts";
 import { activeId, dropSession, putSession, sessionList, sessions } from "../store/state.ts";
@@ -85,7 +85,7 @@ async function take(id: string, killMux: boolean): Promise<void> {
 }
 
 /** What outlives a session, a few by name. */
-const leftText = (left: readonly Left[]): string => {
+const leftText = (left: readonly LeftoverProcessResponse[]): string => {
   const named = left.slice(0, 3).map(({ pid, command }) => `${pid} ${command}`);
   return [...named, ...(left.length > 3 ? [`and ${left.length - 3} more`] : [])].join("; ");
 };

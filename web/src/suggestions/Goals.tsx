@@ -1,7 +1,7 @@
 /** What its person wants in a workspace: read for suggestions, and set where a session works there. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
-import type { Intent, Session } from "../api/types.ts";
+import type { IntentResponse, Session } from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 import { askQuestion } from "../ui/ask.ts";
 import { showError, showToast } from "../ui/toasts.ts";
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function Goals({ session }: Props) {
-  const [intent, setIntent] = useState<Intent | null>();
+  const [intent, setIntent] = useState<IntentResponse | null>();
   const [draft, setDraft] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const { id } = session;

@@ -1,6 +1,6 @@
 /** What could be said next, as chips above the prompt box: a tap fills it, nothing is sent. */
 import { useState } from "preact/hooks";
-import type { Session, Suggestion } from "../api/types.ts";
+import type { Session, SuggestionResponse } from "../api/types.ts";
 import { focusPrompt } from "../prompt/focus.ts";
 import { Icon } from "../ui/Icon.tsx";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./state.ts";
 import { getKindLabel } from "./texts.ts";
 
-function Chip({ id, suggestion }: { id: string; suggestion: Suggestion }) {
+function Chip({ id, suggestion }: { id: string; suggestion: SuggestionResponse }) {
   const { prompt, why, kind } = suggestion;
   const fill = () => {
     insertSuggestion(id, suggestion);

@@ -1,7 +1,7 @@
 /** The suggestions of each session, until something is said. */
 import { computed, signal } from "@preact/signals";
 import { getErrorText } from "../api/errors.ts";
-import type { Session, Suggestion } from "../api/types.ts";
+import type { Session, SuggestionResponse } from "../api/types.ts";
 import { writeDraft } from "../prompt/state.ts";
 import { settings } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
@@ -9,7 +9,7 @@ import * as calls from "./calls.ts";
 import { collectRejected } from "./texts.ts";
 
 export interface SessionSuggestions {
-  shown: readonly Suggestion[];
+  shown: readonly SuggestionResponse[];
   rejected: readonly string[];
   /** The request under way. */
   asking?: AbortController | undefined;
@@ -60,7 +60,7 @@ export async function requestSuggestions(id: string, steer?: string): Promise<vo
 }
 
 /** Put it into the prompt box, to be read and sent by the person. */
-export function insertSuggestion(id: string, suggestion: Suggestion): void {
+export function insertSuggestion(id: string, suggestion: SuggestionResponse): void {
   writeDraft(id, suggestion.prompt);
 }
 

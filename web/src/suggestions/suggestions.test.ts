@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Session, Suggestion } from "../api/types.ts";
+import type { Session, SuggestionResponse } from "../api/types.ts";
 import { getPromptState } from "../prompt/state.ts";
 import { settings } from "../store/state.ts";
 import { dispatchServerEvent } from "../stream/events.ts";
@@ -16,7 +16,7 @@ import { getKindLabel, collectRejected } from "./texts.ts";
 
 vi.mock("./calls.ts");
 
-const suggestion = (prompt: string): Suggestion => ({ prompt, why: "because", kind: "continue" });
+const suggestion = (prompt: string): SuggestionResponse => ({ prompt, why: "because", kind: "continue" });
 const answer = (...prompts: string[]) => ({ suggestions: prompts.map(suggestion), durationMs: 5 });
 
 describe("words", () => {

@@ -1,7 +1,7 @@
 /** Suggestions as people read them. */
-import type { Suggestion } from "../api/types.ts";
+import type { SuggestionResponse } from "../api/types.ts";
 
-type Kind = Suggestion["kind"];
+type Kind = SuggestionResponse["kind"];
 
 const KINDS: Record<Kind, string> = { continue: "Continue", verify: "Check", redirect: "Change course" };
 

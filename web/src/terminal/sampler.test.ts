@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Terminal } from "../api/types.ts";
+import type { TerminalResponse } from "../api/types.ts";
 import { APART_MS, REST_MS, SAMPLE_MS, Sampler } from "./sampler.ts";
 
 const screen = (offset: number) =>
-  ({ terminalBuffer: String(offset), captureCols: 80, captureRows: 24, offset, epoch: "e" }) as Terminal;
+  ({ terminalBuffer: String(offset), captureCols: 80, captureRows: 24, offset, epoch: "e" }) as TerminalResponse;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(async () => {
@@ -11,7 +11,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-function sampled(read: () => Promise<Terminal>, hidden = () => false) {
+function sampled(read: () => Promise<TerminalResponse>, hidden = () => false) {
   const drawn: string[] = [];
   const sampler = new Sampler({ read, hidden, draw: ({ terminalBuffer }) => drawn.push(terminalBuffer) });
   return { sampler, drawn };
@@ -65,7 +65,7 @@ test("several are drawn one after the other", async () => {
 });
 
 test("an answer to an earlier start is not drawn", async () => {
-  const answers: ((screen: Terminal) => void)[] = [];
+  const answers: ((screen: TerminalResponse) => void)[] = [];
   const { sampler, drawn } = sampled(() => new Promise((resolve) => answers.push(resolve)));
   sampler.start();
   sampler.stop();

@@ -1,5 +1,5 @@
 /** Reads a screen now and then, where it is too small for anybody to follow what it shows. */
-import type { Terminal } from "../api/types.ts";
+import type { TerminalResponse } from "../api/types.ts";
 
 /** At most two samples a second (ms). */
 export const SAMPLE_MS = 500;
@@ -7,9 +7,9 @@ export const SAMPLE_MS = 500;
 export const REST_MS = 4_000;
 
 export interface SamplerEnvironment {
-  read(): Promise<Terminal>;
+  read(): Promise<TerminalResponse>;
   /** A screen that differs from the one before. */
-  draw(screen: Terminal): void;
+  draw(screen: TerminalResponse): void;
   hidden(): boolean;
 }
 
@@ -24,7 +24,7 @@ function apart(): Promise<void> {
   return mine;
 }
 
-const markOf = ({ epoch, offset, captureCols, captureRows }: Terminal): string =>
+const markOf = ({ epoch, offset, captureCols, captureRows }: TerminalResponse): string =>
   [epoch, offset, captureCols, captureRows].join();
 
 export class Sampler {

@@ -4,7 +4,7 @@ import type { IDisposable } from "@xterm/xterm";
 import { attachFiles } from "../attach/tray.ts";
 import { readScreen } from "../api/calls.ts";
 import { getInputErrorText } from "../api/errors.ts";
-import type { Terminal } from "../api/types.ts";
+import type { TerminalResponse } from "../api/types.ts";
 import { asLines, withoutBlankEnd } from "../history/capture.ts";
 import { isUnreachable } from "../hosts/state.ts";
 import { addQueuedInput, setUnreachable } from "../hosts/unreachable.ts";
@@ -313,7 +313,7 @@ export class TerminalView implements LinkListener {
     });
   }
 
-  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: Terminal): void {
+  private sampled({ captureCols, captureRows, cursor, terminalBuffer }: TerminalResponse): void {
     const caret = `\x1b[${cursor.y + 1};${cursor.x + 1}H`;
     this.terminal.write(RESET, () => this.fitter.applied({ cols: captureCols, rows: captureRows }));
     this.terminal.write(asLines(withoutBlankEnd(terminalBuffer)) + caret, () => {

@@ -1,6 +1,6 @@
 /** Agents that are kept going until their time is over. */
 import { useEffect, useState } from "preact/hooks";
-import type { TimedRun } from "../api/types.ts";
+import type { TimedRunResponse } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { plural, shortenPath } from "../lib/format.ts";
 import { select } from "../sessions/actions.ts";
@@ -14,7 +14,7 @@ import { NewRun } from "./NewRun.tsx";
 import { openRuns, runs, stop, trouble } from "./state.ts";
 import { lastLine, describeStatus, statusTone, describeTime } from "./texts.ts";
 
-function Visit({ run }: { run: TimedRun }) {
+function Visit({ run }: { run: TimedRunResponse }) {
   const session = run.sessionId === null ? undefined : sessionList.value.byId.get(run.sessionId);
   if (!session) return null;
   const visit = () => {
@@ -28,7 +28,7 @@ function Visit({ run }: { run: TimedRun }) {
   );
 }
 
-function Row({ run, now }: { run: TimedRun; now: number }) {
+function Row({ run, now }: { run: TimedRunResponse; now: number }) {
   return (
     <li class="record" data-off={run.status !== "running"} data-testid="timed-run">
       <span class="record-mark" aria-hidden="true">

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { request } from "../api/client.ts";
 import { getErrorText } from "../api/errors.ts";
-import type { OneTimedRun, TimedRun, TimedRunBody, TimedRuns } from "../api/types.ts";
+import type { TimedRunEnvelope, TimedRunResponse, TimedRunBody, TimedRunsResponse } from "../api/types.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { askQuestion } from "../ui/ask.ts";
 import { showError } from "../ui/toasts.ts";
@@ -10,12 +10,12 @@ import { showError } from "../ui/toasts.ts";
 const PATH = "api/scheduled";
 const AGAIN_MS = 5_000;
 
-export const runs = signal<readonly TimedRun[] | undefined>(undefined);
+export const runs = signal<readonly TimedRunResponse[] | undefined>(undefined);
 export const trouble = signal("");
 
 const reads = new CoalescedRead(async (outdated) => {
   try {
-    const found = await request<TimedRuns>("GET", PATH);
+    const found = await request<TimedRunsResponse>("GET", PATH);
     if (!outdated()) runs.value = found.runs;
     trouble.value = "";
   } catch (error) {
@@ -32,11 +32,11 @@ export function openRuns(): () => void {
 
 /** @throws ApiError as the service refuses it. */
 export async function begin(body: TimedRunBody): Promise<void> {
-  await request<OneTimedRun>("POST", PATH, { body });
+  await request<TimedRunEnvelope>("POST", PATH, { body });
   await reads.now();
 }
 
-export async function stop(run: TimedRun): Promise<void> {
+export async function stop(run: TimedRunResponse): Promise<void> {
   const text = "Nothing more is typed. The agent finishes its turn and its session stays open.";
   if ((await askQuestion({ title: "Stop this run?", text, action: "Stop" })) === undefined) return;
   try {

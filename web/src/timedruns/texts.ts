@@ -1,21 +1,21 @@
 /** Timed runs in words (protocol-legacy). */
-import type { TimedRun } from "../api/types.ts";
+import type { TimedRunResponse } from "../api/types.ts";
 
-const WORDS: Record<TimedRun["status"], string> = {
+const WORDS: Record<TimedRunResponse["status"], string> = {
   running: "Running",
   completed: "Time is up",
   stopped: "Stopped",
   failed: "Failed",
 };
-const TONES: Record<TimedRun["status"], string> = {
+const TONES: Record<TimedRunResponse["status"], string> = {
   running: "accent",
   completed: "plain",
   stopped: "plain",
   failed: "warn",
 };
 
-export const describeStatus = (run: TimedRun): string => WORDS[run.status];
-export const statusTone = (run: TimedRun): string => TONES[run.status];
+export const describeStatus = (run: TimedRunResponse): string => WORDS[run.status];
+export const statusTone = (run: TimedRunResponse): string => TONES[run.status];
 
 /** `1 h 20 min`, `5 min`. */
 export function formatSpan(minutes: number): string {
@@ -25,7 +25,7 @@ export function formatSpan(minutes: number): string {
 }
 
 /** What is left of a run; of one that is over, what it had. */
-export function describeTime(run: TimedRun, now: number): string {
+export function describeTime(run: TimedRunResponse, now: number): string {
   if (run.status !== "running") return `of ${formatSpan(run.durationMinutes)}`;
   // The page may have read its clock before the run began.
   const left = Math.min(run.durationMinutes, Math.max(0, Math.ceil((run.endAt - now) / 60_000)));
@@ -33,4 +33,4 @@ export function describeTime(run: TimedRun, now: number): string {
 }
 
 /** A line of its log without the moment: the last one says how it stands. */
-export const lastLine = (run: TimedRun): string => (run.logs.at(-1) ?? "").replace(/^\S+ /, "");
+export const lastLine = (run: TimedRunResponse): string => (run.logs.at(-1) ?? "").replace(/^\S+ /, "");

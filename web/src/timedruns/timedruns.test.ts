@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { TimedRun } from "../api/types.ts";
+import type { TimedRunResponse } from "../api/types.ts";
 import { lastLine, formatSpan, describeStatus, describeTime } from "./texts.ts";
 
-const RUN: TimedRun = {
+const RUN: TimedRunResponse = {
   id: "1",
   prompt: "tidy up",
   workingDir: "/w",

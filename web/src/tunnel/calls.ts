@@ -1,6 +1,6 @@
 /** The tunnel, its QR codes, and what is signed in (protocol-tunnel). */
 import { request } from "../api/client.ts";
-import type { Qr, Revoked, TunnelStatusAnswer } from "../api/types.ts";
+import type { Qr, RevokedSessionsResponse, TunnelStatusAnswer } from "../api/types.ts";
 
 export type {
   AuthSession as Device,
@@ -14,4 +14,4 @@ export const newQr = () => request<unknown>("POST", "api/tunnel/qr/regenerate");
 export const startTunnel = () => request<unknown>("POST", "api/tunnel/start");
 export const stopTunnel = () => request<unknown>("POST", "api/tunnel/stop");
 export const revokeDevice = (sessionId: string) =>
-  request<Revoked>("POST", "api/auth/revoke", { body: { sessionId } });
+  request<RevokedSessionsResponse>("POST", "api/auth/revoke", { body: { sessionId } });

@@ -10,14 +10,14 @@ import { Problem } from "../ui/Problem.tsx";
 import { Secret } from "../ui/Secret.tsx";
 import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { useNow } from "../ui/useNow.ts";
-import type { User } from "./calls.ts";
+import type { UserResponse } from "./calls.ts";
 import { userItems } from "./menu.ts";
 import { NewUser } from "./NewUser.tsx";
 import { busy, followUsers, shownOnce, trouble, users } from "./state.ts";
 import { knowsOsUsers, listMarks, sharedText } from "./texts.ts";
 import "../ui/styles/records.css";
 
-function Row({ user, osUsers, now }: { user: User; osUsers: boolean; now: number }) {
+function Row({ user, osUsers, now }: { user: UserResponse; osUsers: boolean; now: number }) {
   const name = user.username;
   const open = (event: MouseEvent) =>
     menuUnder(`Actions for ${name}`, userItems(user, osUsers), event.currentTarget as Element);

@@ -1,10 +1,10 @@
 /** What an admin can do with an account, as menu items. */
 import type { MenuItem } from "../ui/menu.ts";
-import type { User } from "./calls.ts";
+import type { UserResponse } from "./calls.ts";
 import { askOsUser, perform } from "./state.ts";
 import type { UserAction } from "./texts.ts";
 
-function grantItems(user: User, item: (deed: UserAction, label: string) => MenuItem): MenuItem[] {
+function grantItems(user: UserResponse, item: (deed: UserAction, label: string) => MenuItem): MenuItem[] {
   // Admins may run anything by being admins.
   if (user.role === "admin") return [];
   return [
@@ -15,7 +15,7 @@ function grantItems(user: User, item: (deed: UserAction, label: string) => MenuI
 }
 
 /** @param osUsers whether panes can run as other users of the machine. */
-export function userItems(user: User, osUsers: boolean): MenuItem[] {
+export function userItems(user: UserResponse, osUsers: boolean): MenuItem[] {
   const item = (deed: UserAction, label: string, more: Partial<MenuItem> = {}): MenuItem => ({
     label,
     act: () => void perform(deed, user),

@@ -13,14 +13,14 @@ import {
   type NewUser,
   removeUser,
   resetPassword,
-  type User,
+  type UserResponse,
 } from "./calls.ts";
 import { type UserAction, buildQuestion } from "./texts.ts";
 import { plural } from "../lib/format.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { table } from "../lib/table.ts";
 
-export const users = signal<readonly User[] | undefined>(undefined);
+export const users = signal<readonly UserResponse[] | undefined>(undefined);
 
 /** A one-time password that nobody has confirmed to have kept. */
 export const shownOnce = signal<{ name: string; password: string } | undefined>(undefined);
@@ -113,13 +113,13 @@ async function attempt(name: string, act: () => Promise<unknown>): Promise<void>
   }
 }
 
-export async function perform(deed: UserAction, user: User): Promise<void> {
+export async function perform(deed: UserAction, user: UserResponse): Promise<void> {
   const name = user.username;
   const agreed = await askQuestion(buildQuestion(deed, user, name === me.peek()?.username));
   if (agreed !== undefined) await attempt(name, () => DEEDS[deed](name));
 }
 
-export async function askOsUser(user: User): Promise<void> {
+export async function askOsUser(user: UserResponse): Promise<void> {
   const name = user.username;
   const wanted = await askQuestion({
     title: `OS user of ${name}`,

@@ -1,6 +1,6 @@
 /** What the page says of accounts, and asks before it changes one. */
 import type { Question } from "../ui/ask.ts";
-import type { User } from "./calls.ts";
+import type { UserResponse } from "./calls.ts";
 
 export type UserAction =
   | "promote"
@@ -77,13 +77,13 @@ const QUESTIONS: Record<UserAction, (name: string) => Words> = {
 };
 
 /** @param self whether it is the asking person's own account. */
-export function buildQuestion(deed: UserAction, user: User, self: boolean): Question {
+export function buildQuestion(deed: UserAction, user: UserResponse, self: boolean): Question {
   const words = QUESTIONS[deed](user.username);
   return self ? { ...words, text: `${words.text} This is your own account.` } : words;
 }
 
 /** Short marks beside the name, the most telling first. */
-export function listMarks(user: User): string[] {
+export function listMarks(user: UserResponse): string[] {
   const marks: string[] = [];
   if (!user.enabled) marks.push("disabled");
   if (user.mustChangePassword) marks.push("one-time password");
@@ -101,7 +101,7 @@ export function validateUserName(name: string): string | undefined {
 }
 
 /** What accounts that name no OS user are to each other; undefined: there is one at most. */
-export function sharedText(users: readonly User[], creating: boolean): string | undefined {
+export function sharedText(users: readonly UserResponse[], creating: boolean): string | undefined {
   const shared = users.filter((user) => !user.osUser).length;
   if (shared < 2 && !creating) return undefined;
   const cure = knowsOsUsers(users)
@@ -111,4 +111,4 @@ export function sharedText(users: readonly User[], creating: boolean): string | 
 }
 
 /** The service tells of OS users only where panes can run as them. */
-export const knowsOsUsers = (users: readonly User[]): boolean => users.some((user) => "osUser" in user);
+export const knowsOsUsers = (users: readonly UserResponse[]): boolean => users.some((user) => "osUser" in user);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
 import { openQuestion } from "../ui/ask.ts";
 import { toasts } from "../ui/toasts.ts";
-import type { User } from "./calls.ts";
+import type { UserResponse } from "./calls.ts";
 
 const calls = vi.hoisted(() => ({
   listUsers: vi.fn(),
@@ -26,7 +26,7 @@ const {
   sharedText,
 } = await import("./texts.ts");
 
-const ANNA: User = {
+const ANNA: UserResponse = {
   username: "anna",
   role: "user",
   enabled: true,
@@ -34,7 +34,7 @@ const ANNA: User = {
   mustChangePassword: false,
   createdAt: 1,
 };
-const ROOT: User = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
+const ROOT: UserResponse = { ...ANNA, username: "root", role: "admin", canBypassPermissions: true };
 
 beforeEach(() => {
   for (const call of Object.values(calls)) call.mockReset();
@@ -45,19 +45,19 @@ beforeEach(() => {
   me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: true };
 });
 
-const labels = (user: User, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
+const labels = (user: UserResponse, osUsers = false) => userItems(user, osUsers).map((item) => item.label);
 
 describe("what accounts without an OS user are", () => {
-  const plain = { username: "ann", role: "user", enabled: true } as User;
+  const plain = { username: "ann", role: "user", enabled: true } as UserResponse;
   test("is said where there are two, or one more is made", () => {
     expect(sharedText([plain], false)).toBeUndefined();
     expect(sharedText([plain], true)).toContain("one user with several passwords");
     expect(sharedText([plain, plain], false)).toContain("run the service as root");
   });
   test("is not said of accounts that have one", () => {
-    const apart = { ...plain, osUser: "ann" } as User;
+    const apart = { ...plain, osUser: "ann" } as UserResponse;
     expect(sharedText([apart, apart, plain], false)).toBeUndefined();
-    expect(sharedText([apart, plain, { ...plain, osUser: "" } as User], false)).toContain(
+    expect(sharedText([apart, plain, { ...plain, osUser: "" } as UserResponse], false)).toContain(
       "Give each an OS user",
     );
   });

@@ -1,5 +1,5 @@
 /** The route of dictation (protocol-voice). */
 import { request } from "../api/client.ts";
-import type { VoiceStatus } from "../api/types.ts";
+import type { VoiceStatusResponse } from "../api/types.ts";
 
-export const readStatus = () => request<VoiceStatus>("GET", "api/voice/status");
+export const readStatus = () => request<VoiceStatusResponse>("GET", "api/voice/status");

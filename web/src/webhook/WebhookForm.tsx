@@ -3,7 +3,7 @@ import { Field, Switch } from "../settings/fields.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { FieldProblem, problemId } from "./FieldProblem.tsx";
-import type { Kind, Result, Webhook } from "./types.ts";
+import type { Kind, DeliveryResultResponse, WebhookResponse } from "./types.ts";
 import type { Card } from "./useWebhook.ts";
 import { diffDraft, type FieldName, isEmpty, KINDS, describeResult, SCOPES } from "./texts.ts";
 
@@ -13,7 +13,7 @@ function marked(card: Card, field: FieldName) {
   return { "aria-invalid": wrong, "aria-describedby": wrong ? problemId(field) : undefined };
 }
 
-function KindField({ card, now }: { card: Card; now: Webhook }) {
+function KindField({ card, now }: { card: Card; now: WebhookResponse }) {
   const hint = KINDS.find(([kind]) => kind === now.kind)?.[2];
   return (
     <>
@@ -37,7 +37,7 @@ function KindField({ card, now }: { card: Card; now: Webhook }) {
   );
 }
 
-function ScopeField({ card, now }: { card: Card; now: Webhook }) {
+function ScopeField({ card, now }: { card: Card; now: WebhookResponse }) {
   return (
     <>
       <div class="setting webhook-scope">
@@ -63,7 +63,7 @@ function ScopeField({ card, now }: { card: Card; now: Webhook }) {
 }
 
 /** What is saved is a secret: the field is for a new one, the placeholder tells where the old leads. */
-function UrlField({ card, saved }: { card: Card; saved: Webhook }) {
+function UrlField({ card, saved }: { card: Card; saved: WebhookResponse }) {
   return (
     <>
       <Field
@@ -89,7 +89,7 @@ function UrlField({ card, saved }: { card: Card; saved: Webhook }) {
   );
 }
 
-function LastResult({ result }: { result: Result | null }) {
+function LastResult({ result }: { result: DeliveryResultResponse | null }) {
   const now = useNow();
   return (
     <p class="webhook-result" role="status" data-ok={result?.ok} data-testid="webhook-result">
@@ -104,7 +104,7 @@ function LastResult({ result }: { result: Result | null }) {
   );
 }
 
-function Buttons({ card, saved }: { card: Card; saved: Webhook }) {
+function Buttons({ card, saved }: { card: Card; saved: WebhookResponse }) {
   const change = diffDraft(saved, card.draft);
   return (
     <div class="dialog-foot">
@@ -143,7 +143,7 @@ function Buttons({ card, saved }: { card: Card; saved: Webhook }) {
   );
 }
 
-export function WebhookForm({ card, saved }: { card: Card; saved: Webhook }) {
+export function WebhookForm({ card, saved }: { card: Card; saved: WebhookResponse }) {
   const { url: _, ...changed } = card.draft;
   const now = { ...saved, ...changed };
   const submit = (event: Event) => {

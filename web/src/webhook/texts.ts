@@ -1,7 +1,7 @@
 /** The card's words and rules. */
 import { ApiError, getErrorText } from "../api/errors.ts";
 import { formatClockTime } from "../agents/times.ts";
-import type { Change, Kind, Result, Scope, Webhook } from "./types.ts";
+import type { Change, Kind, DeliveryResultResponse, Scope, WebhookResponse } from "./types.ts";
 
 export const KINDS: readonly [Kind, string, string][] = [
   ["topic", "ntfy", "text with title and priority"],
@@ -40,7 +40,7 @@ function sentenceOf(rule: string): string {
 }
 
 /** Only what differs is sent; an empty URL field means the saved one, not none. */
-export function diffDraft(saved: Webhook, draft: Change): Change {
+export function diffDraft(saved: WebhookResponse, draft: Change): Change {
   const change: Change = {};
   if (draft.enabled !== undefined && draft.enabled !== saved.enabled) change.enabled = draft.enabled;
   if (draft.kind !== undefined && draft.kind !== saved.kind) change.kind = draft.kind;
@@ -52,7 +52,7 @@ export function diffDraft(saved: Webhook, draft: Change): Change {
 
 export const isEmpty = (change: Change): boolean => Object.keys(change).length === 0;
 
-export function describeResult(result: Result, now: number): string {
+export function describeResult(result: DeliveryResultResponse, now: number): string {
   const what = result.ok ? "Accepted" : (result.error ?? "Rejected");
   const code = result.ok && result.status !== undefined ? ` (HTTP ${result.status})` : "";
   return `${what}${code}, ${formatClockTime(result.at, now)}`;

@@ -5,12 +5,12 @@ import { onServerEvent } from "../stream/events.ts";
 import { askQuestion } from "../ui/ask.ts";
 import { showToast } from "../ui/toasts.ts";
 import { changeWebhook, readWebhook, testWebhook } from "./calls.ts";
-import type { Change, Webhook } from "./types.ts";
+import type { Change, WebhookResponse } from "./types.ts";
 import { diffDraft, type Problem, parseProblem } from "./texts.ts";
 
 export interface Card {
   /** Absent until it was read; `refused`: not for this user. */
-  saved: Webhook | undefined;
+  saved: WebhookResponse | undefined;
   refused: boolean;
   draft: Change;
   busy: "" | "saving" | "testing";
@@ -22,7 +22,7 @@ export interface Card {
 }
 
 export function useWebhook(): Card {
-  const [saved, setSaved] = useState<Webhook>();
+  const [saved, setSaved] = useState<WebhookResponse>();
   const [refused, setRefused] = useState(false);
   const [draft, setDraft] = useState<Change>({});
   const [busy, setBusy] = useState<Card["busy"]>("");

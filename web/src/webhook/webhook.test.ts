@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import type { Webhook } from "./types.ts";
+import type { WebhookResponse } from "./types.ts";
 import { diffDraft, isEmpty, parseProblem, describeResult } from "./texts.ts";
 
-const SAVED: Webhook = {
+const SAVED: WebhookResponse = {
   enabled: false,
   kind: "topic",
   scope: "attention",

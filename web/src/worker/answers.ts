@@ -3,7 +3,7 @@ import {
   type Answer,
   getForm,
   isKnown,
-  type Item,
+  type ApprovalItemResponse,
   getLeaning,
   describeMissing,
   getRisk,
@@ -46,13 +46,13 @@ function cut(text: string): string {
 const OPTION = /^option-([1-9])$/;
 
 /** Whether all that agreeing allows can be read in the notification itself. */
-function isInView(item: Item): boolean {
+function isInView(item: ApprovalItemResponse): boolean {
   const text = describeRequest(item);
   return item.complete === true && text.length <= VIEW_MOST && text.split("\n").length <= LINES_MOST;
 }
 
 /** Browsers show two buttons. What is grave or not wholly in view can be declined or opened there. */
-export function listActions(item: Item): Action[] {
+export function listActions(item: ApprovalItemResponse): Action[] {
   if (item.kind !== "permission") return [];
   const deny = { action: "deny", title: "Deny" };
   const careful = [deny, { action: "open", title: "Open" }];
@@ -64,7 +64,7 @@ export function listActions(item: Item): Action[] {
   return [{ action: `option-${agrees.n}`, title: agrees.label }, deny];
 }
 
-export function buildNotice(item: Item): Notice {
+export function buildNotice(item: ApprovalItemResponse): Notice {
   const risk = getRisk(item);
   const hint = risk === undefined ? "" : `Hint: ${risk}. `;
   const missing = describeMissing(item);

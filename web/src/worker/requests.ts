@@ -1,5 +1,5 @@
 /** The worker's own requests to the service; it can do what the page's key can, and does these two. */
-import type { Answer, Item } from "../approvals/item.ts";
+import type { Answer, ApprovalItemResponse } from "../approvals/item.ts";
 import { readAccess } from "./access.ts";
 import { parseAnswer, parseNotificationData, type Notice, buildNotice } from "./answers.ts";
 
@@ -39,7 +39,7 @@ export async function readNotice(by: WorkerContext, sessionId: unknown): Promise
     const key = await by.key();
     if (key === undefined || typeof sessionId !== "string") return undefined;
     const response = await call(by, key, "api/approvals");
-    const { data } = (await response.json()) as { data?: { approvals?: Item[] } };
+    const { data } = (await response.json()) as { data?: { approvals?: ApprovalItemResponse[] } };
     const item = data?.approvals?.find((each) => each.sessionId === sessionId);
     return item && buildNotice(item);
   } catch (error) {

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Item } from "../approvals/item.ts";
+import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { listActions, parseAnswer, parseNotificationData, buildNotice } from "./answers.ts";
 import { sendAnswer, readNotice, type WorkerContext, type Fetch } from "./requests.ts";
 import { FILE_MOST, FILES_MOST, sharedOf, TEXT_MOST } from "./shared.ts";
 
-const item = (part: Partial<Item> = {}): Item => ({
+const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse => ({
   id: "a1",
   sessionId: "s1",
   sessionName: "one",
@@ -21,7 +21,7 @@ const item = (part: Partial<Item> = {}): Item => ({
   ...part,
 });
 
-const ids = (part?: Partial<Item>): string[] => listActions(item(part)).map(({ action }) => action);
+const ids = (part?: Partial<ApprovalItemResponse>): string[] => listActions(item(part)).map(({ action }) => action);
 
 describe("buttons of a notification", () => {
   test("agreeing and declining; of a risky command declining alone", () => {

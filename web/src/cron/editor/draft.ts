@@ -1,6 +1,6 @@
 /** What the editor holds and what it sends. */
 import { fromField, toField } from "../../lib/zone.ts";
-import type { Definition, Job, Schedule, ScheduleType } from "../jobs/job.ts";
+import type { Definition, JobResponse, Schedule, ScheduleType } from "../jobs/job.ts";
 import { isShellMode } from "../jobs/shell.ts";
 
 /** Minutes of each unit that an interval is written in. */
@@ -64,7 +64,7 @@ function unitOf(minutes: number): Unit {
   return minutes % UNITS.hours === 0 ? "hours" : "minutes";
 }
 
-export function draftOf(job: Job, now: number, zone: string): Draft {
+export function draftOf(job: JobResponse, now: number, zone: string): Draft {
   const fresh = newDraft(now, zone, job.agentType, job.workingDir);
   const unit = job.intervalMinutes ? unitOf(job.intervalMinutes) : fresh.unit;
   return {

@@ -5,7 +5,7 @@ import { firstMode, parseRemembered, recentFolders, REMEMBERED_KEY } from "../..
 import { readStored } from "../../settings/prefs.ts";
 import { clis, serviceZone, sessions, settings } from "../../store/state.ts";
 import { type Draft, draftOf, newDraft } from "./draft.ts";
-import { type Job, NAME_MAX } from "../jobs/job.ts";
+import { type JobResponse, NAME_MAX } from "../jobs/job.ts";
 import { jobList } from "../jobs/state.ts";
 
 export interface Editing {
@@ -36,20 +36,20 @@ export function editNew(): void {
   editing.value = { draft: newDraft(Date.now(), serviceZone.value, mode, folder) };
 }
 
-const draftFrom = (job: Job): Draft => draftOf(job, Date.now(), serviceZone.value);
+const draftFrom = (job: JobResponse): Draft => draftOf(job, Date.now(), serviceZone.value);
 
-export function edit(job: Job): void {
+export function edit(job: JobResponse): void {
   editing.value = { id: job.id, draft: draftFrom(job) };
 }
 
 /** A job that has run can be switched on only with another moment: tomorrow is offered. */
-export function editAgain(job: Job): void {
+export function editAgain(job: JobResponse): void {
   const draft = draftFrom(job);
   const { runAt } = newDraft(Date.now(), serviceZone.value, draft.agentType, draft.workingDir);
   editing.value = { id: job.id, draft, wish: { enabled: true, runAt } };
 }
 
-export function editCopy(job: Job): void {
+export function editCopy(job: JobResponse): void {
   const mark = " (copy)";
   const name = `${truncateText(job.name, NAME_MAX - mark.length)}${mark}`;
   editing.value = { draft: { ...draftFrom(job), name } };

@@ -8,7 +8,7 @@ import { putJob } from "../jobs/joblist.ts";
 import { changeJob, createJob } from "../jobs/calls.ts";
 import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
-import type { Job } from "../jobs/job.ts";
+import type { JobResponse } from "../jobs/job.ts";
 import { type Preview, usePreview } from "./preview.ts";
 import {
   type FieldName,
@@ -71,7 +71,7 @@ async function closeAfterAsking(): Promise<void> {
   if (agreed !== undefined) closeEditor();
 }
 
-const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: Job }> =>
+const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: JobResponse }> =>
   start.id === undefined
     ? createJob(bodyOf(draft, zone))
     : changeJob(start.id, changesOf(start.draft, draft, zone));

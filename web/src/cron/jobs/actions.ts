@@ -6,7 +6,7 @@ import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../ui/toasts.ts";
 import { dropJob, putJob, putRuns, runsOf } from "./joblist.ts";
 import { deleteJob, enableJob, runJob } from "./calls.ts";
-import { closesPrevious, type Job, type Run } from "./job.ts";
+import { closesPrevious, type JobResponse, type RunResponse } from "./job.ts";
 import { jobList, setJobList } from "./state.ts";
 
 /** Jobs with a request under way. */
@@ -20,7 +20,7 @@ function mark(id: string, busy: boolean): void {
 }
 
 /** One request for a job at a time: a second press while it runs does nothing. */
-async function attempt(job: Job, title: string, action: () => Promise<void>): Promise<void> {
+async function attempt(job: JobResponse, title: string, action: () => Promise<void>): Promise<void> {
   if (busyJobs.peek().has(job.id)) return;
   mark(job.id, true);
   try {
@@ -32,20 +32,20 @@ async function attempt(job: Job, title: string, action: () => Promise<void>): Pr
   }
 }
 
-export const enable = (job: Job, enabled: boolean): Promise<void> =>
+export const enable = (job: JobResponse, enabled: boolean): Promise<void> =>
   attempt(job, enabled ? "Couldn't turn the job on" : "Couldn't turn the job off", async () => {
     const answer = await enableJob(job.id, enabled);
     setJobList((before) => putJob(before, answer.job));
   });
 
 /** The session of the run before, where starting the job ends it at its work. */
-export function endsWork(job: Job, runs: readonly Run[]): string | undefined {
+export function endsWork(job: JobResponse, runs: readonly RunResponse[]): string | undefined {
   const id = runs.find((run) => run.sessionId !== null)?.sessionId;
   const session = id && closesPrevious(job) ? sessionList.peek().byId.get(id) : undefined;
   return session?.status === "busy" ? session.name : undefined;
 }
 
-function tellRun(job: Job, run: Run, others: number): void {
+function tellRun(job: JobResponse, run: RunResponse, others: number): void {
   if (run.status === "failed") {
     showToast("bad", `${job.name} failed`, run.errorMessage ?? undefined);
     return;
@@ -55,7 +55,7 @@ function tellRun(job: Job, run: Run, others: number): void {
   showToast("good", `${job.name} started`, text);
 }
 
-export async function runNow(job: Job): Promise<void> {
+export async function runNow(job: JobResponse): Promise<void> {
   const working = endsWork(job, runsOf(jobList.peek(), job.id));
   if (working !== undefined) {
     const agreed = await askQuestion({
@@ -73,7 +73,7 @@ export async function runNow(job: Job): Promise<void> {
   });
 }
 
-export async function remove(job: Job): Promise<void> {
+export async function remove(job: JobResponse): Promise<void> {
   const agreed = await askQuestion({
     title: `Delete ${job.name}?`,
     text: "This stops the job and deletes its run history. Sessions it started keep running.",

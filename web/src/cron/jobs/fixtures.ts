@@ -1,7 +1,7 @@
 /** A job and a run to vary in tests. */
-import type { Job, Run } from "./job.ts";
+import type { JobResponse, RunResponse } from "./job.ts";
 
-export const job = (part: Partial<Job> = {}): Job => ({
+export const job = (part: Partial<JobResponse> = {}): JobResponse => ({
   id: "j1",
   name: "nightly",
   agentType: "primary",
@@ -23,7 +23,7 @@ export const job = (part: Partial<Job> = {}): Job => ({
   ...part,
 });
 
-export const run = (part: Partial<Run> = {}): Run => ({
+export const run = (part: Partial<RunResponse> = {}): RunResponse => ({
   id: "r1",
   cronJobId: "j1",
   sessionId: "s1",

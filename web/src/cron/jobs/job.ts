@@ -1,7 +1,7 @@
 /** Saved jobs and their runs, as they come over the wire (protocol-cron-job, protocol-cron-run). */
-import type { JobBody, Run } from "../../api/types.ts";
+import type { JobBody, RunResponse } from "../../api/types.ts";
 
-export type { Job, Run } from "../../api/types.ts";
+export type { JobResponse, RunResponse } from "../../api/types.ts";
 
 /** The part of a job that a person writes. */
 export type Definition = JobBody;
@@ -16,7 +16,7 @@ export type PromptMode = Definition["promptMode"];
 export type InputMode = Definition["inputMode"];
 export type ScheduleType = Definition["scheduleType"];
 export type ConcurrencyPolicy = Definition["concurrencyPolicy"];
-export type RunStatus = Run["status"];
+export type RunStatus = RunResponse["status"];
 
 /** Bounds of protocol-cron-job. */
 export const NAME_MAX = 200;

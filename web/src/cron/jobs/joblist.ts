@@ -1,10 +1,10 @@
 /** Jobs and runs as a pure value, and how each event changes it. */
-import type { Job, Run } from "./job.ts";
+import type { JobResponse, RunResponse } from "./job.ts";
 
 export interface JobList {
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly JobResponse[];
   /** Newest first. */
-  readonly runs: readonly Run[];
+  readonly runs: readonly RunResponse[];
 }
 
 export const EMPTY: JobList = { jobs: [], runs: [] };
@@ -15,19 +15,19 @@ export const RUNS_MAX = 500;
 const hasId = (value: unknown): value is { id: string } =>
   typeof value === "object" && value !== null && typeof (value as { id?: unknown }).id === "string";
 
-const isRun = (value: unknown): value is Run => {
-  const run = value as Partial<Run> | null;
+const isRun = (value: unknown): value is RunResponse => {
+  const run = value as Partial<RunResponse> | null;
   return hasId(value) && typeof run?.cronJobId === "string" && typeof run.startedAt === "number";
 };
 
-const byName = (a: Job, b: Job): number =>
+const byName = (a: JobResponse, b: JobResponse): number =>
   a.name.localeCompare(b.name, "en", { numeric: true }) || a.id.localeCompare(b.id);
 
-export function withJobs(book: JobList, jobs: readonly Job[]): JobList {
+export function withJobs(book: JobList, jobs: readonly JobResponse[]): JobList {
   return { ...book, jobs: jobs.toSorted(byName) };
 }
 
-export function putJob(book: JobList, job: Job): JobList {
+export function putJob(book: JobList, job: JobResponse): JobList {
   return withJobs(book, [...book.jobs.filter((other) => other.id !== job.id), job]);
 }
 
@@ -61,11 +61,11 @@ export function apply(book: JobList, name: string, data: unknown): Outcome {
   return { book, stale: true };
 }
 
-export const runsOf = (book: JobList, jobId: string): Run[] =>
+export const runsOf = (book: JobList, jobId: string): RunResponse[] =>
   book.runs.filter((run) => run.cronJobId === jobId);
 
 /** The enabled job that fires next. */
-export function nextJob(book: JobList): Job | undefined {
+export function nextJob(book: JobList): JobResponse | undefined {
   return book.jobs
     .filter((job) => job.nextRunAt !== null)
     .toSorted((a, b) => (a.nextRunAt ?? 0) - (b.nextRunAt ?? 0))[0];

@@ -6,7 +6,7 @@ import { onServerEvent } from "../../stream/events.ts";
 import { showError } from "../../ui/toasts.ts";
 import { apply, type JobList, EMPTY, putRuns, withJobs } from "./joblist.ts";
 import { listJobs, listRuns, runsOfJob } from "./calls.ts";
-import type { Job, Run } from "./job.ts";
+import type { JobResponse, RunResponse } from "./job.ts";
 
 export const jobList = signal<JobList>(EMPTY);
 
@@ -22,7 +22,7 @@ export function setJobList(change: (before: JobList) => JobList): void {
 
 const jobs = new CoalescedRead(async (outdated) => {
   try {
-    const found: Job[] = await listJobs();
+    const found: JobResponse[] = await listJobs();
     if (outdated()) return;
     setJobList((before) => withJobs(before, found));
     isLoaded.value = true;
@@ -32,7 +32,7 @@ const jobs = new CoalescedRead(async (outdated) => {
   }
 });
 
-async function readRuns(list: () => Promise<Run[]>): Promise<void> {
+async function readRuns(list: () => Promise<RunResponse[]>): Promise<void> {
   try {
     const runs = await list();
     setJobList((before) => putRuns(before, runs));

@@ -4,7 +4,7 @@ import { plural } from "../../lib/format.ts";
 import { browserZone, offsetAt, offsetText } from "../../lib/zone.ts";
 import { formatDays } from "./days.ts";
 import { describeExpression } from "./expression.ts";
-import type { Job, Run, RunStatus, Schedule } from "./job.ts";
+import type { JobResponse, RunResponse, RunStatus, Schedule } from "./job.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -64,7 +64,7 @@ export interface Next {
   when?: string;
 }
 
-export function describeNextRun(job: Job, now: number, zone: string): Next {
+export function describeNextRun(job: JobResponse, now: number, zone: string): Next {
   if (job.completedOnce) return { text: "Has run and won't run again" };
   if (!job.enabled) return { text: "Off" };
   if (job.nextRunAt === null) return { text: "No run planned" };
@@ -105,7 +105,7 @@ const RESULTS: Record<RunStatus, [Tone, string]> = {
 };
 
 /** A run whose session or service ended before delivery stays as it is: it is not under way. */
-export function describeResult(run: Run, now: number): Result {
+export function describeResult(run: RunResponse, now: number): Result {
   const [tone, word] = RESULTS[run.status] ?? ["plain", run.status];
   const reason = run.errorMessage ? { reason: run.errorMessage } : {};
   const waits = tone === "busy" && run.finishedAt === null;
