@@ -138,6 +138,6 @@ class PerimeterCase(BrowserCase):
         """Pass the page that asks for one's first own password."""
         expect(page.get_by_test_id("first-password")).to_be_visible()
         page.get_by_label("New password at least 8 characters").fill(password)
-        page.get_by_label("New password again").fill(password)
+        page.get_by_label("Repeat new password").fill(password)
         page.get_by_test_id("password-submit").click()
         expect(page.get_by_test_id("empty")).to_be_visible()

@@ -23,7 +23,7 @@ class BrowserGitCase(BrowserCase):
         """The page of changes, read once; not beside the terminal, unless the window says so."""
         options = {"viewport": {"width": 1040, "height": 800}, **options}
         page = self.page(f"{self.service.url}/?session={session}&page=git", **options)
-        expect(page.get_by_test_id("git-panel")).to_contain_text("read just now")
+        expect(page.get_by_test_id("git-panel")).to_contain_text("updated just now")
         return page
 
     def file(self, page: Page, group: str, name: str) -> Locator:

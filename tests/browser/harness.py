@@ -57,8 +57,8 @@ INTO_CLIPBOARD = "text => navigator.clipboard.writeText(text).then(() => true, (
 UNCOVERED = """element => {
   const { left, right, top, bottom } = element.getBoundingClientRect();
   const points = [[(left + right) / 2, (top + bottom) / 2]];
-  // Corners may be rounded.
-  for (const x of [left + 4, right - 4]) for (const y of [top + 4, bottom - 4]) points.push([x, y]);
+  // Corners are rounded by up to 14 pixels, which takes the outer 4 of the diagonal.
+  for (const x of [left + 6, right - 6]) for (const y of [top + 6, bottom - 6]) points.push([x, y]);
   return points.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
 }"""
 # Chromium itself logs a broken policy; this names the directive whatever it logs.

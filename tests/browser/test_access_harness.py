@@ -9,7 +9,7 @@ from tests.browser.access_harness import PASSWORD, PerimeterCase
 from tests.browser.harness import expect_focus
 
 KNOWN = {
-    "Waiting for you",
+    "Inbox",
     "Devices and QR code",
     "Tokens",
     "Users",
@@ -41,7 +41,7 @@ class FirstAdminPageTests(PerimeterCase):
         self.fill_in(other, "anna", word)
         self.choose_password(other, "anna's own word")
         self.assertEqual(
-            ["Waiting for you", "Tokens", "Settings", "Keyboard shortcuts", "Sign out · anna"],
+            ["Inbox", "Tokens", "Settings", "Keyboard shortcuts", "Sign out · anna"],
             [entry for entry in self.entries(other) if entry in KNOWN],
         )
         # The list has heard of it by itself.
@@ -67,13 +67,13 @@ class FirstAdminPageTests(PerimeterCase):
         self.fill_in(page, "anna", word)
         expect(page.get_by_test_id("first-password")).to_be_visible()
         page.reload()
-        present = page.get_by_label("Present password")
+        present = page.get_by_label("Current password")
         expect_focus(present)
         present.fill("something else")
         page.get_by_label("New password at least 8 characters").fill(PASSWORD)
-        page.get_by_label("New password again").fill(PASSWORD)
+        page.get_by_label("Repeat new password").fill(PASSWORD)
         page.keyboard.press("Enter")
-        expect(page.get_by_test_id("password-problem")).to_contain_text("present password is wrong")
+        expect(page.get_by_test_id("password-problem")).to_contain_text("current password is wrong")
         present.fill(word)
         self.choose_password(page, PASSWORD)
 
@@ -97,7 +97,7 @@ class UsersTests(PerimeterCase):
         self.create_user(self.root, "anna")
         row = self.root.get_by_test_id("user-anna")
         for label, mark in (
-            ("Allow to run anything", "may run anything"),
+            ("Allow running anything", "can run anything"),
             ("Disable", "disabled"),
             ("Make admin", "admin"),
         ):
@@ -119,7 +119,7 @@ class UsersTests(PerimeterCase):
         expect(shared).to_contain_text("one user with several passwords")
         name.fill("-x")
         self.root.keyboard.press("Enter")
-        expect(problem).to_contain_text("2 to 32 small letters")
+        expect(problem).to_contain_text("2 to 32 lowercase letters")
         name.fill("root")
         self.root.keyboard.press("Enter")
         expect(problem).to_contain_text("exists already")
@@ -137,9 +137,9 @@ class UsersTests(PerimeterCase):
         self.close_page(self.root)
         self.open_page(self.root, "Settings")
         self.root.get_by_test_id("change-password").click()
-        self.root.get_by_label("Present password").fill(PASSWORD)
+        self.root.get_by_label("Current password").fill(PASSWORD)
         self.root.get_by_label("New password at least 8 characters").fill("another word")
-        self.root.get_by_label("New password again").fill("another word")
+        self.root.get_by_label("Repeat new password").fill("another word")
         self.root.get_by_test_id("password-submit").click()
         expect(self.root.get_by_test_id("password-dialog")).to_have_count(0)
         expect(second.get_by_test_id("login")).to_be_visible()
@@ -176,7 +176,7 @@ class TokensPageTests(PerimeterCase):
         self.close_page(self.root)
         self.open_page(self.root, "Tokens")
         expect(row).to_contain_text("last used just now")
-        expect(row).to_contain_text("ends in 30 d")
+        expect(row).to_contain_text("expires in 30 d")
         row.get_by_test_id("token-revoke").click()
         self.root.get_by_test_id("ask-agree").click()
         expect(row).to_have_count(0)
@@ -200,7 +200,7 @@ class TokensPageTests(PerimeterCase):
         self.assertEqual(404, request("GET", f"/api/sessions/{other}", headers=bearer).status)
         row = self.root.get_by_test_id("token")
         expect(row).to_contain_text("only reached")
-        expect(row).to_contain_text("no end")
+        expect(row).to_contain_text("never expires")
 
 
 class AuditPageTests(PerimeterCase):
@@ -218,12 +218,12 @@ class AuditPageTests(PerimeterCase):
         expect(entries.first).to_have_attribute("data-action", "login.failed")
         root.get_by_test_id("audit-kind").select_option("users")
         expect(entries).to_have_count(1)
-        expect(entries.first).to_contain_text("root made a user anna")
+        expect(entries.first).to_contain_text("root created a user anna")
         root.get_by_test_id("audit-kind").select_option("")
         root.get_by_test_id("audit-actor").fill("root")
         expect(entries).to_have_count(2)
         root.get_by_test_id("audit-actor").fill("nobody else")
-        expect(root.get_by_text("Nothing fits.")).to_be_visible()
+        expect(root.get_by_text("No entries match.")).to_be_visible()
 
     def test_audit_log_loads_older_pages_on_demand(self) -> None:
         daemon = self.people()

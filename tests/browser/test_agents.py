@@ -101,7 +101,7 @@ class InboxPageTests(WaitingSessionsCase):
         trouble, yes = first.get_by_test_id("approval-trouble"), "approval-option-1"
         self.mock.do("next", answer=422)
         first.get_by_test_id(yes).click()
-        expect(trouble).to_contain_text("still waits")
+        expect(trouble).to_contain_text("Couldn't send the answer")
         self.mock.do("next", answer=409)
         first.get_by_test_id(yes).click()
         expect(trouble).to_contain_text("changed")
@@ -115,7 +115,7 @@ class InboxPageTests(WaitingSessionsCase):
         self.inbox(page)
         self.mock.do("approval", kind="blind", id=self.mock.session("build"))
         expect(page.get_by_test_id("approval")).to_have_count(5)
-        expect(page.get_by_test_id("announcer")).to_contain_text("build wants to use Edit")
+        expect(page.get_by_test_id("announcer")).to_contain_text("build wants to edit")
 
     def test_approvals_fit_one_thumb_on_a_phone(self) -> None:
         page = self.open(**PHONE)
@@ -136,7 +136,7 @@ class PromptFieldTests(WaitingSessionsCase):
         self.shown = self.open()
         self.field = self.shown.get_by_test_id("prompt-field")
         self.outcome = self.shown.get_by_test_id("prompt-outcome")
-        expect(self.shown.get_by_label(f"Prompt for {AGENT}")).to_be_visible()
+        expect(self.shown.get_by_label("Message Claude Code")).to_be_visible()
 
     def write(self, text: str) -> None:
         self.field.fill(text)
@@ -147,7 +147,7 @@ class PromptFieldTests(WaitingSessionsCase):
         self.mock.do("next", hold=1)
         self.write("first\nsecond")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("Held")
+        expect(self.outcome).to_contain_text("Queued")
         expect(self.field).to_have_value("first\nsecond")
         self.mock.do("next", hold=0)
         expect(self.outcome).to_contain_text("Delivered")
@@ -179,9 +179,9 @@ class PromptFieldTests(WaitingSessionsCase):
         self.mock.do("next", input=-1)
         self.write("mine")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("once at most")
+        expect(self.outcome).to_contain_text("won't be typed twice")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("not typed twice")
+        expect(self.outcome).to_contain_text("wasn't typed twice")
         self.field.press("ArrowUp")
         expect(self.field).to_have_value("mine")
 
@@ -193,7 +193,7 @@ class StateTests(WaitingSessionsCase):
         page.keyboard.press("Alt+Shift+T")
         tip = page.get_by_test_id("tip")
         expect(tip).to_be_visible()
-        expect(tip).to_contain_text("waits for you: wants to use Bash")
+        expect(tip).to_contain_text("needs you: wants to run")
 
     def test_plan_usage_levels_and_rate_limit_are_shown(self) -> None:
         page = self.open()
@@ -207,7 +207,7 @@ class StateTests(WaitingSessionsCase):
         notice = page.get_by_test_id("limit-notice")
         expect(notice).to_contain_text("in 42 min")
         notice.get_by_role("button").click()
-        expect(notice).to_contain_text("It waits for you")
+        expect(notice).to_contain_text("The agent has stopped")
 
 
 class NotificationTests(WaitingSessionsCase):

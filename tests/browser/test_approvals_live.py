@@ -275,11 +275,9 @@ class StandingTests(LiveCase):
         dot, tip = page.locator("[data-testid=status]:visible").first, page.get_by_test_id("tip")
         for prompt, signal in (("HOLD: door", "working"), ("RUN: touch made", "blocked")):
             agent.prompt(prompt, wait=signal)
-            reason = "working" if signal == "working" else "wants to use Bash"
+            reason = "working" if signal == "working" else "wants to run"
             page.mouse.move(640, 700)
-            wait_until_on_page(
-                page, f"a look for {signal}", lambda: dot.get_attribute("data-look") != "idle"
-            )
+            wait_until_on_page(page, f"a look for {signal}", lambda: dot.get_attribute("data-state") != "idle")
             dot.hover()
             expect(tip).to_be_visible()
             expect(tip).to_contain_text(reason)
@@ -288,7 +286,7 @@ class StandingTests(LiveCase):
             if signal == "working":
                 agent.rests()
                 # It goes on telling the truth under a pointer that rests.
-                expect(tip).to_contain_text("idle")
+                expect(tip).to_contain_text("ready")
 
     def test_usage_of_the_plan_is_shown(self) -> None:
         page = self.shown(self.agent())
@@ -363,7 +361,7 @@ class LivePromptTests(LiveCase):
         self.open(agent)
         self.field.fill("SAY: at last")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("Held")
+        expect(self.outcome).to_contain_text("Queued")
         self.assertEqual([], self.sent(agent))
         agent.call("POST", f"{agent.path}/send-key", key="Enter")
         expect(self.outcome).to_contain_text("Delivered")
@@ -384,9 +382,9 @@ class LivePromptTests(LiveCase):
         self.field.fill("SAY: once")
         self.field.press("Enter")
         wait_until_on_page(self.front, "the loss of the answer", lambda: lost == [200])
-        expect(self.outcome).to_contain_text("once at most")
+        expect(self.outcome).to_contain_text("won't be typed twice")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("not typed twice")
+        expect(self.outcome).to_contain_text("wasn't typed twice")
         agent.until("the turn", lambda: self.sent(agent))
         agent.rests()
         self.assertEqual(["SAY: once"], self.sent(agent))
@@ -400,7 +398,7 @@ class LiveFleetTests(LiveCase):
         page = self.shown(agent)
         page.keyboard.press("Alt+Shift+F")
         card = page.get_by_test_id("fleet-card").first
-        expect(page.get_by_test_id("fleet-sum")).to_contain_text("1 waits for you")
+        expect(page.get_by_test_id("fleet-sum")).to_contain_text("1 needs you")
         expect(card.get_by_test_id("fleet-question")).to_contain_text("touch made")
         expect(card.get_by_test_id("fleet-lines")).to_contain_text("Do you want to proceed?")
         card.get_by_test_id("approval-option-1").click()

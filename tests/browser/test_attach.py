@@ -85,7 +85,7 @@ class PromptAttachmentTests(BrowserCase):
         expect(chips.first).to_have_attribute("data-state", "ready")
         expect(chips.last).to_have_attribute("data-state", "failed")
         page.get_by_test_id("prompt-send").tap()
-        expect(page.get_by_test_id("prompt-outcome")).to_contain_text("was not uploaded")
+        expect(page.get_by_test_id("prompt-outcome")).to_contain_text("failed to upload")
         wait_until_on_page(page, "it in sight", lambda: is_uncovered(chips.last))
         for left in (1, 0):
             page.get_by_test_id("attached-out").last.tap()

@@ -23,12 +23,12 @@ WITHIN = (
     ("models", ("[data-testid=endpoint-edit]",), "[data-testid=endpoint-form]"),
     (
         "hosts",
-        ("[data-testid=host-check]", "[data-testid=host-new]", ".far-more summary"),
+        ("[data-testid=host-check]", "[data-testid=host-new]", ".host-more summary"),
         "[data-testid=host-found]",
     ),
     (
         "containers",
-        ("[data-testid=build-log-open]", "[data-testid=box-host-new]", ".far-more summary"),
+        ("[data-testid=build-log-open]", "[data-testid=container-host-new]", ".host-more summary"),
         "[data-testid=build-log]",
     ),
     ("clis", ("[data-testid=cli-edit]",), "[data-testid=new-cli-form]"),

@@ -63,7 +63,7 @@ class PickerTests(BrowserCase):
         page.get_by_test_id("way-browse").click()
         page.get_by_test_id("browse-folder").filter(has_text="plain").click()
         page.get_by_test_id("browse-folder").filter(has_text="deep").click()
-        expect(page.get_by_text("No folders in here.")).to_be_visible()
+        expect(page.get_by_text("No folders here.")).to_be_visible()
         page.get_by_test_id("browse-up").click()
         folder = self.service.home / "plain"
         expect(page.get_by_test_id("new-folder")).to_have_value(str(folder))
@@ -80,7 +80,7 @@ class PickerTests(BrowserCase):
         page.get_by_test_id("way-browse").click()
         page.get_by_test_id("browse-folder").filter(has_text="plain").click()
         page.get_by_test_id("browse-folder").filter(has_text="deep").click()
-        expect(page.get_by_text("No folders in here.")).to_be_visible()
+        expect(page.get_by_text("No folders here.")).to_be_visible()
         unanswered: list[Route] = []
         page.route("**/api/cases/browse*", lambda route: unanswered.append(route))
         page.get_by_test_id("browse-up").click()
@@ -100,7 +100,7 @@ class PickerTests(BrowserCase):
         field = page.get_by_test_id("inline-field")
         field.fill("two words")
         field.press("Enter")
-        expect(page.get_by_test_id("picker")).to_contain_text("Letters, digits")
+        expect(page.get_by_test_id("picker")).to_contain_text("letters, digits")
         field.fill("notes")
         field.press("Enter")
         expect(self.place(page, "notes")).to_have_attribute("aria-pressed", "true")

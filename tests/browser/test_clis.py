@@ -49,7 +49,7 @@ class ClisTests(BrowserCase):
         expect(codex).to_contain_text("9.8.7")
         expect(codex).to_contain_text(".local/bin/codex")
         codex.get_by_test_id("cli-switch").click()
-        expect(codex).to_contain_text("switched off")
+        expect(codex).to_contain_text("turned off")
 
         page.get_by_test_id("new-cli").click()
         for name, text in [
@@ -90,9 +90,9 @@ class ClisTests(BrowserCase):
         self.service.request("PUT", "/api/settings", {"cliManagementEnabled": True}).data()
         (self.service.data / "clis.json").write_text("{")
         page = self.page(f"{self.service.url}/?page=clis")
-        expect(page.get_by_test_id("clis-file")).to_contain_text("Correct")
+        expect(page.get_by_test_id("clis-file")).to_contain_text("Fix")
         page.locator("[data-cli=gemini]").get_by_test_id("cli-switch").click()
-        expect(page.get_by_test_id("clis-problem")).to_contain_text("nothing was changed")
+        expect(page.get_by_test_id("clis-problem")).to_contain_text("Nothing was changed")
         expect(page.locator("[data-cli=gemini]").get_by_test_id("cli-switch")).to_be_checked()
         (self.service.data / "clis.json").write_text('{"clis": {"mine": {"label": 1}}}')
         (self.service.data / "clis.json").chmod(0o600)

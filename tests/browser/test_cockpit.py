@@ -158,7 +158,7 @@ class CrowdedCockpitTests(BrowserCase):
             page.keyboard.press("Control+Shift+K")
             page.get_by_test_id("palette-field").fill("count li")
             row = page.get_by_test_id("palette-row").first
-            expect(row).to_contain_text("prompt sent before")
+            expect(row).to_contain_text("sent earlier")
             row.click()
             expect(field).to_have_value("count links")
             expect_focus(field)

@@ -55,7 +55,7 @@ class CronPageFormTests(BrowserCase):
         job.get_by_test_id("job-run").click()
         expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
         job.get_by_test_id("job-runs").click()
-        expect(job.get_by_test_id("run")).to_contain_text("by hand")
+        expect(job.get_by_test_id("run")).to_contain_text("manual")
         job.get_by_test_id("run").get_by_test_id("run-session").click()
         # The jobs stay beside it.
         PageTerminal(page).ready().wait("ran-42")
@@ -192,7 +192,7 @@ class CronPageFormTests(BrowserCase):
         # To the nearest minute, of which some seconds may be over.
         expect(job.get_by_test_id("job-next")).to_contain_text(re.compile("in 1 h (30|29) min"))
         job.get_by_test_id("job-enabled").click()
-        expect(job.get_by_test_id("job-next")).to_have_text("Switched off")
+        expect(job.get_by_test_id("job-next")).to_have_text("Off")
         self.assertFalse(self.jobs()[0]["enabled"])
         self.service.request("DELETE", f"/api/cron/jobs/{made['id']}").data()
         expect(page.get_by_test_id("cron-none")).to_be_visible()
@@ -214,7 +214,7 @@ class CronPageFormTests(BrowserCase):
     def choose_delete(self) -> None:
         page = self.shown
         page.get_by_test_id("job-more").press("Enter")
-        expect_focus(page.get_by_role("menuitem", name="Make a copy"))
+        expect_focus(page.get_by_role("menuitem", name="Duplicate"))
         page.keyboard.press("End")
         expect_focus(page.get_by_role("menuitem", name="Delete"))
         page.keyboard.press("Enter")

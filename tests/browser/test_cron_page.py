@@ -118,7 +118,7 @@ class JobsPageTests(BrowserCase):
         name = page.get_by_test_id("job-name")
         expect_focus(name)
         problem = page.locator(f"[id='{name.get_attribute('aria-describedby')}']")
-        expect(problem).to_have_text("This is needed.")
+        expect(problem).to_have_text("Required")
         self.assertEqual(5, len(self.mock.get("/api/cron/jobs")))
 
     def test_jobs_page_fits_one_thumb_on_a_phone(self) -> None:

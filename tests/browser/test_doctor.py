@@ -50,7 +50,7 @@ class DoctorTests(BrowserCase):
         verdict = page.get_by_test_id("doctor-verdict")
         self.looked(page, lambda: verdict.get_attribute("data-good") == "true")
         tool = page.locator("[data-tool=git]")
-        expect(tool).to_contain_text("too old")
+        expect(tool).to_contain_text("outdated")
         expect(tool).to_contain_text("2.30.9")
         expect(tool).to_contain_text("needs 2.31 or newer")
         tool.get_by_test_id("doctor-copy").click()
@@ -64,7 +64,7 @@ class DoctorTests(BrowserCase):
         expect(python).to_contain_text("ready")
         expect(python).to_contain_text("3.11 or newer")
         expect(verdict).to_have_attribute("data-good", "true")
-        expect(page.get_by_test_id("doctor-duration")).to_contain_text("Looked in")
+        expect(page.get_by_test_id("doctor-duration")).to_contain_text("Checked in")
 
         self.git.write_text(NEW)
         page.get_by_test_id("doctor-again").focus()
@@ -78,7 +78,7 @@ class DoctorTests(BrowserCase):
         curl.chmod(0o755)
         page = self.page(f"{self.service.url}/?page=doctor", viewport={"width": 390, "height": 844})
         verdict = page.get_by_test_id("doctor-verdict")
-        words = "curl: needed, and not as it should be."
+        words = "Install or fix curl: it is required."
         self.looked(page, lambda: words in verdict.inner_text())
         expect(verdict).to_have_attribute("data-good", "false")
         first = page.get_by_test_id("doctor-tool").first

@@ -34,7 +34,7 @@ READ_ONLY: dict[str, tuple[bytes, str]] = {
     "nuls": (b"a\0b\n", "NUL"),
     "half-pair": (b"a\xed\xa0\x80\n", "byte 2 is 0xED"),
     "large": ((b"a" * 99 + b"\r\n") * 6_000, "512 KiB"),
-    "many-lines": (b"a\r\n" * 10_001, "The first 10,000 lines of 10,001"),
+    "many-lines": (b"a\r\n" * 10_001, "Showing the first 10,000 lines of 10,001"),
 }
 
 
@@ -100,7 +100,7 @@ class EditorTests(BrowserCase):
 
     def saved(self, name: str) -> bytes:
         state = self.shown.get_by_test_id("file-state")
-        expect(state).to_have_text("Not saved")
+        expect(state).to_have_text("Unsaved changes")
         self.shown.keyboard.press("Control+s")
         expect(state).to_have_text("Saved")
         return self.path(name).read_bytes()
@@ -167,7 +167,7 @@ class EditorTests(BrowserCase):
         longer = b"theirs\r\n" * 10_001
         self.path("mixed").write_bytes(longer)
         page.keyboard.press("Control+s")
-        expect(page.get_by_test_id("file-state")).to_contain_text("cannot be edited any longer")
+        expect(page.get_by_test_id("file-state")).to_contain_text("is no longer editable")
         expect(page.get_by_test_id("conflict")).to_have_count(0)
         self.assertEqual(longer, self.path("mixed").read_bytes())
 

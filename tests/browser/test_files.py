@@ -89,7 +89,7 @@ class FilesPageTests(BrowserCase):
         gone.rmdir()
         page = self.page(f"{self.service.url}/?session={session}&page=files")
         expect(page.get_by_test_id("files-problem")).not_to_be_empty()
-        expect(page.get_by_text("Reading…")).to_have_count(0)
+        expect(page.get_by_text("Loading…")).to_have_count(0)
         self.service.request("DELETE", f"/api/sessions/{session}").data()
 
     def test_binary_files_are_previewed_or_downloaded(self) -> None:
@@ -102,7 +102,7 @@ class FilesPageTests(BrowserCase):
         self.file(page, "data.bin").click()
         expect(page.get_by_test_id("hex")).to_contain_text("000040  40 41 42")
         self.file(page, "page.pdf").click()
-        expect(page.get_by_test_id("pdf-problem")).to_contain_text("This file is broken")
+        expect(page.get_by_test_id("pdf-problem")).to_contain_text("This file is damaged")
         with page.expect_download() as download:
             page.get_by_test_id("file-download").click()
         self.assertEqual(b"%PDF-1.4\n%%EOF\n", Path(download.value.path()).read_bytes())
@@ -158,7 +158,7 @@ class FilesPageTests(BrowserCase):
         self.text(page).click()
         page.keyboard.press("Control+Home")
         page.keyboard.type("mine ")
-        expect(page.get_by_test_id("file-state")).to_have_text("Not saved")
+        expect(page.get_by_test_id("file-state")).to_have_text("Unsaved changes")
         page.keyboard.press("Control+s")
         expect(page.get_by_test_id("file-state")).to_have_text("Saved")
         self.assertEqual("mine # one\n\ntwo\n", notes.read_text())

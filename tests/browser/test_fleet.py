@@ -69,7 +69,7 @@ class FleetPageTests(BrowserCase):
 
     def start_what_ended(self, page: Page) -> None:
         card = page.get_by_test_id("fleet-card").filter(has_text="logs")
-        expect(card.get_by_test_id("fleet-ended")).to_contain_text("No program runs")
+        expect(card.get_by_test_id("fleet-ended")).to_contain_text("No program is running")
         card.get_by_test_id("fleet-start").click()
         expect(card.get_by_test_id("fleet-ended")).to_have_count(0)
         expect(card.get_by_test_id("fleet-lines")).to_contain_text("mock session")

@@ -38,7 +38,7 @@ SMALL = """() => [...document.querySelectorAll(".gallery button, .choice-check")
   .map(([box, html]) => `${box.width} x ${box.height} ${html}`)"""
 DOTS = """() => [...document.querySelectorAll("[data-part='Status marks'] .dot")].map((each) => {
   const style = getComputedStyle(each);
-  return [each.dataset.look, style.backgroundColor, style.backgroundImage, style.borderTopWidth,
+  return [each.dataset.state, style.backgroundColor, style.backgroundImage, style.borderTopWidth,
     style.borderTopStyle, style.borderRightColor, style.borderRadius, style.rotate,
     style.outlineStyle].join(" ");
 })"""

@@ -93,7 +93,7 @@ class GestureTests(BrowserCase):
 
     def switched_on(self, page: Page) -> None:
         page.get_by_test_id("gesture-switch").click()
-        expect(page.get_by_test_id("gesture-status")).to_contain_text("Open palm scrolls")
+        expect(page.get_by_test_id("gesture-status")).to_contain_text("Open palm: scroll")
 
     def test_gesture_model_loads_from_the_service_within_the_content_policy(self) -> None:
         """It is loaded when it is wanted, from the service alone; the camera is let go of."""
@@ -125,15 +125,15 @@ class GestureTests(BrowserCase):
 
         status = page.get_by_test_id("gesture-status")
         self.show(page, THUMB)
-        expect(status).to_contain_text("Thumb up again")
+        expect(status).to_contain_text("Thumbs up again")
         self.shot(page, "asked")
         self.assertEqual([], faults_in_both(page))
         # What is asked is soon forgotten.
         self.show(page, THUMB, looks=FORGOTTEN)
-        expect(status).to_contain_text("Open palm scrolls")
+        expect(status).to_contain_text("Open palm: scroll")
         self.show(page, None)
         self.show(page, THUMB)
-        expect(status).to_contain_text("Thumb up again")
+        expect(status).to_contain_text("Thumbs up again")
         self.show(page, THUMB)
         self.assertFalse(agent.made("made").exists(), "held however long")
         self.show(page, None)

@@ -21,7 +21,7 @@ class BadgeTests(BrowserGitCase):
         terminal = self.terminal(f"{self.service.url}/?session={session}")
         chip = terminal.page.get_by_test_id("git-chip")
         expect(chip).to_have_accessible_name(
-            "Git: main, 1 ahead, 1 staged, 1 changed, 2 untracked, 1 stash. Open the changes"
+            "Git: main, 1 ahead, 1 staged, 1 changed, 2 untracked, 1 stash. Show changes"
         )
         mark = terminal.page.locator("[data-testid=tab] [data-testid=git-mark]")
         expect(mark).to_contain_text("±4")
@@ -49,7 +49,7 @@ class BadgeTests(BrowserGitCase):
 
     def test_folder_without_a_repository_has_no_badge(self) -> None:
         page = self.changes(self.at(self.service.home))
-        expect(page.get_by_test_id("git-none")).to_contain_text("no git repository")
+        expect(page.get_by_test_id("git-none")).to_contain_text("not a git repository")
         expect(page.get_by_text("Choose a file to see")).to_be_hidden()
         expect(page.get_by_test_id("git-chip")).to_have_count(0)
 

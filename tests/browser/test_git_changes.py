@@ -35,11 +35,11 @@ class ChangesTests(BrowserGitCase):
         self.file(page, "unstaged", "walk.py").click()
         expect(page.get_by_test_id("diff-sums")).to_have_text("+6−6")
         expect(page.get_by_role("table", name="Diff of src/walk.py")).to_be_visible()
-        removed = page.locator(".diff-row[data-look=del]").first
+        removed = page.locator(".diff-row[data-kind=del]").first
         expect(removed).to_have_text("6−removed: src/walk.py line 6")
-        added = page.locator(".diff-row[data-look=add]").first
+        added = page.locator(".diff-row[data-kind=add]").first
         expect(added).to_have_text("6+added: changed 5")
-        expect(panel.locator(".diff-row[data-look=hunk]")).to_have_count(6)
+        expect(panel.locator(".diff-row[data-kind=hunk]")).to_have_count(6)
 
     def test_diff_copy_button_gives_the_whole_diff(self) -> None:
         root = git_repositories.make_busy_repository(self.service.home / "w")
@@ -84,10 +84,10 @@ class ChangesTests(BrowserGitCase):
         root = git_repositories.make_busy_repository(self.service.home / "w")
         page = self.changes(self.at(root))
         self.file(page, "untracked", "fresh.txt").click()
-        expect(page.locator(".diff-row[data-look=add]")).to_have_count(1)
+        expect(page.locator(".diff-row[data-kind=add]")).to_have_count(1)
         (root / "fresh.txt").write_text("one\ntwo\nthree\n")
         page.get_by_test_id("git-refresh").click()
-        expect(page.locator(".diff-row[data-look=add]")).to_have_count(3)
+        expect(page.locator(".diff-row[data-kind=add]")).to_have_count(3)
         (root / "fresh.txt").unlink()
         page.get_by_test_id("git-refresh").click()
         expect(page.get_by_test_id("diff-box")).to_have_count(0)
@@ -114,7 +114,7 @@ class ChangesTests(BrowserGitCase):
         (root / "sly").write_text("if (admin) { /* \u202e */\n")
         page = self.changes(self.at(root))
         self.file(page, "untracked", "sly").click()
-        expect(page.locator(".diff-row[data-look=add]")).to_contain_text("/* ‹202E› */")
+        expect(page.locator(".diff-row[data-kind=add]")).to_contain_text("/* ‹202E› */")
 
     def test_slow_git_status_can_be_retried_with_more_time(self) -> None:
         root = git_repositories.make_busy_repository(self.service.home / "w")

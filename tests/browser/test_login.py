@@ -31,7 +31,7 @@ class LoginPageTests(BrowserCase):
 
     def sign_in(self, page: Page, password: str) -> None:
         page.get_by_label("User name").fill("admin")
-        page.get_by_label("Password").fill(password)
+        page.get_by_label("Password", exact=True).fill(password)
         page.get_by_test_id("login-submit").click()
 
     @pytest.mark.essential

@@ -139,7 +139,7 @@ class ChangedNetworkTests(BrowserCase):
         PageTerminal(page).ready()
         self.assertLessEqual({"/api/events", "/api/clis", "/api/settings"}, set(cut))
         expect(page.get_by_test_id("toast")).to_have_count(0)
-        expect(page.get_by_text("cannot be reached")).to_have_count(0)
+        expect(page.get_by_text("Can't reach")).to_have_count(0)
 
 
 class DenseScreenTests(BrowserCase):

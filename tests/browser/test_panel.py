@@ -135,7 +135,7 @@ class PanelTests(BrowserCase):
         page.keyboard.type("New words first.\n\n")
         page.get_by_test_id("file-preview").click()
         expect(guide.locator("p").first).to_have_text("New words first.")
-        expect(page.get_by_test_id("file-state")).to_have_text("Not saved")
+        expect(page.get_by_test_id("file-state")).to_have_text("Unsaved changes")
         guide.get_by_role("button", name="next").click()
         expect(guide.get_by_role("heading", name="Next")).to_be_visible()
 

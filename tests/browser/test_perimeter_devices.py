@@ -66,7 +66,7 @@ class QrTests(PerimeterCase):
         self.start_tunnel(page)
         address = page.get_by_test_id("tunnel-url").inner_text()
         self.assertEqual("https://quiet-orchard.trycloudflare.com", address)
-        expect(page.get_by_test_id("qr-countdown")).to_contain_text("new code in")
+        expect(page.get_by_test_id("qr-countdown")).to_contain_text("New code in")
         image = page.get_by_test_id("qr-image")
         wait_until_on_page(
             page, "the code", lambda: image.evaluate("image => image.naturalWidth > 0")
@@ -75,7 +75,7 @@ class QrTests(PerimeterCase):
         guest = self.scan(daemon, page.get_by_test_id("qr-url").inner_text())
         expect(guest.get_by_test_id("empty")).to_be_visible()
         toast = page.get_by_test_id("toast")
-        expect(toast).to_contain_text("A QR code was used to sign in")
+        expect(toast).to_contain_text("Someone signed in with a QR code")
         expect(toast).to_contain_text("127.0.0.1")
         expect(page.get_by_test_id("device")).to_have_count(2)
         # It has a way out of its own, though it never saw the form.
@@ -109,7 +109,7 @@ class QrTests(PerimeterCase):
         self.open_page(page, "Devices and QR code")
         page.get_by_test_id("tunnel-start").click()
         expect(page.get_by_test_id("tunnel-problem")).to_contain_text("Set SERVICE_PASSWORD")
-        expect(page.get_by_text("Nothing is signed in")).to_be_visible()
+        expect(page.get_by_text("No password is set")).to_be_visible()
 
         daemon = self.people(SERVICE_TUNNEL_COMMAND="/no/such/program")
         root = self.enter(daemon)

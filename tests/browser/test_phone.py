@@ -96,7 +96,7 @@ class PhoneLayoutTests(BrowserCase):
         page.keyboard.press("Alt+Shift+S")
         expect(page.get_by_test_id("page-settings")).to_be_visible()
         expect(keys).to_have_attribute("inert", "")
-        page.get_by_role("button", name="Close this dialog").click()
+        page.get_by_role("button", name="Close dialog").click()
         expect(keys).not_to_have_attribute("inert", "")
 
     def test_no_phone_page_is_wider_than_the_screen(self) -> None:

@@ -86,7 +86,7 @@ class TerminalSearchTests(BrowserCase):
         wait_until_on_page(page, "a way back", page.get_by_test_id("to-end").is_visible)
         page.keyboard.press("Control+A")
         page.keyboard.type("not there")
-        wait_until_on_page(page, "no match", lambda: count.inner_text() == "nothing found")
+        wait_until_on_page(page, "no match", lambda: count.inner_text() == "no matches")
         page.keyboard.press("Escape")
         page.get_by_test_id("search").wait_for(state="detached")
         terminal.run("echo typed-$((1 + 0))").wait("typed-1")

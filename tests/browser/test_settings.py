@@ -52,7 +52,7 @@ class SettingsTests(BrowserCase):
         expect(page.get_by_test_id("mark-displayName")).to_contain_text("Saved")
         self.assertEqual("workshop", self.kept("displayName"))
         page.get_by_test_id("undo-displayName").click()
-        expect(page.get_by_test_id("mark-displayName")).to_have_text("As it was")
+        expect(page.get_by_test_id("mark-displayName")).to_have_text("Undone")
         self.assertNotEqual("workshop", self.kept("displayName"))
 
         folder = page.get_by_test_id("setting-defaultWorkingDir")

@@ -77,10 +77,10 @@ class SuggestionsBoxTests(BrowserCase):
             self.assertIn(words, asked)
         self.says("no")
         page.get_by_test_id("rethink").click()
-        expect(page.get_by_test_id("mind-problem")).to_contain_text("no suggestions")
+        expect(page.get_by_test_id("suggestions-problem")).to_contain_text("no suggestions")
         expect(chips).to_have_count(1)
-        page.get_by_test_id("mind-close").click()
-        expect(page.get_by_test_id("mind")).to_have_count(0)
+        page.get_by_test_id("suggestions-close").click()
+        expect(page.get_by_test_id("suggestions")).to_have_count(0)
         expect(field).to_have_value("Run the tests")
 
     def test_suggestions_fit_a_phone(self) -> None:

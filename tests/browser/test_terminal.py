@@ -330,9 +330,7 @@ class LossTests(BrowserCase):
         wait_until_on_page(page, "a lost link", lambda: terminal.attribute("link") == "retrying")
         terminal.run("echo 2 >> seen").run("echo 3 >> seen")
         banner = page.get_by_test_id("banner")
-        wait_until_on_page(
-            page, "a notice", lambda: "typed characters will follow" in banner.inner_text()
-        )
+        wait_until_on_page(page, "a notice", lambda: "keystrokes queued" in banner.inner_text())
         self.assertFalse(page.get_by_test_id("reconnecting").is_visible(), "one message is enough")
         daemon.start(listen=(place,))
         wait_until_on_page(page, "an open link", lambda: terminal.attribute("link") == "open")

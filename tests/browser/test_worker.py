@@ -129,7 +129,7 @@ class WorkerTests(BrowserCase):
             )
             if not answers:
                 self.assertEqual("asks for permission", shown["body"])
-        self.assertIn("wants to use", shown["body"])
+        self.assertIn("wants to run", shown["body"])
         self.assertEqual(["option-1", "deny"], shown["actions"])
         waiting = {item["id"] for item in self.mock.get("/api/approvals")["approvals"]}
         self.assertIn(shown["data"]["approvalId"], waiting)
