@@ -277,7 +277,9 @@ class StandingTests(LiveCase):
             agent.prompt(prompt, wait=signal)
             reason = "working" if signal == "working" else "wants to run"
             page.mouse.move(640, 700)
-            wait_until_on_page(page, f"a look for {signal}", lambda: dot.get_attribute("data-state") != "idle")
+            wait_until_on_page(
+                page, f"a look for {signal}", lambda: dot.get_attribute("data-state") != "idle"
+            )
             dot.hover()
             expect(tip).to_be_visible()
             expect(tip).to_contain_text(reason)

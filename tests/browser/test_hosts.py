@@ -203,4 +203,6 @@ class PlayedTests(BrowserCase):
         page.get_by_test_id("way-new").click()
         page.get_by_test_id("case-host-name").fill("engine")
         expect(page.get_by_test_id("case-host-problem")).to_contain_text("workspace with this name")
-        wait_until_on_page(page, "no case", lambda: page.get_by_test_id("case-host-create").is_disabled())
+        wait_until_on_page(
+            page, "no case", lambda: page.get_by_test_id("case-host-create").is_disabled()
+        )

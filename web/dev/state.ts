@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { SESSION } from "../src/api/sample.ts";
 import type { ServerResponse } from "node:http";
-import type { CliItem, PlanUsagePayload, Status, Session, Settings } from "../src/api/types.ts";
+import type { CliItem, PlanUsagePayload, StatusResponse, Session, Settings } from "../src/api/types.ts";
 import { MockApprovals } from "./approvals.ts";
 import type { Definition } from "../src/cron/jobs/job.ts";
 import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
@@ -75,7 +75,7 @@ export class MockState implements Hub, Launcher {
     }
   }
 
-  status(): Status {
+  status(): StatusResponse {
     return {
       version: "0.1.0-mock",
       sessions: [...this.sessions.values()].map((each) => each.record),

@@ -33,7 +33,11 @@ export function asksAtStart({ mode, pid, status, statusReason = "" }: Session): 
   return AT_START.test(statusReason) && !(mode === "primary" && statusReason.startsWith("trust "));
 }
 
-function reasonOf(session: Session, state: DisplayState, item: ApprovalItemResponse | undefined): string | undefined {
+function reasonOf(
+  session: Session,
+  state: DisplayState,
+  item: ApprovalItemResponse | undefined,
+): string | undefined {
   if (state === "done") return undefined;
   if (state === "attention" && item) return describeRequest(item);
   if (state === "ended" && !session.paneExit) return undefined;
@@ -45,7 +49,11 @@ function reasonOf(session: Session, state: DisplayState, item: ApprovalItemRespo
 const ENDED: ReadonlySet<DisplayState> = new Set(["ended", "stopped", "error", "detached"]);
 
 /** @param item what the session waits for, if the inbox holds it. */
-export function describeStatus(session: Session, attention: boolean, item?: ApprovalItemResponse): StatusDescription {
+export function describeStatus(
+  session: Session,
+  attention: boolean,
+  item?: ApprovalItemResponse,
+): StatusDescription {
   const shown = getDisplayState(session, attention);
   const state = shown === "attention" && item?.kind === "idle" ? "done" : shown;
   return { state, word: getStateLabel(state, session.mode), reason: reasonOf(session, state, item) };

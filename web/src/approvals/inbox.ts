@@ -13,7 +13,8 @@ const isItem = (value: unknown): value is ApprovalItemResponse => {
   );
 };
 
-const oldestFirst = (items: readonly ApprovalItemResponse[]): Inbox => items.toSorted((a, b) => a.createdAt - b.createdAt);
+const oldestFirst = (items: readonly ApprovalItemResponse[]): Inbox =>
+  items.toSorted((a, b) => a.createdAt - b.createdAt);
 
 export function parseInbox(items: unknown): Inbox {
   return Array.isArray(items) ? oldestFirst(items.filter(isItem)) : [];
@@ -37,7 +38,8 @@ export function applyInboxEvent(inbox: Inbox, name: string, data: unknown): Inbo
 }
 
 /** A dialog stays red until it is answered; an idle agent only until somebody looked. */
-export const isUrgent = (item: ApprovalItemResponse): boolean => item.kind !== "idle" || item.acknowledgedAt === undefined;
+export const isUrgent = (item: ApprovalItemResponse): boolean =>
+  item.kind !== "idle" || item.acknowledgedAt === undefined;
 
 /** @param known names as they are now: a session may have been renamed since. */
 export function withCurrentName(item: ApprovalItemResponse, known: string | undefined): ApprovalItemResponse {

@@ -42,7 +42,8 @@ export function describeRequest(item: ApprovalItemResponse): string {
 export const getOwnMessage = (item: ApprovalItemResponse): string | undefined =>
   item.kind === "permission" && item.toolName ? undefined : item.message;
 
-export const formatAnnouncement = (item: ApprovalItemResponse): string => `${item.sessionName} ${describeRequest(item)}`;
+export const formatAnnouncement = (item: ApprovalItemResponse): string =>
+  `${item.sessionName} ${describeRequest(item)}`;
 
 const MINUTE_MS = 60_000;
 

@@ -4,7 +4,7 @@ import { formatDate, formatTimestamp } from "../lib/ago.ts";
 import { sessionList } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";
-import type { Entry } from "./calls.ts";
+import type { AuditEntryResponse } from "./calls.ts";
 import { KINDS, NO_FILTER } from "./kinds.ts";
 import { ask, entries, filter, next, openAudit, readFirst, reading, readMore, trouble } from "./state.ts";
 import {
@@ -24,7 +24,7 @@ const REST_MS = 300;
 
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 
-function Row({ entry, now }: { entry: Entry; now: number }) {
+function Row({ entry, now }: { entry: AuditEntryResponse; now: number }) {
   const target = describeTarget(entry, nameOf);
   const more = [describeMethod(entry.method), entry.address, ...describeDetails(entry)];
   return (

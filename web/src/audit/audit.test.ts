@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../api/errors.ts";
-import type { Entry } from "./calls.ts";
+import type { AuditEntryResponse } from "./calls.ts";
 import { KINDS, NO_FILTER, queryOf } from "./kinds.ts";
 import {
   describeAction,
@@ -16,7 +16,7 @@ const calls = vi.hoisted(() => ({ readAudit: vi.fn() }));
 vi.mock("./calls.ts", () => calls);
 const state = await import("./state.ts");
 
-const ENTRY: Entry = {
+const ENTRY: AuditEntryResponse = {
   seq: 9,
   at: 1,
   actor: "anna",

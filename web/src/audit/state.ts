@@ -1,14 +1,14 @@
 /** The pages of the log that were asked for, the newest entry first. */
 import { signal } from "@preact/signals";
 import { getErrorText } from "../api/errors.ts";
-import { type Entry, readAudit } from "./calls.ts";
+import { type AuditEntryResponse, readAudit } from "./calls.ts";
 import { type Filter, NO_FILTER, queryOf } from "./kinds.ts";
 
 /** Entries on the page at most; then a filter finds more than reading on. */
 export const SHOWN_MAX = 2_000;
 
 export const filter = signal<Filter>(NO_FILTER);
-export const entries = signal<readonly Entry[]>([]);
+export const entries = signal<readonly AuditEntryResponse[]>([]);
 /** Where the next page begins; undefined at the end of the log. */
 export const next = signal<number | undefined>(undefined);
 export const reading = signal(false);

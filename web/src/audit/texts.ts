@@ -1,5 +1,5 @@
 /** Entries of the log in words; what has none is shown as it stands. */
-import type { Entry } from "./calls.ts";
+import type { AuditEntryResponse } from "./calls.ts";
 import { table } from "../lib/table.ts";
 
 const WORDS: Record<string, string> = table({
@@ -37,14 +37,14 @@ export const describeAction = (action: string): string => WORDS[action] ?? actio
 
 export const isWorded = (action: string): boolean => action in WORDS;
 
-export function describeActor(entry: Entry): string {
+export function describeActor(entry: AuditEntryResponse): string {
   if (entry.actor !== "") return entry.actor;
   return entry.action.startsWith("audit.") ? "the server" : "somebody";
 }
 
 export type Mark = "bad" | "warn" | "plain";
 
-export function markOf(entry: Entry): Mark {
+export function markOf(entry: AuditEntryResponse): Mark {
   if (entry.action === "audit.broken") return "bad";
   return entry.action.startsWith("login.") || "error" in entry.detail ? "warn" : "plain";
 }
@@ -73,7 +73,10 @@ const SHORT = 8;
  * What it was done to, as people know it.
  * @param nameOf a session's name; undefined for what is no session, or is gone.
  */
-export function describeTarget(entry: Entry, nameOf: (id: string) => string | undefined): string {
+export function describeTarget(
+  entry: AuditEntryResponse,
+  nameOf: (id: string) => string | undefined,
+): string {
   // The session that a sign-in opened has no name to anybody.
   if (entry.action === "login") return "";
   const { target } = entry;
@@ -106,7 +109,7 @@ const DETAILS: Record<string, (value: unknown) => string> = table({
 });
 
 /** What else the entry says: `error: LAST_ADMIN`, `set: role`. */
-export function describeDetails(entry: Entry): string[] {
+export function describeDetails(entry: AuditEntryResponse): string[] {
   return Object.entries(entry.detail)
     .filter(([, value]) => value !== null && show(value) !== "")
     .map(([name, value]) => DETAILS[name]?.(value) ?? `${name}: ${show(value)}`)

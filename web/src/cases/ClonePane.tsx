@@ -49,7 +49,13 @@ function Progress({ name }: { name: string }) {
   );
 }
 
-export function ClonePane({ cases, onMade }: { cases: readonly CaseResponse[]; onMade: (made: CaseResponse) => void }) {
+export function ClonePane({
+  cases,
+  onMade,
+}: {
+  cases: readonly CaseResponse[];
+  onMade: (made: CaseResponse) => void;
+}) {
   const [repository, setRepository] = useState("");
   const [typed, setTyped] = useState<string>();
   const [ref, setRef] = useState("");

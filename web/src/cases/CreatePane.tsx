@@ -6,7 +6,13 @@ import { InlineForm } from "./InlineForm.tsx";
 import { validateCaseName } from "./rules.ts";
 import type { CaseResponse } from "./types.ts";
 
-export function CreatePane({ cases, onMade }: { cases: readonly CaseResponse[]; onMade: (made: CaseResponse) => void }) {
+export function CreatePane({
+  cases,
+  onMade,
+}: {
+  cases: readonly CaseResponse[];
+  onMade: (made: CaseResponse) => void;
+}) {
   const [problem, setProblem] = useState("");
   const make = async (name: string) => {
     const wrong = validateCaseName(name, cases);

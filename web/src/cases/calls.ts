@@ -9,7 +9,9 @@ export const listCases = () => request<CaseResponse[]>("GET", "api/cases");
 
 /** @param path absent: a folder of the service's own. */
 export const createCase = (name: string, path?: string) =>
-  request<{ case: CaseResponse }>("POST", "api/cases", { body: path === undefined ? { name } : { name, path } });
+  request<{ case: CaseResponse }>("POST", "api/cases", {
+    body: path === undefined ? { name } : { name, path },
+  });
 
 export const linkCase = (name: string, path: string) =>
   request<{ case: CaseResponse }>("POST", "api/cases/link", { body: { name, path } });
@@ -20,7 +22,9 @@ export const linkRemote = (name: string, hostId: string, remotePath: string) =>
 
 /** A folder of the service's machine that the container of the case sees. */
 export const linkContainer = (name: string, hostId: string, workspacePath: string) =>
-  request<{ case: CaseResponse }>("POST", "api/cases/container-link", { body: { name, hostId, workspacePath } });
+  request<{ case: CaseResponse }>("POST", "api/cases/container-link", {
+    body: { name, hostId, workspacePath },
+  });
 
 /** A folder of the service's own, with a container of the host `default`. */
 export const createContainer = (name: string) =>

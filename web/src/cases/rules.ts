@@ -62,7 +62,10 @@ export function formatCloneProgress({ phase, percent }: CloneStatusResponse): st
   return percent === null ? `${words}…` : `${words}, ${Math.floor(percent)} %`;
 }
 
-export function applyCloneProgress(cases: readonly CaseResponse[], { name, phase, percent }: CloneProgress): CaseResponse[] {
+export function applyCloneProgress(
+  cases: readonly CaseResponse[],
+  { name, phase, percent }: CloneProgress,
+): CaseResponse[] {
   return cases.map((each) => (each.name === name ? { ...each, cloning: { phase, percent } } : each));
 }
 
@@ -182,7 +185,10 @@ export function findSessionsInCase(each: CaseResponse, sessions: readonly Sessio
 }
 
 /** The case that a session works in; of nested ones the innermost. */
-export function findCaseOfSession(session: Session, cases: readonly CaseResponse[]): CaseResponse | undefined {
+export function findCaseOfSession(
+  session: Session,
+  cases: readonly CaseResponse[],
+): CaseResponse | undefined {
   const fitting = cases.filter((each) => findSessionsInCase(each, [session]).length > 0);
   const named = fitting.find((each) => each.name === session.caseName);
   return named ?? fitting.toSorted((one, other) => other.path.length - one.path.length)[0];

@@ -2,7 +2,14 @@
 
 import type { CloneStatusResponse } from "../api/types.ts";
 
-export type { BrowseResponse as Browsed, CaseResponse, CloneResponse as Cloned, CloneStatusResponse, BrowsedFolderResponse, PrepareResponse } from "../api/types.ts";
+export type {
+  BrowseResponse as Browsed,
+  CaseResponse,
+  CloneResponse as Cloned,
+  CloneStatusResponse,
+  BrowsedFolderResponse,
+  PrepareResponse,
+} from "../api/types.ts";
 
 export interface CloneBody {
   name: string;

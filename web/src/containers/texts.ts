@@ -1,5 +1,11 @@
 /** Containers and their hosts in words, and what their form sends. */
-import type { ContainerResponse, ContainerHostResponse, ContainerHostBody, ContainerLimitsResponse, ContainerUsageResponse } from "../api/types.ts";
+import type {
+  ContainerResponse,
+  ContainerHostResponse,
+  ContainerHostBody,
+  ContainerLimitsResponse,
+  ContainerUsageResponse,
+} from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 import type { Wrong } from "../ui/useFieldForm.ts";
 
@@ -128,7 +134,10 @@ export interface Figure {
 }
 
 /** What is in use of the limits; without usage the limits alone. */
-export function listFigures(limits: ContainerLimitsResponse, usage: ContainerUsageResponse | undefined): Figure[] {
+export function listFigures(
+  limits: ContainerLimitsResponse,
+  usage: ContainerUsageResponse | undefined,
+): Figure[] {
   const memory = usage?.memory;
   const cpu = usage?.cpu;
   const pids = usage?.pids;

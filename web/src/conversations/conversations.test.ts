@@ -10,7 +10,14 @@ import {
   turnsText,
 } from "./texts.ts";
 
-const one: ConversationResponse = { id: "c1", mode: "codex", updatedAt: 1, size: 2, turns: 3, workingDir: "/w" };
+const one: ConversationResponse = {
+  id: "c1",
+  mode: "codex",
+  updatedAt: 1,
+  size: 2,
+  turns: 3,
+  workingDir: "/w",
+};
 const cli: CliItem = {
   id: "codex",
   label: "Codex",

@@ -1,5 +1,11 @@
 /** Past conversations in words. */
-import type { CliItem, ConversationResponse, CreateBody, ConversationListResponse, Session } from "../api/types.ts";
+import type {
+  CliItem,
+  ConversationResponse,
+  CreateBody,
+  ConversationListResponse,
+  Session,
+} from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 export const titleOf = ({ title, id }: ConversationResponse): string => title ?? id;
@@ -24,7 +30,10 @@ export function explainNotResumable(
  *
  * A detached session counts: its program goes on. A session has the last of its conversations.
  */
-export function findOpenSession({ id }: ConversationResponse, sessions: readonly Session[]): Session | undefined {
+export function findOpenSession(
+  { id }: ConversationResponse,
+  sessions: readonly Session[],
+): Session | undefined {
   return sessions.find((each) => (each.pid !== null || each.detached) && each.conversationIds.at(-1) === id);
 }
 

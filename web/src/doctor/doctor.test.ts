@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Report, Status, ToolResponse } from "./types.ts";
 import { findFailing, listTools, countByStatus, formatDuration, summarizeReport } from "./texts.ts";
 
-const tool = (id: string, status: Status, required = false, part: Partial<ToolResponse> = {}): ToolResponse => ({
+const tool = (
+  id: string,
+  status: Status,
+  required = false,
+  part: Partial<ToolResponse> = {},
+): ToolResponse => ({
   id,
   label: id,
   category: "core",

@@ -14,7 +14,13 @@ import type { GitStatusResponse } from "./types.ts";
 import { handleListKey } from "./diff/listkeys.ts";
 import { explainAbsence, formatAge } from "./texts.ts";
 
-function Repositories({ status, onRetry }: { status: GitStatusResponse; onRetry: (timeout?: number) => void }) {
+function Repositories({
+  status,
+  onRetry,
+}: {
+  status: GitStatusResponse;
+  onRetry: (timeout?: number) => void;
+}) {
   const why = explainAbsence(status);
   if (why !== undefined)
     return (

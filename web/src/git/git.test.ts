@@ -35,7 +35,11 @@ const read = (part: Partial<ReadState> = {}): ReadState => ({
   ...part,
 });
 
-const repository = (status: RepositoryResponse["status"], name = "w"): RepositoryResponse => ({ name, path: ".", status });
+const repository = (status: RepositoryResponse["status"], name = "w"): RepositoryResponse => ({
+  name,
+  path: ".",
+  status,
+});
 
 const status = (...repos: RepositoryResponse[]): GitStatusResponse => ({
   state: "ok",

@@ -32,7 +32,9 @@ export function describeHead(status: ReadState): string {
 
 function add(one: ChangeCountsResponse, other: ChangeCountsResponse): ChangeCountsResponse {
   const names = Object.keys(NONE) as (keyof ChangeCountsResponse)[];
-  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as unknown as ChangeCountsResponse;
+  return Object.fromEntries(
+    names.map((name) => [name, one[name] + other[name]]),
+  ) as unknown as ChangeCountsResponse;
 }
 
 function several(read: readonly ReadState[], all: number, trouble: string | undefined): Summary {

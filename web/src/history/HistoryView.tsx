@@ -55,7 +55,15 @@ function openCapture(sessionId: string, host: HTMLElement, capture: Capture, pai
   return terminal;
 }
 
-function SearchMatchResponse({ match, length, onGo }: { match: SearchMatchResponse; length: number; onGo: () => void }) {
+function SearchMatchResponse({
+  match,
+  length,
+  onGo,
+}: {
+  match: SearchMatchResponse;
+  length: number;
+  onGo: () => void;
+}) {
   const parts = partsOf(match.text, match.offset - (match.start ?? 0), length);
   return (
     <li>

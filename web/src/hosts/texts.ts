@@ -1,5 +1,11 @@
 /** Remote hosts in words, and what their form sends. */
-import type { HostCheckResponse, RemoteHost, RemoteHostBody, TmuxSession, WakeResponse } from "../api/types.ts";
+import type {
+  HostCheckResponse,
+  RemoteHost,
+  RemoteHostBody,
+  TmuxSession,
+  WakeResponse,
+} from "../api/types.ts";
 import { plural } from "../lib/format.ts";
 
 export interface Draft {

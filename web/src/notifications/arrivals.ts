@@ -27,8 +27,10 @@ export function readPreferences(value: unknown): Preferences {
 }
 
 /** Items that were not there before; another page of the same question is a change, no arrival. */
-export const arrivals = (known: ReadonlySet<string>, items: readonly ApprovalItemResponse[]): ApprovalItemResponse[] =>
-  items.filter((item) => !known.has(item.id));
+export const arrivals = (
+  known: ReadonlySet<string>,
+  items: readonly ApprovalItemResponse[],
+): ApprovalItemResponse[] => items.filter((item) => !known.has(item.id));
 
 export interface NotificationContext {
   preferences: Preferences;

@@ -27,7 +27,11 @@ const lost = (part: Partial<RestorableSessionResponse> = {}): RestorableSessionR
   ...part,
 });
 
-const offered = (...sessions: RestorableSessionResponse[]): RestoreOfferResponse => ({ sessions, expiresAt: 5, restoring: false });
+const offered = (...sessions: RestorableSessionResponse[]): RestoreOfferResponse => ({
+  sessions,
+  expiresAt: 5,
+  restoring: false,
+});
 
 describe("words", () => {
   test("what can come back, and where a restore stands", () => {

@@ -1,6 +1,11 @@
 /** The offer after a reboot, kept in step with the service. */
 import { computed, signal } from "@preact/signals";
-import type { RestoreOfferResponse, RestoredSessionResponse, RestoreReportResponse, Told } from "../api/types.ts";
+import type {
+  RestoreOfferResponse,
+  RestoredSessionResponse,
+  RestoreReportResponse,
+  Told,
+} from "../api/types.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { settings } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import { listClis, readSession, readSettings } from "../api/calls.ts";
 import { ApiError } from "../api/errors.ts";
-import type { CliItem, Status, Session, Settings } from "../api/types.ts";
+import type { CliItem, StatusResponse, Session, Settings } from "../api/types.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { browserZone, knownZone } from "../lib/zone.ts";
 import { onServerEvent } from "../stream/events.ts";
@@ -96,7 +96,7 @@ const settingReads = new CoalescedRead(async () => {
   }
 });
 
-function initEvent(state: Status): void {
+function initEvent(state: StatusResponse): void {
   sessionList.value = createSessionList(state.sessions, sessionList.value);
   serviceVersion.value = state.version;
   serviceZone.value = knownZone(state.timeZone);

@@ -20,4 +20,5 @@ export const readIntent = (id: string, signal: AbortSignal) =>
 export const writeGoals = (id: string, goals: string) =>
   request<IntentEnvelope>("PUT", sessionPath(id, "/intent"), { body: { goals } });
 
-export const deleteIntent = (id: string) => request<IntentDeletedResponse>("DELETE", sessionPath(id, "/intent"));
+export const deleteIntent = (id: string) =>
+  request<IntentDeletedResponse>("DELETE", sessionPath(id, "/intent"));

@@ -3,7 +3,13 @@ import type { TerminalResponse } from "../api/types.ts";
 import { APART_MS, REST_MS, SAMPLE_MS, Sampler } from "./sampler.ts";
 
 const screen = (offset: number) =>
-  ({ terminalBuffer: String(offset), captureCols: 80, captureRows: 24, offset, epoch: "e" }) as TerminalResponse;
+  ({
+    terminalBuffer: String(offset),
+    captureCols: 80,
+    captureRows: 24,
+    offset,
+    epoch: "e",
+  }) as TerminalResponse;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(async () => {

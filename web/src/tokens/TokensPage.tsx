@@ -7,7 +7,7 @@ import { Problem } from "../ui/Problem.tsx";
 import { Secret } from "../ui/Secret.tsx";
 import { useReturnFocus } from "../ui/useReturnFocus.ts";
 import { useNow } from "../ui/useNow.ts";
-import type { Token } from "./calls.ts";
+import type { TokenResponse } from "./calls.ts";
 import { NewToken } from "./NewToken.tsx";
 import { labelOf } from "./scopes.ts";
 import { openTokens, revoke, shownOnce, tokens, trouble } from "./state.ts";
@@ -16,7 +16,7 @@ import "../ui/styles/records.css";
 
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 
-function Row({ token, now }: { token: Token; now: number }) {
+function Row({ token, now }: { token: TokenResponse; now: number }) {
   return (
     <li class="record" data-testid="token">
       <span class="record-mark" aria-hidden="true">

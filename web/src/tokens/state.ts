@@ -4,9 +4,9 @@ import { getErrorText } from "../api/errors.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { askQuestion } from "../ui/ask.ts";
 import { showError, showToast } from "../ui/toasts.ts";
-import { createToken, deleteToken, listTokens, type TokenBody, type Token } from "./calls.ts";
+import { createToken, deleteToken, listTokens, type TokenBody, type TokenResponse } from "./calls.ts";
 
-export const tokens = signal<readonly Token[] | undefined>(undefined);
+export const tokens = signal<readonly TokenResponse[] | undefined>(undefined);
 export const trouble = signal("");
 
 /** The token that was just made; the service keeps no copy of it. */
@@ -41,7 +41,7 @@ export async function create(body: TokenBody): Promise<void> {
   await refresh();
 }
 
-export async function revoke(token: Token): Promise<void> {
+export async function revoke(token: TokenResponse): Promise<void> {
   const agreed = await askQuestion({
     title: `Revoke ${token.name}?`,
     text: "Scripts that use it lose access at once.",

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Token } from "./calls.ts";
+import type { TokenResponse } from "./calls.ts";
 import { bodyOf, EMPTY, expiryOf, validateDraft, toggled } from "./draft.ts";
 import { labelOf, offered, SCOPES } from "./scopes.ts";
 import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";
 
 const NOW = Date.UTC(2027, 0, 10, 12);
 const DAY = 24 * 60 * 60 * 1000;
-const TOKEN: Token = {
+const TOKEN: TokenResponse = {
   id: "t",
   name: "nightly",
   scopes: ["git"],
@@ -27,7 +27,7 @@ describe("scopes", () => {
   });
 
   test("that make sense for chosen sessions are the service's, too", () => {
-    const sets = /^READING = [^\n]*\n|^BOUND = [^\n]*\n/gm;
+    const sets = /^(?:READ_ONLY|SESSION_BOUND)_SCOPES = [^)}]*[)}]/gm;
     const named = [...source.matchAll(sets)].flatMap((line) => line[0].match(/Scope\.([A-Z_]+)/g) ?? []);
     const ids = named.map((name) => {
       const word = name.replace("Scope.", "");

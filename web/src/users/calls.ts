@@ -22,11 +22,13 @@ export const listUsers = () => request<UserListResponse>("GET", ALL);
 
 export const createUser = (body: NewUser) => request<MadeUser>("POST", ALL, { body });
 
-export const changeUser = (name: string, body: UserChange) => request<UserEnvelope>("PATCH", one(name), { body });
+export const changeUser = (name: string, body: UserChange) =>
+  request<UserEnvelope>("PATCH", one(name), { body });
 
 export const removeUser = (name: string) => request<unknown>("DELETE", one(name));
 
-export const resetPassword = (name: string) => request<OneTimePasswordResponse>("POST", one(name, "/reset-password"));
+export const resetPassword = (name: string) =>
+  request<OneTimePasswordResponse>("POST", one(name, "/reset-password"));
 
 /** @param tokens end the account's tokens too; the answer's `tokens` live on. */
 export const logOutUser = (name: string, tokens = false) =>

@@ -111,4 +111,5 @@ export function sharedText(users: readonly UserResponse[], creating: boolean): s
 }
 
 /** The service tells of OS users only where panes can run as them. */
-export const knowsOsUsers = (users: readonly UserResponse[]): boolean => users.some((user) => "osUser" in user);
+export const knowsOsUsers = (users: readonly UserResponse[]): boolean =>
+  users.some((user) => "osUser" in user);

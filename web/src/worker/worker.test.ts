@@ -21,7 +21,8 @@ const item = (part: Partial<ApprovalItemResponse> = {}): ApprovalItemResponse =>
   ...part,
 });
 
-const ids = (part?: Partial<ApprovalItemResponse>): string[] => listActions(item(part)).map(({ action }) => action);
+const ids = (part?: Partial<ApprovalItemResponse>): string[] =>
+  listActions(item(part)).map(({ action }) => action);
 
 describe("buttons of a notification", () => {
   test("agreeing and declining; of a risky command declining alone", () => {

@@ -22,7 +22,8 @@ export const enableJob = (id: string, enabled: boolean) =>
 export const deleteJob = (id: string) => request<unknown>("DELETE", path(id));
 
 /** @returns how many live sessions of the same CLI there are that this job did not make. */
-export const runJob = (id: string) => request<{ run: RunResponse; activeAgents: number }>("POST", path(id, "/run"));
+export const runJob = (id: string) =>
+  request<{ run: RunResponse; activeAgents: number }>("POST", path(id, "/run"));
 
 /** The next five fires of a definition, and its expression in words (protocol-cron). */
 export const previewJob = (body: Definition, signal: AbortSignal) =>
