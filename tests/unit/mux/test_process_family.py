@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable
 
 from twisted.internet import reactor
@@ -18,7 +19,6 @@ from tservice.mux.interface import LeftoverProcess
 from tservice.mux.local_transport import open_process
 from tservice.mux.process_family import COMMAND_CHARS, MOST, LocalProcessFamily, read_process
 
-ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 WAITS = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); print(flush=True); input()"
 
 
@@ -27,12 +27,14 @@ class ProcessFamilyTests(TestCase):
 
     def setUp(self) -> None:
         """Undo C{nohup}: a program inherits that hang-ups are ignored, and tmux resets that."""
+        # Processes are found by it, also those of a test that runs at the same time.
+        self.id_of_session = str(uuid.uuid4())
         inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         self.addCleanup(signal.signal, signal.SIGHUP, inherited)
 
     def program(self, script: str, *words: str) -> subprocess.Popen[bytes]:
         """It runs, and has said so by a line."""
-        environ = {**os.environ, "SERVICE_SESSION_ID": ID}
+        environ = {**os.environ, "SERVICE_SESSION_ID": self.id_of_session}
         child = subprocess.Popen(
             [*words, script],
             env=environ,
@@ -70,7 +72,7 @@ class ProcessFamilyTests(TestCase):
         """What runs behind a shell's script that has ended, and what is said to be left."""
         child = self.program(script, "sh", "-c")
         self.addCleanup(self.end_started, child.pid)
-        family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
+        family = await LocalProcessFamily.from_pid(reactor, child.pid, self.id_of_session)
         pids = self.started(lambda: ours if len(ours := _of_terminal(child.pid)) >= count else [])
         self.end(child)
         return pids, await family.find_leftovers()
@@ -86,7 +88,7 @@ class ProcessFamilyTests(TestCase):
 
     async def test_process_that_ends_within_the_grace_is_not_named(self) -> None:
         child = self.program("sleep 0.3 & echo; read wait", "sh", "-c")
-        family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
+        family = await LocalProcessFamily.from_pid(reactor, child.pid, self.id_of_session)
         self.end(child)
         self.assertEqual((), await family.find_leftovers())
 
@@ -100,7 +102,7 @@ class ProcessFamilyTests(TestCase):
     async def test_dash_jobs_are_hung_up(self) -> None:
         """dash does not; it has no jobs that are disowned."""
         child = self.program("sleep 54324 & sleep 54325 & echo; read wait", "dash", "-c")
-        family = await LocalProcessFamily.from_pid(reactor, child.pid, ID)
+        family = await LocalProcessFamily.from_pid(reactor, child.pid, self.id_of_session)
         await family.hang_up_jobs()
         self.assertIsNone(child.poll(), "nothing is told while the shell is there")
         self.end(child)
@@ -121,7 +123,7 @@ class ProcessFamilyTests(TestCase):
         self.addCleanup(held.close)
         self.end(child)
         found: list[object] = []
-        family = Deferred.fromCoroutine(held.find_family(reactor, ID))
+        family = Deferred.fromCoroutine(held.find_family(reactor, self.id_of_session))
         family.addCallback(lambda it: Deferred.fromCoroutine(it.find_leftovers())).addCallback(
             found.append
         )
