@@ -60,11 +60,7 @@ def build_agents(
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
-    homes = TranscriptHomes(
-        own=find_own_files(ground.home, clis),
-        places=ground.locations,
-        inside=ground.workspace_bounds.get_folder_limit,
-    )
+    homes = _find_transcript_homes(ground, clis)
     look = make_owner_runner(ground.worker_pools.files)
     proofs = PromptProofs(clock, homes, store.get_transcript_path, look)
     agents = AgentRegistry(
@@ -113,6 +109,15 @@ def build_agents(
         initial_state={"planUsage": make_plan_usage},
         on_account_removed=trust.forget_strangers,
         close=close_agents,
+    )
+
+
+def _find_transcript_homes(ground: Runtime, clis: ICliRegistry) -> TranscriptHomes:
+    """Return where the transcripts of sessions are, by their locations."""
+    return TranscriptHomes(
+        own=find_own_files(ground.home, clis),
+        places=ground.locations,
+        inside=ground.workspace_bounds.get_folder_limit,
     )
 
 

@@ -53,6 +53,9 @@ class CliRoutes:
 
     def operations(self) -> list[Operation]:
         """Return the operations of the routes."""
+        return [*self._read_operations(), *self._write_operations()]
+
+    def _read_operations(self) -> list[Operation]:
         return [
             Operation(
                 method="GET",
@@ -86,6 +89,10 @@ class CliRoutes:
                 response_model=InstallPlan,
                 errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
             ),
+        ]
+
+    def _write_operations(self) -> list[Operation]:
+        return [
             self._write_operation(
                 "DELETE",
                 "/api/clis/{id}/install",

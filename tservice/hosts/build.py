@@ -48,28 +48,27 @@ class HostsFeature:
     setups: dict[LocationKind, ServerSetups]
 
 
+SSH_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
+"""Variables of the service that its ssh processes get."""
+
+
 def build_hosts(
     ground: Runtime, *, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[HostsFeature]:
-    """Build the feature; the hosts are read now, and a stop ends every connection.
-
-    @param sessions: called only once a session is on a host.
-    """
+    """Build the feature. Hosts are read now; C{sessions} is called once a session is on one."""
     data = ground.config.data_dir
     folder = _prepare_folder(data)
     book, keys = HostRegistry(open_host_file(data), ground.worker_pools.files), KnownHostsFile(data)
     book.load()
     ssh = _make_ssh(ground, folder)
     write_private(ssh.configuration, build_configuration(keys.path))
-    named = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
-    env = {name: ground.environ[name] for name in named if name in ground.environ}
+    env = {name: ground.environ[name] for name in SSH_VARIABLES if name in ground.environ}
 
     def make_publisher(host: RemoteHost) -> HostEventPublisher:
         return HostEventPublisher(ground.reactor, ground.hub, sessions, host.id)
 
     alarm = HostWaker(ground.reactor, ground.reactor, ground.reactor, env)
     answers = PortProbe(ground.reactor)
-
     links = HostLinks(
         clock=ground.reactor,
         processes=ground.reactor,

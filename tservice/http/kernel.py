@@ -51,9 +51,7 @@ CallListener = Callable[[OperationCall, object], None]
 """Callback for a call and its outcome: the handler's result, or the exception that it raised."""
 
 FallbackRoute = Callable[[ServiceRequest], HttpResponse | None]
-"""Fallback that answers a request which is neither in the table nor a page; C{None}: the request is
-not its own.
-"""
+"""Fallback for a request that is neither in the table nor a page; C{None}: not its own."""
 
 
 class IGate(Interface):
@@ -95,9 +93,7 @@ class IGate(Interface):
         """
 
     def get_headers(visit: AuthenticationRequest | None) -> Mapping[str, str]:
-        """Return the headers of every response; C{None} for a request that did not pass
-        L{check_host_and_origin}.
-        """
+        """Return the headers of a response; C{None}: L{check_host_and_origin} did not pass."""
 
 
 class IPages(Interface):
@@ -292,9 +288,7 @@ class HttpKernel:
         return await self._write_large(request, self._answer_call(request, operation, values))
 
     def _warn_deprecated(self, request: ServiceRequest, family: str) -> None:
-        """Warn the caller, and once the operator, about a deprecated operation
-        (protocol-versioning).
-        """
+        """Warn the caller, and once the operator, of deprecation (protocol-versioning)."""
         request.responseHeaders.setRawHeaders("Deprecation", ["true"])
         if family not in self._warned:
             self._warned.add(family)

@@ -48,7 +48,6 @@ def build_sessions(
     L{tservice.sessions.routes.build_waits} makes the routes, because they need the waits.
 
     @param api_url: returns C{SERVICE_API_URL} of the panes.
-    @param cases: the folders that sessions may work in.
     @param models: returns the registry of custom endpoints; not called before there are sessions.
     @param support: the support for agents in the panes; none by default.
     """

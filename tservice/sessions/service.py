@@ -180,9 +180,7 @@ class SessionService:
     # -- start and stop of the service
 
     async def open(self) -> None:
-        """Load the records and adopt running processes. Call it once, before any request is
-        served.
-        """
+        """Load the records and adopt running processes; call it once, before any request."""
         records = self._deps.repository.load()
         self._deps.recollection.accept_records(records)
         for record in records:
@@ -190,10 +188,8 @@ class SessionService:
         await self._deps.adoption.adopt_all()
 
     def close(self) -> None:
-        """Detach: panes continue to run, and the journal keeps unfinished input.
-
-        Call it before the multiplexer is closed: a pane that is detached while an input is being
-        typed looks to that input like a pane that is gone.
+        """Detach: panes continue to run, and the journal keeps unfinished input. Call it before the
+        multiplexer is closed, or an input that is being typed takes its pane for lost.
         """
         self._deps.adoption.close()
         self._roster.save_activity()

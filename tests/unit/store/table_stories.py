@@ -7,6 +7,8 @@ from functools import partial
 
 from attrs import evolve
 
+from tests.unit.store.buffered_input_story import tell_buffered_input
+from tests.unit.store.container_story import tell_containers
 from tests.unit.store.movestory import tell_moves
 from tests.unit.store.story_steps import StoreStory, StoryHarness, StoryStep, session_record
 from tests.unit.store.truststory import tell_trusted_folders
@@ -27,8 +29,6 @@ from tservice.audit.model import BOUNDS, ORDINARY, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
-from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
-from tservice.containers.store import ContainerStore
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.scopes import Scope
 from tservice.cron.model import (
@@ -51,9 +51,7 @@ from tservice.push.store import PushSubscriptionStore
 from tservice.restore.store import RestoreStore
 from tservice.sessions.input.journal import InputJournal, InputKind
 from tservice.sessions.input.journal import JournalEntry as Typed
-from tservice.sessions.input.offline_buffer import OfflineInputBuffer
 from tservice.sessions.record.repository import SessionRepository
-from tservice.sessions.record.requests import InputRequest
 from tservice.suggestions.model import Intent
 from tservice.suggestions.store import IntentStore
 from tservice.timed_runs.model import TimedRun
@@ -445,57 +443,15 @@ def _webviews(world: StoryHarness) -> Sequence[StoryStep]:
     ]
 
 
-def _containers(world: StoryHarness) -> Sequence[StoryStep]:
-    store = ContainerStore(world.database, lambda: "s")
-    host = ContainerHost(id="h", label="H", engine=EngineKind.PODMAN, image="i")
-    case = ContainerCase(owner="ann", name="a", host_id="h", container="c", path="/a")
-    return [
-        StoryStep(name="named", do=store.service_id),
-        StoryStep(name="host", do=lambda: store.save_host(host)),
-        StoryStep(name="other", do=lambda: store.save_host(evolve(host, id="g"))),
-        StoryStep(
-            name="changed", do=lambda: store.save_host(evolve(host, label="I")), needs="host"
-        ),
-        StoryStep(name="case", do=lambda: store.save_case(case), needs="host"),
-        StoryStep(name="forgotten", do=lambda: store.delete_case("c"), owed=True, needs="case"),
-        StoryStep(name="removed", do=lambda: store.delete_host("g"), needs="other"),
-        StoryStep(name="bridge", do=lambda: store.save_bridge(EngineKind.PODMAN, "10.0.0.1", 5)),
-    ]
-
-
-def _kept_input(world: StoryHarness) -> Sequence[StoryStep]:
-    buffer, journal = OfflineInputBuffer(world.database), InputJournal(world.database, world.clock)
-
-    def put(text: str) -> StoryStep:
-        request = InputRequest(text=text, client_id="me", seq=int(text))
-        return StoryStep(name=text, do=lambda: buffer.put("s", request))
-
-    def accept() -> None:
-        entry = Typed(
-            session_id="s", id="e", kind=InputKind.RAW, data=b"1", client_id="me", seq=1,
-            buffered=1,
-        )  # fmt: skip
-        journal.accept_entry(entry)
-
-    return [
-        put("1"),
-        StoryStep(name="begun", do=accept, needs="1"),
-        put("2"),
-        put("3"),
-        StoryStep(name="given up", do=lambda: buffer.delete_chunk("s", 2), needs="2"),
-        StoryStep(name="over", do=lambda: buffer.clear_session("s"), owed=True),
-    ]
-
-
 STORIES = [
     StoreStory(["input_doubts"], tell_unconfirmed_prompts),
     StoreStory(["trusted_folders"], tell_trusted_folders),
-    StoreStory(["input_buffer"], _kept_input),
+    StoreStory(["input_buffer"], tell_buffered_input),
     StoreStory(["webviews"], _webviews),
     StoreStory(["timed_runs"], _timed_runs),
     StoreStory(
         ["container_service", "container_hosts", "case_containers", "container_bridges"],
-        _containers,
+        tell_containers,
     ),
     StoreStory(["restore_host", "restore_offers", "restore_losses"], _restore),
     StoreStory(["intents", "collected_since"], _intents),

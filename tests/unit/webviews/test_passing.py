@@ -193,7 +193,7 @@ class PassingTests(TabCase):
             request_head("POST", path, {"Transfer-Encoding": "chunked"}) + b"1\r\nx\r\n" * MANY
         )
         self.assertIn(b"HTTP/1.1 400 ", answer.value())
-        self.assertIn(b"body: must not come in more than", answer.value())
+        self.assertIn(b"body: must not be sent in more than", answer.value())
         target = self.targets[-1]
         self.assertTrue(target.transport.aborted)
         self.assertNotIn(b"0\r\n\r\n", target.transport.value())

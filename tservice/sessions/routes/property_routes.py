@@ -105,6 +105,13 @@ class PropertyRoutes:
     def operations(self) -> list[Operation]:
         """Return the operations of this class."""
         return [
+            *self._identity_operations(),
+            *self._automatic_operations(),
+            self._order_operation(),
+        ]
+
+    def _identity_operations(self) -> list[Operation]:
+        return [
             _put_operation(
                 "name", self.set_name, "Rename the session", NameBody, SessionNameResponse
             ),
@@ -132,6 +139,10 @@ class PropertyRoutes:
                 FlickerBody,
                 FlickerFilterResponse,
             ),
+        ]
+
+    def _automatic_operations(self) -> list[Operation]:
+        return [
             _put_operation(
                 "auto-compact",
                 self.set_auto_compact,
@@ -153,20 +164,22 @@ class PropertyRoutes:
                 AutoResumeBody,
                 make_answer_model(AutoResume),
             ),
-            Operation(
-                method="PUT",
-                path="/api/session-order",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_MANAGE,
-                handler=self.set_order,
-                summary="Reorder your sessions",
-                tag="Sessions",
-                body=OrderBody,
-                body_limit=ORDER_BODY_LIMIT,
-                response_model=SessionOrderResponse,
-                errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
-            ),
         ]
+
+    def _order_operation(self) -> Operation:
+        return Operation(
+            method="PUT",
+            path="/api/session-order",
+            access=AccessRule.USER,
+            scope=Scope.SESSIONS_MANAGE,
+            handler=self.set_order,
+            summary="Reorder your sessions",
+            tag="Sessions",
+            body=OrderBody,
+            body_limit=ORDER_BODY_LIMIT,
+            response_model=SessionOrderResponse,
+            errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
+        )
 
     async def set_name(self, call: OperationCall) -> object:
         """Set the name."""

@@ -96,7 +96,7 @@ class CapabilityRoutes:
             raise bare_refusal(400, "Bad Request: the path leads out of the web tab")
         found = self._require_capability(word)
         # After a sign-out, or a change of the tab's URL, abort the open request.
-        over = self._resolver.capabilities.register_connection(found, request.abort_connection)
+        over = self._resolver.capabilities.register_connection(found, request.abort)
         try:
             request.site.count_for_account(request, found.username)
             passage = await self._make_context(request.visit, word, found, resource)

@@ -119,7 +119,7 @@ async def relay_websocket(
             head = await far.head
         except Exception:
             raise bare_refusal(502, "Bad Gateway: the target accepts no WebSocket") from None
-        request.upgrade_to(BrowserSocket(far, build_handshake_answer(head, key)), b"")
+        request.upgrade(BrowserSocket(far, build_handshake_answer(head, key)), b"")
         await Deferred()
     finally:
         far.transport.abortConnection()

@@ -46,13 +46,10 @@ from tservice.sessions.record.model import ModelSource, NameSource, Session
 from tservice.settings.interfaces import ModelPrice
 
 _T = TypeVar("_T")
-
 AT_MS = 1_795_181_400_250
 
 
 class ReaderTests(SynchronousTestCase):
-    """Files piece by piece."""
-
     def setUp(self) -> None:
         self.path = Path(self.mktemp()).absolute() / "t.jsonl"
 
