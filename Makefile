@@ -21,7 +21,7 @@ TEST_NEEDS := $(QUICK_NEEDS) chromium chromium-headless-shell openssh-client=ssh
 
 .DELETE_ON_ERROR:
 .PHONY: help run quick test test-rest test-all lint check test-web bench stress web gallery docs \
-	docs-html clean
+	docs-html release clean
 
 help:
 	@echo "make run       start the service on http://127.0.0.1:8770/ (ARGS='--listen ...')"
@@ -40,6 +40,7 @@ help:
 	@echo "make gallery   show every component of the browser UI on one page, without a service"
 	@echo "make docs      write what the program declares into docs, man, etc and the web types"
 	@echo "make docs-html build the pages of docs into build/docs"
+	@echo "make release VERSION=x.y.z  changelog, version, tag, archive and wheel with checksums"
 	@echo "make clean     remove what was built, .venv included"
 
 run: .venv/.run
@@ -74,6 +75,8 @@ test-all:
 lint: .venv/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/python tools/commits.py
 	$(BIN)/mypy tservice tests bench
 
 check: lint
@@ -99,6 +102,9 @@ gallery: .venv/.test
 
 docs: .venv/.test
 	$(BIN)/python docs/generate.py
+
+release: .venv/.test
+	$(BIN)/python tools/release.py $(VERSION)
 
 docs-html: .venv/.test
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs

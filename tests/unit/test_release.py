@@ -1,0 +1,108 @@
+"""Releases: what they are built of, and the rules of what goes into them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from twisted.trial.unittest import SynchronousTestCase
+
+from tests.packagefiles import ROOT
+from tools import commits
+
+MOST_WORDS = 25
+
+
+class FragmentTests(SynchronousTestCase):
+    def test_each_change_is_one_sentence_of_at_most_25_words(self) -> None:
+        for file in sorted((ROOT / "newsfragments").glob("*.*.rst")):
+            with self.subTest(file.name):
+                text = " ".join(file.read_text("utf-8").split())
+                self.assertLessEqual(len(text.split()), MOST_WORDS)
+                self.assertRegex(text, r"^[A-Z`].*\.$")
+                self.assertEqual(1, len(re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)), text)
+                kind = file.name.split(".")[-2]
+                self.assertIn(kind, {"feature", "bugfix", "removal", "doc", "misc"})
+
+
+class CommitMessageTests(SynchronousTestCase):
+    def test_a_good_message_has_no_fault(self) -> None:
+        self.assertIsNone(commits.find_fault("mux: Speed up captures\n\nThey took 2 ms each.\n"))
+
+    def test_each_fault_is_named(self) -> None:
+        for message, part in (
+            ("Fix it\n\nWhy", "form"),
+            ("mux: Fix it.\n\nWhy", "form"),
+            ("mux: fix it\n\nWhy", "form"),
+            ("mux: Let a test pass\n\nWhy", "Let"),
+            ("mux: Fixed a test\n\nWhy", "imperative"),
+            ("mux: Fixing a test\n\nWhy", "imperative"),
+            ("mux: Fix it\n", "body"),
+            (f"mux: Fix {'x' * 72}\n\nWhy", "72"),
+        ):
+            with self.subTest(message):
+                self.assertIn(part, commits.find_fault(message) or "")
+
+
+@pytest.mark.extended
+class ReleaseTests(SynchronousTestCase):
+    """C{make release} in a clone, with the browser UI that was built here."""
+
+    def setUp(self) -> None:
+        self.clone = Path(self.mktemp()).resolve()
+        self.output = self.clone.with_name("output")
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(self.clone)], check=True)
+        self.addCleanup(shutil.rmtree, self.clone)
+        static = ROOT / "tservice" / "static"
+        shutil.copytree(static, self.clone / "tservice" / "static")
+        self.git("config", "user.name", "Ann")
+        self.git("config", "user.email", "ann@example.org")
+
+    def git(self, *words: str) -> str:
+        command = ["git", "-C", str(self.clone), *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def release(self, version: str) -> subprocess.CompletedProcess[str]:
+        program = self.clone / "tools" / "release.py"
+        command = [sys.executable, str(program), version, "--output", str(self.output)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def add_change(self) -> None:
+        fragment = self.clone / "newsfragments" / "+demo.feature.rst"
+        fragment.write_text("Sessions can be painted green.\n")
+        self.git("add", "--all")
+        self.git("commit", "-q", "-m", "demo: Add a fragment")
+
+    def test_release_writes_changelog_version_tag_files_and_checksums(self) -> None:
+        self.add_change()
+        ended = self.release("7.8.9")
+        self.assertEqual(0, ended.returncode, ended.stderr)
+        self.assertIn("painted green", (self.clone / "CHANGELOG.rst").read_text())
+        self.assertEqual(["v7.8.9"], self.git("tag", "--points-at", "HEAD").split())
+        self.assertEqual("", self.git("status", "--porcelain"))
+        sums = dict(
+            reversed(line.split("  "))
+            for line in (self.output / "SHA256SUMS").read_text().splitlines()
+        )
+        self.assertEqual({".gz", ".whl"}, {Path(name).suffix for name in sums})
+        for name, expected in sums.items():
+            content = (self.output / name).read_bytes()
+            self.assertEqual(expected, hashlib.sha256(content).hexdigest(), name)
+        wheel = next(name for name in sums if name.endswith(".whl"))
+        with zipfile.ZipFile(self.output / wheel) as archive:
+            self.assertIn(b'"7.8.9"', archive.read("tservice/__init__.py"))
+            self.assertIn("tservice/static/index.html", archive.namelist())
+
+    def test_refusal_names_the_rule(self) -> None:
+        self.assertIn("x.y.z", self.release("7.8").stderr)
+        self.assertIn("older", self.release("0.0.1").stderr)
+        self.assertIn("newsfragments/ is empty", self.release("7.8.9").stderr)
+        (self.clone / "stray").write_text("")
+        self.assertIn("work tree has changes", self.release("0.1.0").stderr)
+        self.assertFalse(self.output.exists())
