@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.packagefiles import ROOT
+from tests.package_files import ROOT
 from tools import commits
 
 MOST_WORDS = 25
@@ -86,10 +86,8 @@ class ReleaseTests(SynchronousTestCase):
         self.assertIn("painted green", (self.clone / "CHANGELOG.rst").read_text())
         self.assertEqual(["v7.8.9"], self.git("tag", "--points-at", "HEAD").split())
         self.assertEqual("", self.git("status", "--porcelain"))
-        sums = dict(
-            reversed(line.split("  "))
-            for line in (self.output / "SHA256SUMS").read_text().splitlines()
-        )
+        lines = (self.output / "SHA256SUMS").read_text().splitlines()
+        sums = {name: checksum for checksum, _, name in (line.partition("  ") for line in lines)}
         self.assertEqual({".gz", ".whl"}, {Path(name).suffix for name in sums})
         for name, expected in sums.items():
             content = (self.output / name).read_bytes()

@@ -1,7 +1,7 @@
-"""Conversations of a folder that was renamed: agents look for them by its path.
+"""Conversations of a folder that was renamed: agents find them by its path.
 
-Claude Code and pi find a link by the new path beside the folder by the old one, into which an agent
-that still runs goes on writing.  Gemini CLI goes by a file that names the path.  Blocks.
+Claude Code and pi find a link by the new path.  It leads to the folder by the old path, in which
+running agents continue to write.  Gemini CLI uses a file that names the path.  Blocks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tservice.core.locations.move import FolderMove
 
 
 def relocate(files: TranscriptFiles, move: FolderMove) -> None:
-    """Have agents find what was said in a folder that was renamed; may be called again.
+    """Let agents find the conversations of a folder that was renamed; may be called again.
 
     @raise OSError: a link or file cannot be written.
     """
@@ -57,7 +57,7 @@ def _folders(root: Path, prefix: str) -> Iterator[Path]:
 
 
 def _begun_in(folder: Path, mode: str, name: Callable[[str], str]) -> str | None:
-    """The working directory that C{folder} is named after: several may be written alike."""
+    """Return the working directory that C{folder} is named after; several may share a name."""
     for each in islice(scan_folders(folder, mode, 1), CANDIDATES):
         begun = read_head(each.path, mode).cwd
         if begun is not None and name(begun) == folder.name:

@@ -126,7 +126,7 @@ def read_marker(folder: Path) -> AgentMarker | None:
 
 
 def is_scaffolded(folder: Path) -> bool:
-    """Whether the folder was made as a case: by an agent, or with the scaffold's pointer."""
+    """Return whether the folder was made as a case: by an agent, or with the scaffold's pointer."""
     pointer = read_small(folder / "AGENTS.md")
     return (folder / MARKER).is_file() or pointer == _POINTER.format(name=folder.name)
 

@@ -207,8 +207,7 @@ class ICliRegistry(Interface):
         """
 
     def check_prompt(mode: str, text: str, named: str, *, granted: bool) -> None:
-        """Make sure that a prompt has the agent run no command of the shell, which nobody is asked
-        about.
+        """Check that a prompt does not make the agent run a shell command without asking.
 
         @param named: the field that holds it.
         @param granted: as L{LaunchRequest.granted}; everything passes then.

@@ -136,11 +136,11 @@ def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> Non
 
 
 def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -> None:
-    """Change a file that may be somebody else's: its mode stays, and a link is left alone.
+    """Change a file that may belong to another user: its mode stays, and a link is left alone.
 
-    Nothing happens where it is missing, is no text of that size, or would stay as it is.
+    A missing file, a file that is no text of that size, and an unchanged text are left as they are.
 
-    @raise OSError: it cannot be written; it is as before.
+    @raise OSError: the file cannot be written; it is as before.
     """
     before = None if path.is_symlink() else read_small(path, limit)
     if before is None or (after := change(before)) == before:

@@ -1,8 +1,7 @@
-"""Folders of accounts, moved from the account's name to its id (protocol-cases).
+"""Move of accounts' folders from the account's name to its id (protocol-cases).
 
-A step of the database has listed the accounts of before in C{account_moves}.  An entry goes with
-the last of its steps, and each step leaves alone what is done: so a start that was killed is
-finished by the next one.
+A step of the database lists the accounts in C{account_moves}.  An entry is removed after the last
+step of its move.  Each step skips what is done, so the next start finishes a move that was killed.
 """
 
 from __future__ import annotations
@@ -54,9 +53,9 @@ _log = Logger()
 
 
 def move_account_folders(program: LaunchContext, database: Database) -> None:
-    """Move the folders that still are called as their account is, and correct what names them.
+    """Move the folders that are still named after their account, and correct the paths to them.
 
-    @raise StartError: one cannot be moved.
+    @raise StartError: a folder cannot be moved.
     """
     for row in database.query_rows("SELECT id, username FROM account_moves ORDER BY username"):
         move = _Move(program, database, row["id"], row["username"])
@@ -69,7 +68,7 @@ def move_account_folders(program: LaunchContext, database: Database) -> None:
 
 @frozen
 class _Move:
-    """One account's."""
+    """Move of one account's folder."""
 
     _program: LaunchContext
     _database: Database
@@ -78,7 +77,7 @@ class _Move:
 
     @property
     def old(self) -> Path:
-        """The folder that everybody of that name had."""
+        """The folder named after the account."""
         return self._program.config.cases_dir / self._name
 
     @property
@@ -87,7 +86,7 @@ class _Move:
         return account_folder(self._program.config.cases_dir, self._id)
 
     def run(self) -> None:
-        """Do what is not done yet."""
+        """Run the steps that are not done yet."""
         if not os.path.lexists(self.new) and self._is_single_users():
             text = "{old} is a case from before there were accounts, so {name} has {new} instead"
             _log.warn(text, old=str(self.old), name=self._name, new=str(self.new))
@@ -107,7 +106,9 @@ class _Move:
             self._done()
 
     def _attempt(self, what: str, work: Callable[[], None]) -> None:
-        """Do what the link makes up for: no account keeps the service from starting by it."""
+        """Run a step that the link makes up for; a failure is logged and does not prevent the
+        start.
+        """
         try:
             work()
         except OSError as error:
@@ -115,17 +116,18 @@ class _Move:
             _log.warn(text, folder=str(self.new), what=what, old=str(self.old), error=str(error))
 
     def _is_single_users(self) -> bool:
-        """Whether the folder was made as a case before its name was an account's."""
+        """Return whether the folder was made as a case before an account got its name."""
         known = self._database.query_one(
             _SINGLE_USER, {"name": self._name, "folder": str(self.old)}
         )
         return known is not None or is_scaffolded(self.old)
 
     def _rename(self) -> None:
-        """Rename it, and leave a link for what goes by the path of before.
+        """Rename the folder, and leave a link at the old path.
 
-        Programs that run, virtual environments, containers and old conversations do.  The link
-        gives nobody a right: who may follow it is judged by where it leads.
+        Running programs, virtual environments, containers and old conversations use the old path.
+        The
+        link grants nothing: access is judged by the folder that it leads to.
         """
         old, new = self.old, self.new
         if not os.path.lexists(new) and old.is_dir():
@@ -141,14 +143,14 @@ class _Move:
             sync_path(old.parent)
 
     def _spellings(self) -> Iterator[FolderMove]:
-        """With the links on the way, as the service names it, and without, as others do."""
+        """Yield the move with the links in its paths, as the service names it, and without them."""
         real = Path(os.path.realpath(self.old.parent))
         yield FolderMove(str(self.old), str(self.new))
         if real != self.old.parent:
             yield FolderMove(str(real / self._name), str(account_folder(real, self._id)))
 
     def _conversations(self) -> Sequence[TranscriptFiles]:
-        """Of the service's own user: where its environment and its sessions have them."""
+        """Return the conversation files of the service's own user."""
         files = TranscriptFiles.from_home(self._program.home)
         found = [files, *(files.with_environment(mode, self._program.environ) for mode in MODES)]
         for row in self._database.query_rows("SELECT * FROM sessions WHERE os_user IS NULL"):
@@ -158,9 +160,9 @@ class _Move:
         return found
 
     def _repair_worktrees(self, move: FolderMove) -> None:
-        """Correct the paths by which worktrees and their repositories know each other.
+        """Correct the paths between worktrees and their repositories.
 
-        Git's own C{worktree repair} sees nothing to do where the link leads to the same.
+        C{git worktree repair} changes nothing while the link leads to the same place.
         """
         if not self.new.is_dir():
             return
@@ -181,7 +183,7 @@ def _pointed(text: str, move: FolderMove) -> str:
 
 
 def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
-    """The files that name a worktree or its repository, from either side."""
+    """Yield the files that name a worktree or its repository."""
     if git.is_symlink():
         return
     if git.is_file():
@@ -197,13 +199,13 @@ def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
 
 
 def _target(pointer: Path, move: FolderMove) -> Path | None:
-    """Where the other end is now; C{None}: it is named in another way than by its path."""
+    """Return the other end's place; C{None} if it is not named by its path."""
     path = _pointed(read_small(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
     return Path(path) if path.startswith("/") else None
 
 
 def _rewrite_json(text: str, move: FolderMove) -> str:
-    """Return JSON with the new path wherever a text is one in the folder."""
+    """Return JSON with the new path in every text that is a path in the folder."""
     old, new = (json.dumps(path, ensure_ascii=False)[:-1] for path in (move.old, move.new))
     for end in '/"':
         text = text.replace(f"{old}{end}", f"{new}{end}")
@@ -228,7 +230,7 @@ def _rewrite_database(database: Database, move: FolderMove) -> None:
 
 
 def path_columns(database: Database) -> list[tuple[str, str]]:
-    """Return where paths are kept: a table and one of its columns, for all that there are now."""
+    """Return the tables and columns of the present database that hold paths."""
     sql = """
         SELECT tables.name, columns.name
         FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns

@@ -137,10 +137,11 @@ def _filter_overrides(configured: ConfiguredNames) -> Iterable[tuple[str, str]]:
 
 
 def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
-    """Settings that keep git to C{source.addresses}.
+    """Return settings that limit git to C{source.addresses}.
 
-    Names are looked up once: curl is told the answer, and of C{git:} the address stands in the URL.
-    Before Git 2.37 curl asks again.  ssh goes by the settings of whoever runs it.
+    Names are resolved once: curl receives the result, and a C{git:} URL contains the address.
+    Before
+    Git 2.37 curl resolves again.  ssh uses the settings of the user who runs it.
     """
     if not source.addresses:
         return ()

@@ -51,8 +51,9 @@ class DrivingPermission:
     def judge_text(
         self, session: Session, sender: Identity | None, kind: InputKind, text: str
     ) -> None:
-        """Make sure that C{text} has an agent run no command that nobody is asked about, unless
-        the account has the grant to bypass permissions.
+        """Check that C{text} does not make an agent run a command without asking, unless the
+        account has the
+        grant to bypass permissions.
 
         @param sender: as for L{check_sender}.
         @raise ServiceError: 403 naming C{input}.
