@@ -272,7 +272,7 @@ class ServiceStopTests(BrowserCase):
         page = self.terminal(daemon.url).page
         daemon.stop()
         banner = page.locator(".banner")
-        expect(banner).to_contain_text("sessions go on")
+        expect(banner).to_contain_text("Your sessions keep running")
         daemon.start(listen=(place,))
         wait_until_on_page(page, "no banner", lambda: banner.count() == 0)
         PageTerminal(page).ready().focus().run("echo back-$((1 + 0))").wait("back-1")
