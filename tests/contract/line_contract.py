@@ -27,22 +27,22 @@ class LineContract:
 
     async def test_capture_marks_wrapped_lines(self: Any) -> None:
         found = await (await self.wrapped_lines(1)).capture_content()
-        self.assertEqual(frozenset({0, 1, 3}), found.find_wrapped_rows)
-        self.assertEqual(24, len(found.get_rows))
-        self.assertEqual(LONG, b"".join(found.get_rows[:3]))
-        self.assertEqual(WIDE, b"".join(found.get_rows[3:5]))
+        self.assertEqual(frozenset({0, 1, 3}), found.wrapped)
+        self.assertEqual(24, len(found.lines))
+        self.assertEqual(LONG, b"".join(found.lines[:3]))
+        self.assertEqual(WIDE, b"".join(found.lines[3:5]))
 
     async def test_capture_joins_a_line_across_the_edge_of_the_screen(self: Any) -> None:
         found = await (await self.wrapped_lines(20)).capture_content(1)
         self.assertEqual((1, 1), (found.history, found.history_rows))
-        self.assertEqual(frozenset({0, 1, 3}), found.find_wrapped_rows)
-        self.assertEqual(LONG, b"".join(found.get_rows[:3]))
+        self.assertEqual(frozenset({0, 1, 3}), found.wrapped)
+        self.assertEqual(LONG, b"".join(found.lines[:3]))
 
     async def test_capture_joins_wrapped_lines_of_the_history(self: Any) -> None:
         found = await (await self.wrapped_lines(29)).capture_content(10)
         self.assertEqual((7, 10), (found.history, found.history_rows))
-        self.assertEqual([LONG, WIDE, b""], list(found.get_rows[:3]))
-        self.assertEqual(frozenset(), found.find_wrapped_rows)
+        self.assertEqual([LONG, WIDE, b""], list(found.lines[:3]))
+        self.assertEqual(frozenset(), found.wrapped)
 
     async def test_wrapped_lines_below_a_full_screen_program(self: Any) -> None:
         pane, _ = await self.shell()
@@ -52,8 +52,8 @@ class LineContract:
         found = await pane.capture_content()
         self.assertEqual(frozenset({0, 1}), found.main_wrapped)
         self.assertEqual(long.encode(), b"".join(found.main[:3]))
-        self.assertEqual(frozenset({1, 2}), found.find_wrapped_rows)
-        self.assertEqual(long.encode() + b"end", b"".join(found.get_rows[1:4]))
+        self.assertEqual(frozenset({1, 2}), found.wrapped)
+        self.assertEqual(long.encode() + b"end", b"".join(found.lines[1:4]))
 
     async def test_caret_after_the_last_column(self: Any) -> None:
         """The next character wraps, also in the terminal that is shown the capture."""

@@ -78,12 +78,12 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual(preface, told + b"row 19999\r\n")
         self.assertTrue(rest.endswith(b"$ "), rest)
         found = await pane.capture_content(None)
-        self.assertEqual((b"row 0", b"row 19999"), (found.get_rows[0], found.get_rows[19_999]))
+        self.assertEqual((b"row 0", b"row 19999"), (found.lines[0], found.lines[19_999]))
 
     async def test_only_the_first_pane_of_a_session_prints_its_preface(self: Any) -> None:
         pane = await self.mux.create_pane(evolve(self.line_shell(), preface=b"of before\r\n"))
         await self.until(lambda: logged_text(pane).endswith(b"$ "), "the prompt")
-        await pane.kill_process()
+        await pane.kill()
         again, _ = await self.shell()
         self.assertNotIn(b"of before", logged_text(again))
 
@@ -110,7 +110,7 @@ class Contract(LineContract, QuestionContract):
         await self.raises(PaneGone, pane.send_key("Enter"))
         await self.raises(PaneGone, pane.paste("x"))
         found = await pane.capture_content()
-        self.assertIn(b"$ exit 3", found.get_rows[0])
+        self.assertIn(b"$ exit 3", found.lines[0])
         await self.raises(MuxError, self.mux.create_pane(self.line_shell()))
         self.assertEqual({ID}, await self.mux.find_session_ids())
 
@@ -192,7 +192,7 @@ class Contract(LineContract, QuestionContract):
         await self.rest(pane)
         guard = await pane.guard_screen()
         self.assertTrue(guard.still)
-        self.assertTrue(guard.capture_content.get_rows[0].startswith(b"$"))
+        self.assertTrue(guard.capture.lines[0].startswith(b"$"))
         self.assertTrue(await pane.press_if("7", guard, range(24)))
         await self.until(lambda: logged_text(pane).endswith(b"$ 7"), "the key")
         self.assertFalse(await pane.press_if("7", guard, range(24)), "it was used up")
@@ -221,14 +221,14 @@ class Contract(LineContract, QuestionContract):
         pane, _ = await self.shell()
         await self.run_line(pane, "echo '? ^$*(a)|[b]{c}#,%d \\\\ ü─ é.'")
         await self.until(lambda: logged_text(pane).endswith(b"\r\n$ "), "the answer")
-        guard = await self.is_never_quiet(pane)
+        guard = await self.restless(pane)
         self.assertFalse(guard.still)
         self.assertTrue(await pane.press_if("1", guard, [0, 1, 2]))
         await self.until(lambda: logged_text(pane).endswith(b"1"), "the key")
-        guard = await self.is_never_quiet(pane)
+        guard = await self.restless(pane)
         await self.output_printed(pane)
         self.assertTrue(await pane.press_if("2", guard, [0, 1, 4]))
-        guard = await self.is_never_quiet(pane)
+        guard = await self.restless(pane)
         await self.output_printed(pane)
         self.assertFalse(await pane.press_if("3", guard, range(24)))
 
@@ -260,8 +260,8 @@ class Contract(LineContract, QuestionContract):
         await self.run_line(pane, "echo one")
         await self.until(lambda: logged_text(pane).endswith(b"one\r\n$ "), "the answer")
         found = await pane.capture_content()
-        self.assertEqual((24, 0), (len(found.get_rows), found.history))
-        rows = [line.rstrip() for line in found.get_rows[:4]]
+        self.assertEqual((24, 0), (len(found.lines), found.history))
+        rows = [line.rstrip() for line in found.lines[:4]]
         self.assertEqual([b"$ echo one", b"one", b"$", b""], rows)
         self.assertEqual((2, 2, True), (found.cursor_x, found.cursor_y, found.cursor_visible))
         self.assertEqual((80, 24, False), (found.cols, found.rows, found.alternate_screen))
@@ -277,12 +277,12 @@ class Contract(LineContract, QuestionContract):
         found = await pane.capture_content(None)
         self.assertEqual(81 - 24, found.history)
         self.assertEqual(found.history, found.history_size)
-        self.assertEqual(81, len(found.get_rows))
+        self.assertEqual(81, len(found.lines))
         want = [line for n in range(40) for line in (b"$ echo %d" % n, b"%d" % n)]
-        self.assertEqual([*want, b"$"], [line.rstrip() for line in found.get_rows])
+        self.assertEqual([*want, b"$"], [line.rstrip() for line in found.lines])
         some = await pane.capture_content(10)
         self.assertEqual(10, some.history)
-        self.assertEqual(found.get_rows[-34:], some.get_rows)
+        self.assertEqual(found.lines[-34:], some.lines)
 
     async def test_capture_of_a_long_history_reads_the_newest_lines(self: Any) -> None:
         pane, _ = await self.shell()
@@ -299,9 +299,9 @@ class Contract(LineContract, QuestionContract):
             found = await pane.capture_content(wanted)
             self.assertEqual(whole.history_size, found.history_size)
             self.assertIn(found.history, range(20, 25))
-            read = [line.removeprefix(b"\x1b[m\x1b(B") for line in found.get_rows]
-            self.assertEqual(list(whole.get_rows[-len(read) :]), read)
-            self.assertEqual(24, len(found.get_rows) - found.history)
+            read = [line.removeprefix(b"\x1b[m\x1b(B") for line in found.lines]
+            self.assertEqual(list(whole.lines[-len(read) :]), read)
+            self.assertEqual(24, len(found.lines) - found.history)
         some = await pane.capture_content(15)
         self.assertEqual(15, some.history)
 
@@ -312,7 +312,7 @@ class Contract(LineContract, QuestionContract):
         found = await pane.capture_content()
         self.assertTrue(found.alternate_screen)
         self.assertFalse(found.cursor_visible)
-        self.assertEqual(b"  inside", found.get_rows[1].rstrip())
+        self.assertEqual(b"  inside", found.lines[1].rstrip())
         for mode in (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1h", b"\x1b[?1006h"):
             self.assertIn(mode, found.modes)
         self.assertEqual(24, len(found.main))
@@ -325,7 +325,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((100, 30), (pane.cols, pane.rows))
         self.assertEqual([(100, 30)], heard.sizes)
         found = await pane.capture_content()
-        self.assertEqual((100, 30, 30), (found.cols, found.rows, len(found.get_rows)))
+        self.assertEqual((100, 30, 30), (found.cols, found.rows, len(found.lines)))
 
     async def test_title_is_reported(self: Any) -> None:
         pane, heard = await self.shell()
@@ -344,7 +344,7 @@ class Contract(LineContract, QuestionContract):
         self.assertTrue(pane.paused)
         self.assertFalse(pane.log.has_offset(start))
         await self.run_line(pane, "echo hidden")
-        while b"hidden" not in b"".join((await pane.capture_content()).get_rows[1:]):
+        while b"hidden" not in b"".join((await pane.capture_content()).lines[1:]):
             await self.until(lambda: True)
         await pane.resume_output()
         self.assertFalse(pane.paused)
@@ -384,17 +384,17 @@ class Contract(LineContract, QuestionContract):
         pane, heard = await self.shell()
         await self.run_line(pane, "exit 7")
         await self.until(lambda: heard.exits, "the end")
-        await self.wait_until_known(pane)
+        await self.settle(pane)
         await self.mux.close()
         again = await self.multiplexer().adopt_pane(ID, self.pane_place)
         self.assertEqual((7, None), (again.ending.status, again.ending.signal))
         self.assertIsNone(again.pid)
-        self.assertIn(b"exit 7", (await again.capture_content()).get_rows[0])
+        self.assertIn(b"exit 7", (await again.capture_content()).lines[0])
 
     async def test_killed_pane_ends_and_its_session_can_be_created_again(self: Any) -> None:
         pane, heard = await self.shell()
         unsubscribe = pane.log.subscribe(lambda: None)
-        await pane.kill_process()
+        await pane.kill()
         self.assertLess(pane.log.start, pane.log.end)
         unsubscribe()
         self.assertEqual(pane.log.start, pane.log.end)
@@ -402,7 +402,7 @@ class Contract(LineContract, QuestionContract):
         self.assertEqual((0, []), (heard.lost, heard.exits))
         await self.raises(PaneGone, pane.write_bytes(b"x"))
         self.assertIs(Liveness.DEAD, await pane.probe_process())
-        await pane.kill_process()
+        await pane.kill()
         await self.shell()
 
     async def test_stalled_server_is_unknown_and_completes_its_work_later(self: Any) -> None:

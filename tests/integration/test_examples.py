@@ -177,7 +177,7 @@ class DocumentedExampleTests(SynchronousTestCase):
     def test_examples_of_the_audit_log_page_run(self) -> None:
         self.daemon.start()
         (block,) = [
-            block for block in blocks(ROOT / "docs/explain/security.rst") if "audit" in block
+            block for block in blocks(ROOT / "docs/reference/audit.rst") if "audit" in block
         ]
         here = block.replace("http://127.0.0.1:8770", self.daemon.url).replace("=ann", "=admin")
         self.assertNotEqual(block, here)

@@ -140,7 +140,7 @@ class ForksTests(TestCase):
             raise SkipTest("this kernel has no Landlock")
         self.patch(landlock, "apply_rules", refuse)
         argv, folder = ["/bin/sh", "-c", "true"], tempfile.gettempdir()
-        with self.assertRaisesRegex(OSError, "within its folder"):
+        with self.assertRaisesRegex(OSError, "restricted to its folder"):
             fork_server.start_process(argv, {}, None, None, folder, fork_server.SYSTEM)
 
     def nested(self) -> tuple[Path, Path]:

@@ -248,7 +248,7 @@ class DrippingPeer(ReceiverPeer):
             self.later = LOOP.callLater(0.05, self.drip)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
-        if hasattr(self, "later") and self.later.is_active():
+        if hasattr(self, "later") and self.later.active():
             self.later.cancel()
 
 

@@ -10,7 +10,9 @@ from tests.security.fencecase import FenceCase
 
 SOURCE = Path(tservice.__file__).parent
 PAGE = SOURCE.parent / "docs" / "reference" / "outgoing.rst"
-MAKES = re.compile(r"(?:Outbound|GuardedEndpoint|HostnameEndpoint|Agent|clone_words)\(|listenUDP\(")
+MAKES = re.compile(
+    r"(?:OutboundClient|GuardedEndpoint|HostnameEndpoint|(?<!\w)Agent|clone_arguments)\(|listenUDP\("
+)
 REQUESTS = {
     "notify/build.py": "Webhook",
     "push/build.py": "Push message",

@@ -81,7 +81,7 @@ class SlowPlaceTests(LateCase):
         self.refused(self.park("POST", f"/api/cron/jobs/{made['id']}/run", self.cookie("max")))
         (run,) = self.world.good("root", "GET", f"/api/cron/jobs/{made['id']}/runs")
         self.assertEqual("failed", run["status"])
-        self.assertIn("lost a right", run["errorMessage"])
+        self.assertIn("was revoked", run["errorMessage"])
 
     def test_timed_run_is_not_started_after_a_lost_right(self) -> None:
         body = b'{"prompt": "go", "durationMinutes": 5}'

@@ -44,7 +44,8 @@ class ConnectionShareTests(DaemonCase):
 
     def test_log_warns_of_few_connections(self) -> None:
         self.assertIn(
-            f"only {ROOM} connections at a time: of {FILES} descriptors", self.service.log
+            f"only {ROOM} connections at a time: ulimit -n allows {FILES} descriptors",
+            self.service.log,
         )
 
     def test_account_with_silent_web_tabs_leaves_room_for_others(self) -> None:

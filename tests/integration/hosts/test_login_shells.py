@@ -45,6 +45,8 @@ class LoginShellTests(SynchronousTestCase):
     @classmethod
     def setUpClass(cls) -> None:
         cls.daemon = DaemonHarness().start()
+        # A folder of a host cannot be seen, so that it would be asked about.
+        cls.daemon.request("PUT", "/api/settings", {"trustFolders": "always"}).data()
 
     @classmethod
     def tearDownClass(cls) -> None:
