@@ -95,6 +95,4 @@ def build_site(
         config.max_sessions, tabs_listener=bool(config.webview_listen)
     )
     room = raise_descriptor_limit(kept)
-    return HttpSite(
-        kernel, ground.reactor, metrics.count_response, room, config.http2, shared=config.multiuser
-    )
+    return HttpSite(kernel, ground.reactor, metrics.count_response, room, shared=config.multiuser)

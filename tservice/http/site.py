@@ -11,9 +11,9 @@ from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.web import server
 
+from tservice.http.connections.channel import Http1Channel
 from tservice.http.connections.connection_limit import MAX_CONNECTIONS, is_within_share
 from tservice.http.connections.fair_scheduler import FairScheduler
-from tservice.http.connections.negotiation import NegotiatedConnection
 from tservice.http.envelope import bare_refusal
 from tservice.http.kernel import HttpKernel
 from tservice.http.request import ServiceRequest
@@ -28,7 +28,7 @@ OVER_SHARE = bare_refusal(
     429, "Too Many Requests: too many concurrent ones of this account", {"Retry-After": "1"}
 )
 
-Weigh = Callable[[NegotiatedConnection], int]
+Weigh = Callable[[Http1Channel], int]
 
 ResponseListener = Callable[[str, str, int, float, int], None]
 """Callback for every response: route pattern, method, status, seconds, bytes of its content."""
@@ -39,7 +39,7 @@ def _ignore_response(route: str, method: str, status: int, seconds: float, size:
 
 
 class HttpSite(server.Site):
-    """Serves the kernel over HTTP/1.1, and over HTTP/2 if TLS negotiated it.
+    """Serves the kernel over HTTP/1.1.
 
     There is no access log: it would cost a third of the throughput; use C{answered} instead.
     """
@@ -52,32 +52,27 @@ class HttpSite(server.Site):
         clock: IReactorTime,
         on_response: ResponseListener = _ignore_response,
         max_connections: int = MAX_CONNECTIONS,
-        http2: bool = False,
         shared: bool = False,
     ) -> None:
-        """@param http2: true to offer HTTP/2 over TLS.
-        @param shared: true if several accounts share the connections, so that none may have all of
-            them.
-        """
+        """@param shared: true if accounts share the connections: none may have them all."""
         super().__init__(kernel, reactor=clock, timeout=IDLE_SECONDS, parsePOSTFormSubmission=False)
         self.kernel = kernel
         self._answered = on_response
-        self._http2 = http2
         self._shared = shared
         self._max_connections = max_connections
-        self._open: dict[NegotiatedConnection, str] = {}
+        self._open: dict[Http1Channel, str] = {}
         self._held = 0
         self.turns = FairScheduler(clock)
 
     def acceptableProtocols(self) -> list[bytes]:
-        """Return the protocols that TLS may negotiate, best first."""
-        return [b"h2", b"http/1.1"] if self._http2 else [b"http/1.1"]
+        """Return the protocols that TLS may negotiate."""
+        return [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Any:
         """Return a connection, or C{None} (it is closed) when there are too many."""
         if len(self._open) >= self._max_connections and not self._make_room():
             return None
-        connection = NegotiatedConnection(self)
+        connection = Http1Channel(self)
         self._open[connection] = str(getattr(addr, "host", ""))
         return connection
 
@@ -114,7 +109,7 @@ class HttpSite(server.Site):
         return self._drop_heaviest([each for each in silent if weigh(each)], weigh)
 
     def _drop_heaviest(
-        self, these: list[NegotiatedConnection], weigh: Weigh = lambda connection: 1
+        self, these: list[Http1Channel], weigh: Weigh = lambda connection: 1
     ) -> bool:
         weights: Counter[str] = Counter()
         for each in these:
@@ -124,17 +119,17 @@ class HttpSite(server.Site):
         [(most, _)] = weights.most_common(1)
         oldest = next(each for each in these if self._open[each] == most)
         del self._open[oldest]
-        oldest.drop_connection()
+        oldest.abortConnection()
         return True
 
-    def connection_ended(self, connection: NegotiatedConnection) -> None:
+    def connection_ended(self, connection: Http1Channel) -> None:
         """Remove a connection that L{buildProtocol} made; also called for a dropped one."""
         self._open.pop(connection, None)
 
     def close_connections(self) -> Deferred[None]:
         """Drop all connections; the Deferred fires when every handler has been notified."""
         for each in tuple(self._open):
-            each.drop_connection()
+            each.abortConnection()
         return deferLater(self.reactor, 0)
 
     @property

@@ -22,6 +22,12 @@ PANE_VARIABLES = frozenset(
 )
 """Variables that a service started inside another service's pane finds and must ignore."""
 
+NO_HTTP2 = (
+    "http2: this setting is deprecated and has no effect; remove it, and use a reverse proxy to"
+    " serve HTTP/2"
+)
+"""Warning for the setting C{http2}, if any layer turns it on."""
+
 
 @frozen(kw_only=True)
 class LoadedConfig:
@@ -55,7 +61,10 @@ def load_config(
         if isinstance(raw, Path):
             values[entry.attribute] = _expand_path(raw, home)
     made: dict[str, Any] = values
-    return LoadedConfig(config=Config(**made), warnings=_unknown_variables(environ, table))
+    config = Config(**made)
+    without_effect = (NO_HTTP2,) if config.http2 else ()
+    warnings = (*_unknown_variables(environ, table), *without_effect)
+    return LoadedConfig(config=config, warnings=warnings)
 
 
 def _from_yaml(where: str, file: Path, table: tuple[SettingEntry, ...]) -> dict[str, object]:

@@ -151,7 +151,9 @@ class Config:
         "", setting_parsers.parse_url_prefix, "Path under which a reverse proxy serves the service."
     )
     http2: bool = _setting_field(
-        False, setting_parsers.parse_boolean, "Offer HTTP/2 over TLS; read docs/security.rst first."
+        False,
+        setting_parsers.parse_boolean,
+        "Deprecated and without effect: for HTTP/2, use a reverse proxy.",
     )
     docker_bridge_hooks: bool = _setting_field(
         False,

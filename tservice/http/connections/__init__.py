@@ -1,1 +1,1 @@
-"""Client connections: HTTP/1.1 and HTTP/2, with limits."""
+"""Client connections: HTTP/1.1 with limits."""

@@ -47,7 +47,7 @@ TOO_LONG_HEADER = _REFUSED % b"431 Request Header Fields Too Large"
 class Http1Channel(HTTPChannel):
     """HTTP/1.1 server connection with time limits.
 
-    @ivar site: set by the factory.
+    @ivar site: the server.
     @ivar owner: the account of the caller; C{None} for an unknown caller.
     """
 
@@ -65,6 +65,14 @@ class Http1Channel(HTTPChannel):
     _held = False
     _streaming: StreamedRequest | None = None
     _turn: IDelayedCall | None = None
+
+    def __init__(self, site: ConnectionServer) -> None:
+        super().__init__()
+        # The attributes that twisted.web's factories set on their channels.
+        self.factory = self.site = site
+        self.requestFactory = site.requestFactory
+        self.timeOut = site.timeOut
+        self.callLater = site.reactor.callLater  # type: ignore[method-assign]
 
     @property
     def request_line(self) -> tuple[bytes, bytes, bytes]:
@@ -273,6 +281,7 @@ class Http1Channel(HTTPChannel):
         protocol.dataReceived(first + waiting)
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
+        self.site.connection_ended(self)
         for timer in (self._linger, self._turn):
             cancel_call(timer)
         super().connectionLost(reason)

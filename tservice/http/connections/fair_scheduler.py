@@ -2,8 +2,8 @@
 iteration.
 
 Compressed data from a client can be costly to decompress, which delays other users' terminals.
-Therefore all HTTP/2 connections and all WebSockets share a fixed budget for each iteration.  A key
-press does not wait for connections with much data.
+Therefore all WebSockets and the connections to the targets of web tabs share a fixed budget for
+each iteration.  A key press does not wait for connections with much data.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.non_empty import require_items
-from tservice.core.config.load import LoadedConfig, load_config
+from tservice.core.config.load import NO_HTTP2, LoadedConfig, load_config
 from tservice.core.config.model import Config, list_settings
 from tservice.core.errors import StartError
 
@@ -102,6 +102,16 @@ class ConfigLayerTests(LoadCase):
     def test_unknown_variable_gives_one_warning(self) -> None:
         found = self.load(environ={"SERVICE_MAX_SESSION": "4", "OTHER": "1"})
         self.assertEqual(("SERVICE_MAX_SESSION: unknown setting, ignored",), found.warnings)
+
+    def test_deprecated_http2_gives_one_warning_from_every_layer(self) -> None:
+        for found in (
+            self.load(yaml="http2: true"),
+            self.load(environ={"SERVICE_HTTP2": "1"}),
+            self.load({"http2": True}),
+            self.load({"http2": True}, {"SERVICE_HTTP2": "1"}, "http2: true"),
+        ):
+            self.assertEqual((NO_HTTP2,), found.warnings)
+        self.assertEqual((), self.load(yaml="http2: false").warnings)
 
 
 class ConfigRefusalTests(LoadCase):

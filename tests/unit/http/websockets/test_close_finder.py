@@ -77,7 +77,7 @@ class FarewellCase(SocketCase):
     def assertPatient(self, connection: SiteConnection, code: int) -> None:
         """The peer is told once, and what it sends on is neither parsed, nor kept, nor cut."""
         self.clock.advance(0)
-        socket = connection.channel._channel._upgraded
+        socket = connection.channel._upgraded
         self.patch(socket, "processData", lambda: self.fail("it is parsed on"))
         heard = [list(each.heard) for each in self.handlers]
         for name, frame in FLOODS.items():
@@ -98,7 +98,7 @@ class FarewellCase(SocketCase):
         self.assertTrue(connection.transport.aborted)
         sent = connection.value()
         connection.send(b"\0" * 100_000)
-        self.assertEqual(b"", connection.channel._channel._upgraded.data)
+        self.assertEqual(b"", connection.channel._upgraded.data)
         self.assertEqual(sent, connection.value())
         connection.lose()
         self.assertEqual(0, self.sockets.socket_count)
@@ -116,7 +116,7 @@ class FarewellCase(SocketCase):
             # A reset could overtake our close on its way to a peer that began to close itself.
             self.assertFalse(connection.transport.aborted)
             connection.send(masked_frame(PING) * 10_000)
-            self.assertEqual(b"", connection.channel._channel._upgraded.data)
+            self.assertEqual(b"", connection.channel._upgraded.data)
             connection.lose()
 
 
@@ -177,7 +177,7 @@ class FarewellRuleTests(FarewellCase):
         self.error = CloseSocket(4003, "no")
         connection = self.api.connect()
         connection.send(request_head("GET", "/ws/7", UPGRADE) + masked_frame(PING) * 5000)
-        self.assertEqual(b"", connection.channel._channel._upgraded.data)
+        self.assertEqual(b"", connection.channel._upgraded.data)
         connection.send(masked_frame(PING) * FRAMES + ANSWER)
         self.assertFalse(connection.transport.disconnecting)
         self.clock.advance(CLOSE_SECONDS)
@@ -215,7 +215,7 @@ class PeerTests(FarewellCase):
         connection.send(ANSWER)
         self.assertTrue(connection.transport.disconnecting)
         connection.send(masked_frame(PING) * 10_000)
-        self.assertEqual(b"", connection.channel._channel._upgraded.data)
+        self.assertEqual(b"", connection.channel._upgraded.data)
 
     def test_peer_that_does_not_read_the_close_is_aborted(self) -> None:
         """A transport ends when all was taken: of a peer that reads nothing, never."""

@@ -192,7 +192,7 @@ class SocketShareTests(SocketCase):
 
     def test_failing_socket_is_cut_alone(self) -> None:
         first, second = self.bombed(2, 3)
-        self.patch(first.channel._channel._upgraded, "processData", lambda: 1 / 0)
+        self.patch(first.channel._upgraded, "processData", lambda: 1 / 0)
         self.clock.advance(0)
         self.assertTrue(first.transport.aborted)
         self.assertEqual(1, len(self.flushLoggedErrors(ZeroDivisionError)))

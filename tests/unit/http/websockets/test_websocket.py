@@ -297,7 +297,7 @@ class ClosingTests(SocketCase):
                 connection.send(masked_frame(0, content, first=0))
             self.clock.advance(0)
             self.assertEqual([1009], [each.code for each in self.got(connection)])
-            self.assertTrue(len(connection.channel._channel._upgraded.message_data) <= MAX_PARTS)
+            self.assertTrue(len(connection.channel._upgraded.message_data) <= MAX_PARTS)
 
     def test_broken_frames_close_with_their_code(self) -> None:
         for data, code in (
