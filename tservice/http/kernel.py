@@ -171,7 +171,7 @@ class HttpKernel:
     def render(self, request: ServiceRequest) -> int:
         """Answer C{request}, now or later."""
         if not _TOKEN.fullmatch(request.method):
-            # HTTP/2 does not check the method.
+            # twisted.web does not limit the length of a method.
             self._end_response(request, bare_refusal(400, "Bad Request").response)
             return NOT_DONE_YET
         path = paths.canonical_path(request.path, self._base)
@@ -304,7 +304,7 @@ class HttpKernel:
         client's pace.
         """
         content = await self._convert_errors(request, work)
-        if content is None or not is_written_in_pieces(request, len(content)):
+        if content is None or not is_written_in_pieces(len(content)):
             return content
         await write_in_pieces(request, content)
         return None
@@ -329,8 +329,6 @@ class HttpKernel:
             response = refused or self._log_fault(request)
         if response is None or request.gone:
             return None
-        if not request.startedWriting:
-            await request.wait_until_writable()
         if request.startedWriting:
             # A stream broke off: abort the connection so that the client notices.
             request.abort()

@@ -17,7 +17,7 @@ from twisted.web.http import datetimeToString
 from tservice.core.errors import invalid_field
 from tservice.http.body import too_large
 from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
-from tservice.http.connections.channel import LINGER_BYTES, Http1Channel
+from tservice.http.connections.channel import Http1Channel
 from tservice.http.connections.interfaces import RequestServer
 from tservice.http.envelope import HttpRefusal, bare_refusal
 from tservice.http.transfer.request_body import IncomingBody
@@ -59,7 +59,7 @@ class ServiceRequest(server.Request):
     """
 
     site: RequestServer  # type: ignore[assignment]
-    channel: Any
+    channel: Http1Channel
     content: Any
     visit: AuthenticationRequest
     gone = False
@@ -71,7 +71,6 @@ class ServiceRequest(server.Request):
     _received = 0
     _crumbs = 0
     _held = 0
-    _dropped = 0
     _bound: int | None = None
     _vouched = False
 
@@ -82,9 +81,7 @@ class ServiceRequest(server.Request):
 
     def set_owner(self, account: str | None) -> None:
         """Assign its connection to C{account} until the next request on it."""
-        # Over HTTP/2 each stream of the connection has a channel.
-        connection = getattr(self.channel, "_conn", self.channel)
-        connection.owner = account
+        self.channel.owner = account
 
     def getRequestHostname(self) -> bytes:
         """Return a constant: the gate checks the Host header, and routing never uses it."""
@@ -114,15 +111,6 @@ class ServiceRequest(server.Request):
             if length > bound:
                 self._refuse_body(too_large(bound))
 
-    def hold_head(self, size: int) -> None:
-        """Count the headers as held memory if many requests arrive on one connection."""
-        if self.is_complete or self.gone:
-            return
-        if self.site.reserve_body_bytes(size):
-            self._held += size
-        else:
-            self._refuse_body(BUSY)
-
     def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
         """Add data to the body, which arrived in C{pieces} pieces."""
         self._crumbs += max(0, pieces - len(data) // TINY_CHUNK_BYTES)
@@ -142,14 +130,13 @@ class ServiceRequest(server.Request):
                 )
             )
         if self.refusal is not None:
-            self._release_bytes(len(data))
             return
         self._held += len(data)
         self.content.write(data)
 
     def _is_streamed(self) -> bool:
         kind = (self.getHeader("content-type") or "").partition(";")[0].strip().lower()
-        method, target = self._read_request_line()
+        method, target = self.channel.request_line[:2]
         path = target.partition(b"?")[0]
         return self.site.kernel.is_streamed(method, path, kind == FORM)
 
@@ -157,16 +144,10 @@ class ServiceRequest(server.Request):
         """Start the handler although the body has only begun to arrive."""
         self.content.close()
         self.content = BytesIO()
-        channel, plain = self.channel, isinstance(self.channel, Http1Channel)
-        hold = channel.hold_body if plain else channel.pauseProducing
-        go_on = channel.go_on if plain else channel.resumeProducing
-        self.incoming = IncomingBody(hold, go_on, complete=False)
+        self.incoming = IncomingBody(self.channel.hold_body, self.channel.go_on, complete=False)
         self._look_up_bound()
         self._pass_on(self.incoming, data)
-        if plain:
-            channel.stream(self)
-        else:
-            self.requestReceived(channel.command, channel.path, b"HTTP/2")
+        self.channel.stream(self)
 
     def _pass_on(self, incoming: IncomingBody, data: bytes) -> None:
         self._received += len(data)
@@ -178,15 +159,10 @@ class ServiceRequest(server.Request):
                     "body", f"must not be sent in more than {MAX_TINY_CHUNKS} tiny chunks"
                 )
             )
-        if self.discards_rest:
-            self._release_bytes(len(data))
         incoming.add_data(data)
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
-        """Handle the complete request, or signal the end of the body to a running handler."""
-        if self.is_complete:
-            self.body_ended()
-            return
+        """Handle the request."""
         plain, _, query = path.partition(b"?")
         if query.count(b"&") + query.count(b";") >= PARAMETERS:
             self.refusal = invalid_field(
@@ -200,11 +176,6 @@ class ServiceRequest(server.Request):
         if self.incoming is not None:
             self.incoming.set_complete()
 
-    async def wait_until_writable(self) -> None:
-        """Wait until a response can be sent: over HTTP/2, for the end of an unread body."""
-        if self.incoming is not None and not isinstance(self.channel, Http1Channel):
-            await self.incoming.discard_rest()
-
     def _check_size(self, size: int) -> None:
         """Refuse the body if it is too large, or its sender may not send a body of that size."""
         if self._received > LEAST_BODY_LIMIT:
@@ -213,19 +184,14 @@ class ServiceRequest(server.Request):
                 self._refuse_body(too_large(bound))
         if self.refusal is None and self._received > JSON_BODY_LIMIT and not self._vouched:
             self._vouched = True
-            self.site.kernel.authorize_upload(self, *self._read_request_line())
+            self.site.kernel.authorize_upload(self, *self.channel.request_line[:2])
         if self.refusal is None and not self.site.reserve_body_bytes(size):
             self._refuse_body(BUSY)
 
     def _look_up_bound(self) -> int:
-        method, target = self._read_request_line()
+        method, target = self.channel.request_line[:2]
         self._bound = self.site.kernel.get_body_limit(method, target.partition(b"?")[0])
         return self._bound
-
-    def _read_request_line(self) -> tuple[bytes, bytes]:
-        if isinstance(self.channel, Http1Channel):
-            return self.channel.request_line[:2]
-        return self.channel.command, self.channel.path
 
     def refuse_body(self, why: ServiceError | HttpRefusal) -> None:
         """Stop receiving the body; no-op once the request is being handled."""
@@ -237,14 +203,7 @@ class ServiceRequest(server.Request):
         self.content.close()
         self.content = BytesIO()
         self._let_go()
-        # An HTTP/2 stream is not ended early here: its response waits for the body's end.
-        if isinstance(self.channel, Http1Channel):
-            self.channel.refuse_early(self)
-
-    def _release_bytes(self, size: int) -> None:
-        self._dropped += size
-        if self._dropped > LINGER_BYTES and not isinstance(self.channel, Http1Channel):
-            self.channel.abortConnection()
+        self.channel.refuse_early(self)
 
     def _let_go(self) -> None:
         self.site.reserve_body_bytes(-self._held)
@@ -265,11 +224,6 @@ class ServiceRequest(server.Request):
             self.site.kernel.render(self)
         except Exception:
             self.processingFailed(Failure())
-
-    @property
-    def can_upgrade(self) -> bool:
-        """True if the connection can switch to another protocol, which HTTP/2 cannot."""
-        return isinstance(self.channel, Http1Channel)
 
     def upgrade(self, protocol: IProtocol, first: bytes) -> None:
         """Switch the connection to C{protocol}, which receives C{first} before any other data."""

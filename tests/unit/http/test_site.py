@@ -61,6 +61,10 @@ class RoutingTests(SynchronousTestCase):
         self.assertEqual((204, b""), (answer.status, answer.content))
         self.assertEqual("DELETE, GET, HEAD, OPTIONS", answer.headers["allow"])
 
+    def test_overlong_method_is_a_bad_request(self) -> None:
+        self.assertEqual(405, self.api.request("X" * 32, "/api/things/x").status)
+        self.assertEqual(400, self.api.request("X" * 33, "/api/things/x").status)
+
     def test_head_has_the_length_and_no_content(self) -> None:
         got = self.api.get("/api/things/a1")
         answer = self.api.request("HEAD", "/api/things/a1")

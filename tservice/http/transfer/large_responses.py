@@ -20,9 +20,6 @@ PIECE = 72 * 1024
 a transport reports that it is full, so it never holds two pieces.
 """
 
-SMALL = 8 * 1024
-"""Piece size over HTTP/2, where a hundred responses may wait in one connection."""
-
 MAX_UNREAD, MAX_UNREAD_PER_ACCOUNT = 256 * 1024 * 1024, 128 * 1024 * 1024
 """Bytes of responses that wait to be read, in total and of one account, at which no more begin;
 the last one may exceed them."""
@@ -66,7 +63,7 @@ class LargeResponses:
         @param request: a L{tservice.http.request.ServiceRequest}.
         @raise ServiceError: 429: too many bytes wait to be read.
         """
-        if request.gone or not is_written_in_pieces(request, size):
+        if request.gone or not is_written_in_pieces(size):
             return
         self._check_limits(who)
         self._untaken[who] += size
@@ -89,11 +86,11 @@ class LargeResponses:
         raise ServiceError(ErrorCode.RATE_LIMITED, text)
 
 
-def is_written_in_pieces(request: Any, size: int) -> bool:
+def is_written_in_pieces(size: int) -> bool:
     """Return whether a response of C{size} bytes is written at the client's pace, and counted until
     then.
     """
-    return size > (SMALL if request.clientproto == b"HTTP/2" else PIECE)
+    return size > PIECE
 
 
 async def write_in_pieces(request: Any, content: bytes) -> None:

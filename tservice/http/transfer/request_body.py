@@ -58,14 +58,6 @@ class IncomingBody:
         self._resume_sender()
         return data
 
-    async def discard_rest(self) -> None:
-        """Wait for the body's end, and discard the rest."""
-        self.discards_rest = True
-        self._pieces.clear()
-        self._resume_sender()
-        while not self.complete:
-            await self._wait_for_data()
-
     # -- called by the request
 
     def add_data(self, data: bytes) -> None:

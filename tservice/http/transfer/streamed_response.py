@@ -41,8 +41,6 @@ class StreamedResponse:
         self._request.write(b"")
         if not self._request.gone:
             self._request.registerProducer(self, True)
-            # Over HTTP/2 the end of a connection is only reported to its requests.
-            self._request.notifyFinish().addErrback(lambda _: self.stopProducing())
 
     async def write(self, data: bytes) -> None:
         """Send C{data}; return once more may be sent.

@@ -132,7 +132,6 @@ def _check_handshake(request: ServiceRequest) -> None:
         and "upgrade" in _header_words(request, "connection")
         and request.getHeader("sec-websocket-version") == "13"
         and good
-        and request.can_upgrade
     ):
         return
     refused = failure_response(

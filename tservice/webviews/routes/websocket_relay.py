@@ -109,7 +109,7 @@ async def relay_websocket(
     """
     request: Any = call.request
     key = call.get_header("sec-websocket-key") or ""
-    if not request.can_upgrade or request.method != b"GET" or not key.isascii():
+    if request.method != b"GET" or not key.isascii():
         raise bare_refusal(400, "Bad Request: no WebSocket handshake")
     far = await upstream.connect(passage.target, TargetSocket, passage.owner, passage.pin)
     try:

@@ -61,19 +61,9 @@ class IncomingTests(SynchronousTestCase):
         self.failureResultOf(self.read(), ServiceError)
         self.assertTrue(self.body.discards_rest)
 
-    def test_draining_discards_the_body(self) -> None:
-        self.body.add_data(bytes(BUFFER_BYTES))
-        drained = Deferred.fromCoroutine(self.body.discard_rest())
-        self.assertEqual(["hold", "go on"], self.said)
-        self.body.add_data(bytes(BUFFER_BYTES))
-        self.assertNoResult(drained)
-        self.body.set_complete()
-        self.successResultOf(drained)
-        self.assertEqual(["hold", "go on"], self.said)
-
 
 class StreamedTests(SynchronousTestCase):
-    """A handler that reads while the body arrives, over HTTP/1.1."""
+    """A handler that reads while the body arrives."""
 
     def setUp(self) -> None:
         self.read: list[bytes] = []
