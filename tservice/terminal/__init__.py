@@ -1,1 +1,1 @@
-"""Pure rules for terminal text: escape sequences, frames, dialogs, composers."""
+"""Rules that interpret terminal text, without I/O: escape sequences, frames, dialogs, composers."""

@@ -19,10 +19,10 @@ import re
 from collections.abc import Callable
 
 LIMIT = 8 * 1024
-"""Longest parameter run or string of one sequence, in bytes (architecture-mux).
+"""Maximum bytes of the parameters or the string of one sequence (architecture-mux).
 
-A longer sequence is dropped up to this limit, and the rest is text. So an introducer in a binary
-file cannot swallow the stream, and no more than this is kept between chunks.
+A longer sequence is dropped up to this limit, and the rest counts as text. So an introducer in a
+binary file cannot swallow the stream, and the stripper buffers at most this much between chunks.
 """
 
 _PARAMETERS = rb"[\x20-\x3f]{0,%d}" % LIMIT
@@ -43,18 +43,22 @@ def strip_escapes(data: bytes) -> bytes:
 
 
 class EscapeStripper:
-    """Incremental stripper: the joined results do not depend on the chunk boundaries.
+    """Incremental stripper, whose joined results do not depend on the chunk boundaries.
 
-    Between chunks at most L{LIMIT} bytes and an introducer are kept.
+    Between two chunks it buffers at most L{LIMIT} bytes and an introducer.
     """
 
     def __init__(self, stays: Callable[[bytes], bool] | None = None) -> None:
-        """@param stays: called with each sequence; returns true to keep it."""
+        """@param stays: called with each escape sequence; returns true if the sequence must stay in
+        the output. C{None} removes every sequence.
+        """
         self._open = b""
         self._stays = stays
 
     def feed(self, data: bytes) -> bytes:
-        """Return the text that C{data} completes."""
+        """Return the text that is complete after C{data}; an unfinished sequence waits for the next
+        chunk.
+        """
         if self._open:
             data = self._open + data
             self._open = b""

@@ -1,6 +1,6 @@
-"""Reader of an agent's composer: its position on the screen and its content.
+"""Parser that finds the composer (input field) of an agent on the screen and reads its content.
 
-Every agent draws its input field differently. The differences are data (L{ComposerRule}) from the
+Every agent draws its composer differently. The differences are data (L{ComposerRule}) from the
 mode's registry entry.
 """
 
@@ -34,9 +34,9 @@ _TAIL = 40
 class ComposerRule:
     """Appearance of one mode's composer.
 
-    @ivar glyph: the text with which its first row begins; C{None} if it is the text between the
-        last two horizontal rules.
-    @ivar placeholder: its text while it is empty.
+    @ivar glyph: the text with which the composer's first row begins; C{None} if the composer is the
+        text between the last two horizontal rules.
+    @ivar placeholder: the text that an empty composer shows.
     """
 
     glyph: str | None
@@ -44,7 +44,8 @@ class ComposerRule:
 
 
 def read_composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
-    """Return the content of the composer, rows joined by LF; C{None} if none is visible.
+    """Return the content of the composer, with its rows joined by LF; C{None} if no composer is
+    visible.
 
     @param screen: the rows of the screen, without styles.
     """
@@ -58,15 +59,17 @@ def read_composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
 
 
 def has_paste_placeholder(composer: str) -> bool:
-    """Return true if an agent shows a placeholder for a long text: C{[PastedText ~18 lines]}."""
+    """Return true if the composer shows a placeholder for a long text, such as C{[PastedText ~18
+    lines]}.
+    """
     return _STAND_IN.search(composer) is not None
 
 
 def still_contains(composer: str, prompt: str) -> bool:
-    """Return true if C{prompt}, typed before, is still in C{composer}.
+    """Return true if C{prompt}, which was typed before, is still in C{composer}.
 
-    Agents wrap rows, show tabs as blanks, scroll long texts and replace long pastes by a
-    placeholder.
+    The comparison allows for agents that wrap rows, show tabs as blanks, scroll long texts, or
+    replace long pastes by a placeholder.
     """
     if has_paste_placeholder(composer):
         return True
@@ -79,11 +82,10 @@ def still_contains(composer: str, prompt: str) -> bool:
 
 
 def contains_only(composer: str, prompt: str) -> bool:
-    """Return true if C{composer} may contain only C{prompt}, or the visible part of it after
-    scrolling.
+    """Return true if C{composer} may contain C{prompt} and nothing else.
 
-    The placeholder for a long paste shows the number of rows or characters, or the number of rows
-    after the first.
+    After scrolling, the visible part of the prompt is enough. The placeholder for a long paste
+    shows the number of rows or characters, or the number of rows after the first.
     """
     stand_ins = _STAND_IN.findall(composer)
     rows = prompt.count("\n") + 1
@@ -94,11 +96,11 @@ def contains_only(composer: str, prompt: str) -> bool:
 
 
 def shows_quoted_dialog(screen: Sequence[str], prompt: str) -> bool:
-    """Return true if the screen shows the end of C{prompt}, typed before, and it looks like a
-    dialog.
+    """Return true if a dialog on the screen is only text at the end of C{prompt}, which was typed
+    before.
 
-    A composer with a text copied from a dialog looks exactly like that dialog. A dialog that
-    appeared in the meantime takes the composer's place, so the prompt is not visible.
+    A composer with a text copied from a dialog looks exactly like that dialog. A real dialog
+    replaces the composer, so the prompt would not be visible.
     """
     if not any(_OPTION.match(line) or is_key_hint(line) for line in prompt.split("\n")):
         return False
@@ -127,23 +129,24 @@ def _read_after_glyph(screen: Sequence[str], glyph: str) -> str | None:
 
 
 def _begins_with_glyph(row: str, glyph: str) -> bool:
-    """Return true if a row begins with the glyph, followed by a blank of any kind or nothing:
-    C{>_} is a logo.
+    """Return true if a row begins with the glyph, followed by any blank or by nothing.
+
+    For example, C{>_} is a logo and not a composer.
     """
     text = _strip_box_sides(row).lstrip()
     return text.startswith(glyph) and not text[len(glyph) :][:1].strip()
 
 
 def _begins_with_similar_glyph(row: str, glyph: str) -> bool:
-    """Return true if a framed row begins with the glyph, or with that of another version."""
+    """Return true if a framed row begins with the glyph, or with the glyph of another version."""
     return any(_begins_with_glyph(row, each) for each in (glyph, *get_similar_glyphs(glyph)))
 
 
 def _strip_box_sides(row: str) -> str:
-    """Return a row without a box's sides.
+    """Return a row without the left and right sides of its box.
 
-    This uses no regular expression: one that begins with any white space takes quadratic time for
-    each of two hundred rows, while the reactor waits.
+    This avoids a regular expression: one that begins with any white space takes quadratic time, for
+    each of two hundred rows, and blocks the reactor.
     """
     inside = row.lstrip()
     if inside.startswith(_BOX_SIDES):
@@ -154,9 +157,9 @@ def _strip_box_sides(row: str) -> str:
 
 
 def _find_ruled_row(screen: Sequence[str], glyph: str) -> int | None:
-    """Return the row right below the rule that opens a composer between two rules.
+    """Return the index of the first row of a composer between two rules.
 
-    Only there the C{!} of a shell command can replace the glyph.
+    Only in this row the C{!} of a shell command can replace the glyph.
     """
     rules = [number for number, row in enumerate(screen) if _is_rule(row)]
     for top, bottom in zip(rules[-2::-1], rules[:0:-1], strict=True):
@@ -169,7 +172,7 @@ def _find_ruled_row(screen: Sequence[str], glyph: str) -> int | None:
 
 
 def _is_dialog_row(row: str) -> bool:
-    """Return true if a row is part of a dialog, which takes the composer's place.
+    """Return true if a row is part of a dialog, which replaces the composer.
 
     Gemini CLI shows a submitted prompt between the same rules as its composer.
     """
@@ -177,10 +180,10 @@ def _is_dialog_row(row: str) -> bool:
 
 
 def _find_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
-    """Return the last row with the glyph, if it is the composer.
+    """Return the index of the last row that begins with the glyph, if this row is the composer.
 
-    A submitted prompt looks just like the composer, and a dialog takes the composer's place. So a
-    row with a dialog or with more than a footer below it is an old prompt. Mistaking it for the
+    A submitted prompt looks just like the composer, and a dialog replaces the composer. So a row
+    with a dialog or with more than a footer below it is an old prompt. Mistaking it for the
     composer would press Enter in the dialog.
     """
     for number in range(len(screen) - 1, -1, -1):
@@ -209,7 +212,10 @@ def _find_continuation(rows: Sequence[str]) -> list[str]:
 
 
 def _strip_footer(found: list[str], rows: Sequence[str]) -> list[str]:
-    """Return the rows of the text: without a rule below, a blank row ends it."""
+    """Return the rows of the text without the footer.
+
+    If no rule closes the composer, the first blank row ends the text.
+    """
     ruled = len(found) < len(rows) and _is_rule(rows[len(found)])
     if ruled or "" not in found:
         return found

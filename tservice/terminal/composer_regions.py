@@ -1,4 +1,4 @@
-"""Detection of the composer in a frame, and of the live rows around it."""
+"""Detection of the composer in a frame, and of the rows around it that show a running turn."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _BELOW = 16
 """Maximum number of rows below a composer: footer, completions of a slash command, key help."""
 
 _FOOTER = " /@+*"
-"""Characters with which rows below a composer begin: they are indented or complete a command or
-a file name. Other text there was printed after the client had ended.
+"""Characters with which rows below a composer begin: such rows are indented, or complete a command
+or a file name. Other text below it was printed after the client had ended.
 """
 
 _COMPLETED = "/@"
@@ -37,7 +37,7 @@ _WAITING = re.compile(r" *(?:[\u2800-\u28ff] )?Waiting for (?:user|your|approval
 
 @frozen
 class RowSpan:
-    """Rows C{top} to C{bottom}, both inclusive."""
+    """Rows C{top} to C{bottom} of a screen, both inclusive."""
 
     top: int
     bottom: int
@@ -54,9 +54,7 @@ def is_waiting(row: str) -> bool:
 
 
 def find_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Return the position of the composer, including its frame; C{None} if the screen shows
-    none.
-    """
+    """Return the rows of the composer, including its frame; C{None} if the screen shows none."""
     if frame.last_row < 0 or frame.is_dead:
         return None
     finders = {"framed": _find_framed, "row": _find_rowed, "bar": _find_bar, "mark": _find_marked}
@@ -66,8 +64,8 @@ def find_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
 def contains_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:
     """Return true if the composer contains a user's unsent text.
 
-    A client's own text there, a hint or a suggestion, is dim except for the caret on it. A composer
-    in another mode (C{!}: a shell command) counts as containing text.
+    Text by the client, such as a hint or a suggestion, is dim except for the caret on it. A
+    composer in another mode (C{!}: a shell command) counts as containing text.
     """
     span = find_composer(frame, rules)
     if span is None:
@@ -83,7 +81,11 @@ def _is_border(frame: ScreenFrame, at: int) -> bool:
 
 
 def _is_row_written(frame: ScreenFrame, at: int, first: ScreenRules | None) -> bool:
-    """Return true if row C{at} contains text that is not dim; in the first row, after the glyph."""
+    """Return true if row C{at} contains text that is not dim.
+
+    @param first: the rules whose glyph begins the composer's first row and is skipped; C{None} for
+        any other row.
+    """
     row = frame.inner_rows[at]
     start = _measure_indent(row)
     if first is not None:
@@ -93,7 +95,7 @@ def _is_row_written(frame: ScreenFrame, at: int, first: ScreenRules | None) -> b
 
 
 def is_written_after(frame: ScreenFrame, row: int, column: int) -> bool:
-    """Return true if a row contains text that is no hint from C{column} on, where the caret is."""
+    """Return true if a row contains text other than a hint from column C{column} on."""
     return row < len(frame.inner_rows) and _is_written(frame, row, column)
 
 
@@ -116,10 +118,10 @@ def _is_faint(styles: frozenset[RunStyle]) -> bool:
 def find_live_paragraphs(
     frame: ScreenFrame, span: RowSpan | None, reach: int = _PARAGRAPHS
 ) -> list[list[str]]:
-    """Return the paragraphs that show a running turn, the nearest to the composer first.
+    """Return the paragraphs that can show a running turn, the nearest to the composer first.
 
-    These are the ones below the composer and the last C{reach} above it. The text further up
-    belongs to the conversation and may quote anything.
+    These are all paragraphs below the composer and the last C{reach} paragraphs above it. The text
+    further up belongs to the conversation and may quote anything.
     """
     if span is None:
         return _split_paragraphs(frame, 0, frame.last_row + 1)[-reach:][::-1]
@@ -145,7 +147,7 @@ def _find_framed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
 
 
 def _find_ruled(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Find a composer between two rules that begin in the same column as the glyph."""
+    """Return a composer between two rules that begin in the same column as the glyph."""
     lines = [i for i in range(frame.last_row + 1) if frame.is_rule(i)]
     if len(lines) < 2:
         return None
@@ -167,9 +169,7 @@ def _find_ruled(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
 
 
 def _begins_with_glyph(row: str, rules: ScreenRules) -> bool:
-    """Return true if a composer's first row begins with a glyph: its mode's own or a similar
-    one.
-    """
+    """Return true if a composer's first row begins with a glyph of the mode or a similar one."""
     for glyph in (*rules.glyphs, *get_similar_glyphs(rules.glyphs[0])):
         # With text right after it, C{>} is a logo.
         if row.startswith(glyph) and not row[len(glyph) :][:1].strip():
@@ -178,7 +178,7 @@ def _begins_with_glyph(row: str, rules: ScreenRules) -> bool:
 
 
 def _find_boxed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Find a composer in the last box of the screen."""
+    """Return a composer in the last box of the screen."""
     edges = [i for i in range(frame.last_row + 1) if frame.is_edge(i)]
     if len(edges) < 2 or not rules.glyphs:
         return None
@@ -193,12 +193,14 @@ def _find_boxed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
 
 
 def _find_rowed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Find a composer in a separate row; older versions of these clients drew a box around it."""
+    """Return a composer that is a row with the glyph; older versions of these clients drew a box
+    around it.
+    """
     return _find_row(frame, rules) or _find_boxed(frame, rules)
 
 
 def _find_row(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Find a row that begins with the glyph, with only its continuation and a footer below."""
+    """Return a row that begins with the glyph, if only its continuation and a footer follow."""
     glyphs = (*rules.glyphs, _BAR_GLYPH)
     begins = tuple(f"{blank}{glyph} " for glyph in glyphs for blank in ("", " "))
     for at in range(frame.last_row, -1, -1):
@@ -221,7 +223,7 @@ def _find_footer(frame: ScreenFrame, top: int) -> RowSpan | None:
 
 
 def _find_bar(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Find rows with a bar on their left, closed by the bar's foot."""
+    """Return the rows with a bar on their left, closed by the foot of the bar."""
     ends = [i for i in range(frame.last_row + 1) if _BAR_END.fullmatch(frame.rows[i])]
     if not ends or len(frame.find_filled(ends[-1] + 1, frame.last_row + 1)) > _BELOW:
         return None
@@ -232,7 +234,7 @@ def _find_bar(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
 
 
 def _find_marked(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    """Find the mark of an empty composer in the last rows."""
+    """Return the row among the last ones that contains the mark of an empty composer."""
     if not rules.ready_mark:
         return None
     for at in reversed(frame.find_filled(frame.last_row - _BELOW + 1, frame.last_row + 1)):

@@ -1,4 +1,4 @@
-"""Rows that a dialog covers."""
+"""Detection of the rows that a dialog covers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TALLEST = 60
 
 UPPER = "╭┌╔"
 LOWER = "╰└╚"
-"""Characters with which the lower edges of boxes begin; C{UPPER} likewise."""
+"""Characters with which the lower edges of boxes begin; C{UPPER} are those of the upper edges."""
 
 _TABS = re.compile(r"(?:← +)?[☐☒☑✔] +\S.*")
 _LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
@@ -21,7 +21,10 @@ _LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
 
 @frozen
 class DialogArea:
-    """Rows that a dialog covers; C{bounded}: an edge or rule is right above them."""
+    """Rows that a dialog covers, C{top} to C{bottom}.
+
+    @ivar bounded: an edge or a rule is right above the rows, so none of them is cut off.
+    """
 
     top: int
     bottom: int
@@ -29,7 +32,7 @@ class DialogArea:
 
 
 def find_dialog_area(frame: ScreenFrame, at: int) -> DialogArea:
-    """Return the dialog around row C{at}: down from the nearest rule or upper edge around it."""
+    """Return the dialog around row C{at}, which begins below the nearest rule or upper edge."""
     closed = 0
     for top in range(at, max(-1, at - TALLEST), -1):
         if frame.is_edge(top):
@@ -44,7 +47,7 @@ def find_dialog_area(frame: ScreenFrame, at: int) -> DialogArea:
 
 
 def _is_upper_rule(frame: ScreenFrame, at: int) -> bool:
-    """Return true if a rule is a dialog's upper one, not the one inside it before a last option."""
+    """Return true if a rule is the upper edge of a dialog, not the rule before its last option."""
     following = frame.find_filled(at + 1, min(at + 3, frame.last_row + 1))
     # A plan is shown between dashed lines, with a rule below them.
     above = frame.find_filled(at - 2, at)
@@ -59,7 +62,10 @@ def is_tab_row(text: str) -> bool:
 
 
 def parse_tabs(frame: ScreenFrame, area: DialogArea) -> tuple[tuple[str, bool], ...]:
-    """Return the tabs in a question dialog's first row, without its Submit page."""
+    """Return the tabs in a question dialog's first row, without its Submit page.
+
+    Each tab has a label, and true if its question has been answered.
+    """
     first = frame.find_filled(area.top, min(area.top + 3, frame.last_row + 1))
     row = frame.inner_rows[first[0]].strip(" ") if first and area.bounded else ""
     if not is_tab_row(row) or row[0] == "✔":

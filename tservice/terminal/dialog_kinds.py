@@ -10,7 +10,7 @@ from tservice.terminal.dialog_questions import strip_drawing
 
 
 class DialogKind(StrEnum):
-    """Kinds of dialogs, as far as they are answered differently."""
+    """Kinds of dialogs that the service must distinguish, because they are answered differently."""
 
     TRUST = "trust"
     PERMISSION = "permission"
@@ -32,7 +32,7 @@ _OTHER_PHRASES = re.compile(
 )
 
 AFFORDANCES = ("entertoconfirm", "esctocancel", "no,exit")
-"""Texts for answering such dialogs (protocol-trust)."""
+"""Texts that show how a folder-trust dialog can be answered (protocol-trust)."""
 
 _OTHER_AFFORDANCES = (
     "entercontinue",
@@ -67,13 +67,13 @@ _PERMISSION = re.compile(
 
 
 def squeeze_text(rows: Sequence[str]) -> str:
-    """Return the text in lower case and without white space (protocol-trust)."""
+    """Return the joined rows in lower case and without white space (protocol-trust)."""
     return "".join("".join(rows).lower().split())
 
 
 def says_trust(rows: Sequence[str]) -> bool:
-    """Return true if the text is that of a folder-trust dialog (protocol-trust, and other CLIs'
-    phrases).
+    """Return true if the rows contain the phrases of a folder-trust dialog (protocol-trust), or
+    those of other CLIs.
     """
     text = squeeze_text(rows)
     said = any(phrase in text for phrase in PHRASES) or _OTHER_PHRASES.search(text)
@@ -85,9 +85,10 @@ def classify_dialog(
 ) -> DialogKind:
     """Return the kind of a dialog.
 
-    @param text: its rows above the options.
-    @param footer: its rows below them.
-    @param tabbed: it begins with the tabs of a question dialog.
+    @param text: the rows of the dialog above its options.
+    @param footer: the rows below the options.
+    @param labels: the labels of the options.
+    @param tabbed: the first row shows the tabs of a question dialog.
     """
     provider = any(map(_PROVIDER.search, text))
     if not labels:
@@ -111,11 +112,11 @@ def classify_dialog(
 
 
 def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
-    """Return true if the dialog mentions trust and asks for it.
+    """Return true if a dialog with the phrases of protocol-trust really asks for trust.
 
-    The content of a permission dialog may quote all phrases of protocol-trust, so the dialog's own
-    words decide. One of three conditions holds: an option says "trust", the last text before the
-    options is the trust question, or an option ends the client. No answer about a tool does that.
+    The content of a permission dialog may quote all these phrases. So one of three conditions must
+    hold: an option says "trust", the last text before the options is the trust question, or an
+    option ends the client. No dialog about a tool has such options.
     """
     if not says_trust([*text, *labels, *footer]):
         return False
@@ -151,6 +152,6 @@ def is_decline_label(label: str) -> bool:
 
 
 def is_trust_label(label: str) -> bool:
-    """Return true if an option of a trust dialog trusts this folder and no more."""
+    """Return true if an option of a trust dialog trusts this folder and nothing else."""
     said = _TRUST_LABEL.fullmatch(label) or _YES_LABEL.fullmatch(label)
     return bool(said) and not is_decline_label(label) and not _PARENT_LABEL.fullmatch(label)

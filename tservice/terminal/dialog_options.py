@@ -1,4 +1,6 @@
-"""Options of a dialog: the frame grammar (protocol-dialogs) and the layouts without numbers."""
+"""Parser of a dialog's options, in numbered layouts (protocol-dialogs: frame grammar) and in
+layouts without numbers.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ options.
 """
 
 WIDE_GAP = 12
-"""The same for text that is known to be a dialog, because long descriptions wrap."""
+"""Like L{GAP}, for text that is known to be a dialog, where long descriptions wrap."""
 
 # Plain blanks only: a no-break space after the glyph belongs to a composer, not a dialog.
 _NUMBERED = re.compile(
@@ -31,13 +33,14 @@ _NUMBERED = re.compile(
 _CHECK = re.compile(r"(?:\[(?P<mark>[ xX✔✓*])\]|(?P<box>[☐☑☒◯◉]))\s+(?P<label>.*)")
 _COLUMN = re.compile(r" {2,}.*$")
 _BESIDE = re.compile(r"[^ ] {2,}(?P<text>[^ ✔✓│┃┌└╭╰─][^│┃┌└╭╰─]*)$")
-"""Separate column that is neither a tick nor a box with a preview."""
+"""Pattern of text in a separate column that is neither a tick nor a box with a preview."""
 
 _CURRENT = re.compile(r" [✔✓]$")
 _MARKED = re.compile(rf" *[{MARKERS}] +(?P<label>[^ ].*)")
 _LETTER = re.compile(r"\[(?P<key>[A-Za-z])\] +(?P<label>[^\[\s](?:[^\[]*[^\[\s])?)")
 _HANG = 5
-"""Maximum distance between an option's number and the start of a wrapped row of its label."""
+"""Maximum number of columns between an option's number and the start of a wrapped row of its label.
+"""
 
 _PADDING = 4
 """Cells at a row's end that a client may keep free before it wraps."""
@@ -47,13 +50,14 @@ _PADDING = 4
 class DialogOption:
     """Option of a dialog.
 
-    @ivar n: its number, from 1; in layouts without numbers its position.
-    @ivar label: white space folded, without number, marker and check box.
-    @ivar selected: the highlight is on it.
-    @ivar checked: C{None} if there is no check box.
-    @ivar key: the key that picks it immediately, C{None} if there is none.
-    @ivar free_text: picking it opens a field for free text.
-    @ivar description: the text below the label, white space folded; C{None} if there is none.
+    @ivar n: the number of the option, from 1; in layouts without numbers its position.
+    @ivar label: the text of the option, with white space folded, without number, marker and check
+        box.
+    @ivar selected: the option is highlighted.
+    @ivar checked: true if the check box is ticked; C{None} if the option has no check box.
+    @ivar key: the key that picks the option immediately; C{None} if there is no such key.
+    @ivar free_text: picking the option opens a field for free text.
+    @ivar description: the text below the label, with white space folded; C{None} if there is none.
     """
 
     n: int
@@ -67,10 +71,10 @@ class DialogOption:
 
 @frozen(kw_only=True)
 class OptionBlock:
-    """Options and their positions.
+    """Options of a dialog and their rows on the screen.
 
     @ivar rows: the row in which each option begins.
-    @ivar bottom: the last row that belongs to them.
+    @ivar bottom: the last row that belongs to the options.
     """
 
     options: tuple[DialogOption, ...]
@@ -84,7 +88,7 @@ class OptionBlock:
 
     @property
     def has_marker(self) -> bool:
-        """True if exactly one option is highlighted: a list in written text has no marker."""
+        """True if exactly one option is highlighted; a list in ordinary text has no highlight."""
         return sum(option.selected for option in self.options) == 1
 
 
@@ -101,7 +105,10 @@ def find_numbered_block(rows: Sequence[str], gap: int = GAP) -> OptionBlock | No
     """Return the last complete block of numbered options in C{rows} (protocol-dialogs: frame
     grammar).
 
-    Labels are limited to their row; L{join_wrapped_labels} adds the wrapped rest.
+    Each label contains the text of its first row only; L{join_wrapped_labels} adds the wrapped
+    rest.
+
+    @param gap: maximum number of other lines between two options.
     """
     best: list[_OptionLine] | None = None
     run: list[_OptionLine] = []
@@ -132,8 +139,8 @@ def _extend_run(
 
 
 def _count_between(rows: Sequence[str], last: _OptionLine, line: _OptionLine) -> int:
-    """Return the number of other lines between two options; the wrapped rows of a long label do
-    not count.
+    """Return the number of other lines between two options, not counting the wrapped rows of a
+    label.
     """
     others = rows[last.row + 1 : line.row]
     if len(others) > WIDE_GAP:
@@ -169,7 +176,7 @@ def _strip_columns(label: str) -> str:
 
 
 def parse_checkbox(option: DialogOption) -> DialogOption:
-    """Return the option with a check box parsed from its label."""
+    """Return the option with its check box removed from the label and stored in C{checked}."""
     found = _CHECK.fullmatch(option.label)
     if found is None:
         return option
@@ -178,10 +185,10 @@ def parse_checkbox(option: DialogOption) -> DialogOption:
 
 
 def join_wrapped_labels(frame: ScreenFrame, block: OptionBlock) -> OptionBlock:
-    """Return the block with wrapped labels joined.
+    """Return the block with wrapped labels joined and descriptions filled in.
 
-    A row belongs to the label above it if its first word did not fit there. All other text between
-    two options is a description.
+    A row belongs to the label above if its first word did not fit at the end of that label. All
+    other text between two options is a description.
     """
     ends = [*block.rows[1:], min(frame.last_row, block.bottom + GAP) + 1]
     options = []
@@ -218,9 +225,10 @@ def _join_label(frame: ScreenFrame, label: str, start: int, end: int) -> tuple[s
 def _read_description(
     rows: Sequence[str], start: int, first: int, end: int, *, ticked: bool
 ) -> str | None:
-    """Return the text after or below the label that begins in row C{start}, up to a gap.
+    """Return the description next to or below the label that begins in row C{start}; a gap ends it.
 
-    @param ticked: it is a page with boxes, where only buttons are farther right than numbers.
+    @param ticked: the options have check boxes. On such pages only buttons are farther right than
+        the numbers.
     """
     beside = _BESIDE.search(rows[start])
     number = _measure_indent(rows[start], f" {MARKERS}")
@@ -238,23 +246,26 @@ def _read_description(
 
 
 def _measure_indent(row: str, blanks: str = " ") -> int:
-    """Return the number of blanks before the text; for an empty row a very large number."""
+    """Return the number of blanks before the text; a very large number for an empty row."""
     return len(row) - len(row.lstrip(blanks)) if row.strip() else sys.maxsize
 
 
 def has_room(row: str, word: str, width: int) -> bool:
-    """Return true if C{word} would have had room after C{row}, so that it did not have to wrap."""
+    """Return true if C{word} would have fitted after C{row} within C{width} cells, so it did not
+    wrap.
+    """
     return count_cells(row) + 1 + count_cells(word) <= width
 
 
 def count_cells(text: str) -> int:
-    """Return the number of terminal cells of a text."""
+    """Return the number of terminal cells that a text takes."""
     return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def get_wrapping_width(frame: ScreenFrame, at: int) -> int:
-    """Return the column at which text of this row had to wrap: the box's inner edge or the
-    pane's, minus some padding.
+    """Return the column at which a client wraps the text of row C{at}.
+
+    This is the inner edge of the box or of the pane, minus some padding.
     """
     raw = frame.rows[at]
     boxed = raw.lstrip(" ")[:1] in ("│", "┃")
@@ -262,9 +273,10 @@ def get_wrapping_width(frame: ScreenFrame, at: int) -> int:
 
 
 def find_unnumbered_block(frame: ScreenFrame, start: int, stop: int) -> OptionBlock | None:
-    """Return a list with a marker but without numbers: the last marked row and its neighbours.
+    """Return the options of a list with a marker but without numbers.
 
-    The neighbours begin in the same column as the marked label; one blank row may separate two.
+    The block consists of the last marked row and its neighbours. They begin in the same column as
+    the marked label, and one blank row may separate two of them.
     """
     rows = frame.inner_rows
     for at in range(stop - 1, start - 1, -1):
@@ -295,8 +307,8 @@ def find_unnumbered_block(frame: ScreenFrame, start: int, stop: int) -> OptionBl
 def _find_beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
     """Return the rows in which an option begins.
 
-    These are all rows. If blank rows separate them, the first of each part begins an option, and a
-    description follows it.
+    If blank rows separate the options, the first row of each part begins an option, and its
+    description follows. Otherwise every row is an option.
     """
     filled = [i for i in range(first, last + 1) if rows[i].strip()]
     begun = [i for i in filled if i == first or not rows[i - 1].strip()]
@@ -304,7 +316,12 @@ def _find_beginnings(rows: Sequence[str], first: int, last: int, marked: int) ->
 
 
 def _find_list_end(rows: Sequence[str], at: int, column: int, step: int, end: int) -> int:
-    """Return the farthest row in one direction that still belongs to the list around row C{at}."""
+    """Return the last row of the list around row C{at} in one direction.
+
+    @param column: the column in which the list's labels begin.
+    @param step: 1 to search downwards, -1 to search upwards.
+    @param end: the row at which the search stops.
+    """
     last = at
     i = at + step
     while i != end and abs(i - last) <= 2:
@@ -335,10 +352,9 @@ _HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|
 
 
 def parse_horizontal(frame: ScreenFrame, at: int) -> tuple[DialogOption, ...]:
-    """Return options next to each other, with the highlight shown by its background alone; empty if
-    there are none.
+    """Return options next to each other, where only the background shows the highlight.
 
-    Key hints in the same row are no options.
+    The result is empty if there are none. Key hints in the same row are not options.
     """
     row = frame.inner_rows[at]
     found = [s for s in _SEGMENT.finditer(row) if not _HINT.fullmatch(s[0])]

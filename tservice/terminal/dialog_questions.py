@@ -1,8 +1,9 @@
-"""Parser of the sentence that a dialog asks, and of the command that it asks about
+"""Parser of the question that a dialog asks, and of the command that the question is about
 (protocol-approvals).
 
-A command's own rows can look like a dialog. A command counts as complete only if something that no
-command can draw proves the start of the dialog: a box's edge, or a row further to the left.
+Rows of a command can look like a dialog. So a command counts as complete only if the start of the
+dialog is certain. The proof is something that no command can draw: a box's edge, or a row further
+to the left.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ KNOWN_QUESTION = re.compile(
     r"(?:Do you (?:want|trust|wish)|Would you like|Allow |Approve |Apply |Trust this|△ "
     r"|Ready to submit|Exit plan mode|Are you sure|How would you|Which )",
 )
-"""Words with which the clients begin their own questions."""
+"""Pattern of the words with which the clients' own questions begin."""
 
 _ASIDE = re.compile(r"(?:Reason|Tip|Note|Hint): |[$●⎿] ?")
 
@@ -31,7 +32,7 @@ _CUT = re.compile(
     r"|\bview all\b|\bshow more\b",
     re.IGNORECASE,
 )
-"""Marks of clients for omitted text."""
+"""Pattern of the marks with which clients replace omitted text."""
 _SIDEBAR = re.compile(r"\S {3,}\S|^ {30,}\S")
 _COLUMN_BESIDE = re.compile(r" {30,}\S.*$")
 _RUN_ROW = "Would you like to run the following command?"
@@ -39,13 +40,17 @@ _SHELL_TITLE = re.compile(r"\s*\? Shell\b")
 _PERMISSION = "△ Permission required"
 _BAR = "┃"
 BODY_ROWS = 6
-"""Rows of a command that opencode shows without scrolling, on any screen."""
+"""Number of rows of a command that opencode shows without scrolling, on any screen."""
 
 
 def find_question(
     frame: ScreenFrame, area: DialogArea, end: int, tabbed: bool
 ) -> tuple[str | None, int | None]:
-    """Return the sentence asked and the row in which it begins."""
+    """Return the question and the row in which it begins; C{None} for both if there is none.
+
+    @param end: the row of the first option.
+    @param tabbed: the dialog begins with the tabs of a question dialog.
+    """
     paragraphs = list(_split_paragraphs(frame, area.top, end))
     if tabbed:
         return _find_tabbed_question(paragraphs)
@@ -66,8 +71,9 @@ def _extract_sentence(text: str) -> str | None:
 
 
 def _find_tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None, int | None]:
-    """Return the sentence of a question page, which may be any text between its tabs and its
-    options.
+    """Return the question of a page with tabs, and its row.
+
+    Any text between the tabs and the options can be the question.
     """
     rows = [p for p in paragraphs if not is_tab_row(p[1])]
     if not rows:
@@ -80,7 +86,9 @@ def _find_tabbed_question(paragraphs: list[tuple[int, str]]) -> tuple[str | None
 
 
 def _split_paragraphs(frame: ScreenFrame, start: int, stop: int) -> Iterable[tuple[int, str]]:
-    """Yield rows of text that belong together: neighbours with the same indent."""
+    """Yield paragraphs with their first row; neighbouring rows with the same indent form a
+    paragraph.
+    """
     begin, words, indent = start, list[str](), -1
     for at in range(start, stop):
         row = frame.inner_rows[at]
@@ -109,9 +117,9 @@ def fold_whitespace(text: str) -> str:
 
 @frozen(kw_only=True)
 class ShownCommand:
-    """Command as a dialog shows it, one line for each row.
+    """Command as a dialog shows it, one line for each row of the screen.
 
-    @ivar whole: no part of it is missing.
+    @ivar whole: no part of the command is missing.
     """
 
     text: str
@@ -119,7 +127,7 @@ class ShownCommand:
 
 
 def read_command(frame: ScreenFrame, top: int, end: int) -> ShownCommand | None:
-    """Return the command of a dialog whose text takes the rows C{top} to C{end}, if it shows one.
+    """Return the command that a dialog shows in the rows C{top} to C{end}; C{None} without one.
 
     @param end: the row of the first option.
     """
@@ -163,7 +171,7 @@ def _read_opencode_command(frame: ScreenFrame, end: int) -> ShownCommand | None:
 
 
 def _has_side_column(rows: Sequence[str]) -> bool:
-    """Return true if there is a separate column next to the dialog's rows."""
+    """Return true if a separate column is next to the dialog's rows."""
     return any(_SIDEBAR.search(row) for row in rows)
 
 

@@ -1,8 +1,8 @@
-"""Dialogs on a frame: the question, its options, and their keys (protocol-dialogs).
+"""Parser of dialogs on a frame: the question, the options, and their keys (protocol-dialogs).
 
-A dialog is recognized only in the place of dialogs: it is the last thing on the screen, and there
-is no composer. In addition to its options it must show an edge above, key hints below or a known
-question. A numbered list in an answer, a file or a diff that quotes one is no dialog.
+Text counts as a dialog only if it is the last thing on the screen and no composer is visible. In
+addition to its options it must show an edge above, key hints below or a known question. A numbered
+list in an answer, a file or a diff that quotes one is no dialog.
 """
 
 from __future__ import annotations
@@ -53,20 +53,23 @@ _TRANSCRIPT_VIEW = re.compile(r"Showing (?:detailed )?transcript|ctrl\+o to togg
 class AgentDialog:
     """Dialog on the screen that waits for a choice or for fields to be filled in.
 
-    @ivar title: its first row, white space folded.
-    @ivar question: the sentence asked, white space folded; C{None} if there is none.
-    @ivar page: C{multi} if its options are ticked before they are sent, C{review} for the page that
+    @ivar title: the first row of the dialog, with white space folded.
+    @ivar question: the question, with white space folded; C{None} if there is none.
+    @ivar page: C{multi} if options are ticked before they are sent, C{review} for the page that
         sends them, else C{single}.
-    @ivar tabs: the pages of a question dialog, C{(label, answered)}; empty if it has none.
-    @ivar digits_answer: an option's digit gives the answer (on a C{multi} page: ticks it).
-    @ivar needs_enter: an answer takes cursor keys and Enter.
-    @ivar whole: its upper edge is on the screen, so no row of it is cut off there.
-    @ivar context: the dialog's rows, at most the last 30 and 4000 characters (protocol-approvals).
+    @ivar tabs: the pages of a question dialog, each C{(label, answered)}; empty without pages.
+    @ivar digits_answer: the digit of an option gives the answer; on a C{multi} page it ticks the
+        option.
+    @ivar needs_enter: an answer requires cursor keys and Enter.
+    @ivar whole: the upper edge of the dialog is on the screen, so none of its rows is cut off.
+    @ivar context: the rows of the dialog, at most the last 30 rows and 4000 characters
+        (protocol-approvals).
     @ivar above: the number of rows that C{context} leaves out.
-    @ivar command: the command that it asks about, if the screen shows one.
-    @ivar frame_hash: names this dialog: its text and labels without markers, ticks, borders and
-        colours, white space folded (protocol-approvals). The text is everything that the answer
-        covers, so the same question about another command has another hash.
+    @ivar command: the command that the question is about; C{None} if the screen shows none.
+    @ivar frame_hash: digest that identifies this dialog (protocol-approvals). It covers text and
+        labels without markers, ticks, borders and colours, with white space folded. The text is
+        everything that the answer covers, so the same question about another command has another
+        hash.
     """
 
     kind: DialogKind
@@ -85,12 +88,12 @@ class AgentDialog:
 
     @property
     def selected_option(self) -> DialogOption | None:
-        """Highlighted option, if the screen shows one."""
+        """Highlighted option; C{None} if the screen highlights none."""
         return next((option for option in self.options if option.selected), None)
 
 
 def is_placeholder(label: str) -> bool:
-    """Return true if the option with a field still shows the client's placeholder there."""
+    """Return true if an option's text field still shows the client's placeholder."""
     return bool(_FREE_TEXT.fullmatch(label))
 
 
@@ -137,7 +140,7 @@ def _find_block(frame: ScreenFrame, gap: int) -> OptionBlock | None:
 
 
 def _is_last_block(frame: ScreenFrame, block: OptionBlock) -> bool:
-    """Return true if only hints, edges and an indented footer follow."""
+    """Return true if only key hints, edges and an indented footer are below the options."""
     below = frame.find_filled(block.bottom + 1, frame.last_row + 1)
     return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
 
@@ -150,7 +153,7 @@ def _may_follow(frame: ScreenFrame, at: int) -> bool:
 
 
 def _is_wrapped_hint(frame: ScreenFrame, at: int) -> bool:
-    """Return true if row C{at} is the rest of the key hints above it, which had no room there."""
+    """Return true if row C{at} continues the key hints of the row above, where it had no room."""
     above, word = frame.rows[at - 1], frame.rows[at].split()[0]
     full = not grammar.has_room(above, word, grammar.get_wrapping_width(frame, at - 1))
     return full and is_key_hint(above)
@@ -186,7 +189,7 @@ def _find_lettered(frame: ScreenFrame) -> OptionBlock | None:
 
 
 def _find_horizontal(frame: ScreenFrame) -> OptionBlock | None:
-    """Return options next to each other below their title (opencode)."""
+    """Return options that are next to each other in a row below their title (opencode)."""
     for at in frame.find_filled(frame.last_row - 4, frame.last_row + 1)[::-1]:
         found = grammar.parse_horizontal(frame, at)
         block = OptionBlock(options=found, rows=(at,), bottom=at)
@@ -213,7 +216,10 @@ def _is_form(frame: ScreenFrame, area: DialogArea) -> bool:
 
 
 def _find_optionless(frame: ScreenFrame) -> AgentDialog | None:
-    """Return a form, a field or an advert, whose key hints show that it takes the keys."""
+    """Return a dialog without options: a form, a text field or an advert.
+
+    Its key hints show that it receives the keys.
+    """
     last = frame.find_filled(frame.last_row - 4, frame.last_row + 1)
     hint = next((i for i in last if is_key_hint(frame.inner_rows[i])), None)
     if hint is None or not all(_may_follow(frame, i) for i in last if i > hint):
@@ -266,7 +272,10 @@ def _classify_page(kind: DialogKind, options: tuple[DialogOption, ...]) -> str:
 def _mark_free_text(
     frame: ScreenFrame, area: DialogArea, block: OptionBlock
 ) -> tuple[DialogOption, ...]:
-    """Mark the option that opens a field: the one before the rule of a question's last option."""
+    """Return the options, with C{free_text} set on the one that opens a field for free text.
+
+    In a question dialog with a rule before its last option, this is the option before the rule.
+    """
     tabs = bool(parse_tabs(frame, area))
     *rest, last = block.options
     split = tabs and any(frame.is_rule(i) for i in range(block.top, block.bottom))

@@ -1,4 +1,4 @@
-"""Draft in an agent's composer, distinguished from the agent's own text there."""
+"""Parser of the user's draft in an agent's composer, which ignores text by the agent itself."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SHORT = 8
 class ComposerDraft:
     """Content of a composer.
 
-    @ivar text: its rows, joined by LF; C{""} if no user has written anything.
-    @ivar rows: the rows of the screen that the composer takes.
+    @ivar text: the rows, joined by LF; C{""} if the user has written nothing.
+    @ivar rows: the indices of the screen's rows that the composer covers.
     @ivar span: the position of the composer, including blank rows; C{None} if only its text was
         found.
-    @ivar hinted: it shows the agent's own mark of an empty composer.
+    @ivar hinted: the composer shows the agent's own mark of an empty composer.
     """
 
     text: str
@@ -34,14 +34,14 @@ class ComposerDraft:
     hinted: bool = False
 
     def contains_prompt(self, prompt: str) -> bool:
-        """Return true if C{prompt}, typed before, is still there."""
+        """Return true if C{prompt}, which was typed before, is still in the composer."""
         if len(prompt) < _SHORT and "\n" not in prompt:
             # So few characters are part of many texts, and no agent replaces them by a placeholder.
             return "".join(self.text.split()) == "".join(prompt.split())
         return bool(self.text) and still_contains(self.text, prompt)
 
     def is_exactly(self, prompt: str) -> bool:
-        """Return true if the draft is exactly C{prompt}, typed before, with nothing added."""
+        """Return true if the draft is exactly C{prompt}, which was typed before."""
         return self.contains_prompt(prompt) and contains_only(self.text, prompt)
 
 
@@ -65,7 +65,9 @@ def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> Co
 
 
 def _read_after_bar(frame: ScreenFrame, span: RowSpan, rule: ComposerRule) -> str:
-    """Return the rows after the bar, without the last one, which names the agent and its model."""
+    """Return the text to the right of the bar, without the last row, which shows the agent and its
+    model.
+    """
     glyph = rule.glyph or ""
     rows = [frame.rows[at].lstrip(" ").removeprefix(glyph) for at in range(span.top, span.bottom)]
     filled = [row.strip() for row in rows if row.strip()][:-1]

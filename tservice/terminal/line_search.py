@@ -1,4 +1,4 @@
-"""Search for a text in a pane's history."""
+"""Search for a text in the lines of a pane's history and screen."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from collections.abc import Iterable
 from attrs import frozen
 
 TEXT_LIMIT = 1000
-"""Maximum characters of a line that a match shows."""
+"""Maximum number of characters of the matching line that a result contains."""
 
 BEFORE = 200
-"""Number of these characters before the match in a longer line."""
+"""Number of characters before the match that the result of a longer line contains."""
 
 
 @frozen
 class TextOccurrence:
-    """Occurrence of a text.
+    """Occurrence of a text in a line.
 
-    @ivar line: 0-based line of the history, followed by the screen (protocol-search).
-    @ivar text: the line; of a longer one L{TEXT_LIMIT} characters with the match in them.
-    @ivar offset: the position of the match in the line, in characters.
-    @ivar start: the position of C{text} in the line; C{None} if it is the start of the line.
+    @ivar line: 0-based index of the line; the lines of the screen follow those of the history
+        (protocol-search).
+    @ivar text: the line; of a longer one L{TEXT_LIMIT} characters that include the match.
+    @ivar offset: the position of the match in the whole line, in characters.
+    @ivar start: the position of C{text} in the line, in characters; C{None} if C{text} begins with
+        the line.
     """
 
     line: int
@@ -35,7 +37,8 @@ def search_lines(
 ) -> tuple[list[TextOccurrence], bool]:
     """Return the first C{limit} occurrences, oldest line first, and true if there are more.
 
-    @param needle: a literal, at least one character.
+    @param needle: the literal text to find, at least one character.
+    @param nocase: ignore upper and lower case.
     """
     pattern = re.compile(re.escape(needle), re.IGNORECASE if nocase else 0)
     folded = needle.casefold() if nocase else needle

@@ -1,8 +1,9 @@
-"""Links (OSC 8) of a screen, for a multiplexer that keeps none: reconstructed from the output.
+"""Hyperlinks (OSC 8) of a screen, for multiplexers that do not store them.
 
-A wrong link is worse than none. A row gets links only if its whole text equals a printed line, and
-if every printed line with this text had the same links. So there are no links in text that was
-assembled from pieces, printed too long ago, or printed again without a link.
+The links are reconstructed from the output of the pane. A wrong link is worse than none. So a row
+gets links only if its whole text equals a printed line, and every printed line with this text had
+the same links. Text gets no links if it was assembled from pieces, printed too long ago, or printed
+again without a link.
 """
 
 from __future__ import annotations
@@ -19,31 +20,32 @@ OPENING = b"\x1b]8;"
 """Bytes with which every link begins."""
 
 LOOK_BACK = 512 * 1024
-"""Bytes of output, up to the capture, that are searched for the links of a snapshot."""
+"""Bytes of output before a capture that are searched for the links of a snapshot."""
 
 READ = 2000
-"""Maximum number of lines with links or movements that are parsed; older ones are ignored."""
+"""Maximum number of lines with links or cursor movements that are parsed; older ones are ignored.
+"""
 
 LINE = 16 * 1024
-"""Longest line that is parsed, in bytes, both as printed and as shown: a few bytes move the
-caret by a thousand columns.
+"""Maximum bytes of a line that is parsed, both as printed and as shown: a few printed bytes can
+move the caret by a thousand columns.
 """
 
 EFFORT = 512 * 1024
-"""Maximum total cost of parsing: the bytes of a line and of its text, and L{PART} for each of
-its pieces and rows; older lines are ignored.
+"""Maximum total cost of parsing. The cost of a line is its bytes, the bytes of its text, and
+L{PART} for each of its pieces and rows. Lines beyond the maximum, the oldest ones, are ignored.
 """
 
 PART = 32
 
 STYLED = 8 * LINE
-"""Longest row or line of a capture that is examined, with its styles."""
+"""Maximum bytes of a captured row or line, including its styles, that is examined."""
 
 ADDRESS = 2048
-"""Longest address of a link, in bytes."""
+"""Maximum bytes of a link's address."""
 
 ADDED = 128 * 1024
-"""Maximum bytes of links that a snapshot gets; the newest rows come first."""
+"""Maximum bytes of links that are added to a snapshot; the newest rows come first."""
 
 _SEQUENCE = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _WEB = re.compile(rb"(?:https?|file)://[\x21-\x7e]{1,%d}" % (ADDRESS - 8), re.IGNORECASE)
@@ -55,7 +57,7 @@ _STYLE = re.compile(rb"(\x1b(?:\[[0-9;:]*m|\([0B]))")
 
 @frozen
 class ScreenLink:
-    """Link from bytes C{start} to C{stop} of a text to C{address}."""
+    """Link to C{address} on the bytes C{start} to C{stop} of a text."""
 
     start: int
     stop: int
@@ -66,11 +68,11 @@ Links = tuple[ScreenLink, ...]
 
 
 class LinkIndex:
-    """Index of the links of a screen's rows, by their text."""
+    """Index of links by the text of the row that contains them."""
 
     def __init__(self, printed: bytes, cols: int, *, whole: bool) -> None:
         """@param printed: the output up to the capture.
-        @param cols: the width at which longer lines were broken into rows.
+        @param cols: the width of the pane, at which longer lines were broken into rows.
         @param whole: C{printed} begins at the start of a line.
         """
         self._links: dict[bytes, Links] = {}
@@ -96,7 +98,7 @@ class LinkIndex:
     def add_links(
         self, rows: Sequence[bytes], wrapped: Collection[int] = frozenset()
     ) -> tuple[bytes, ...]:
-        """Return C{rows} of a capture, with their known links.
+        """Return the C{rows} of a capture, with OSC 8 sequences added for their known links.
 
         @param wrapped: the indices of the rows that continue in the next one.
         """
@@ -111,7 +113,7 @@ class LinkIndex:
         return tuple(reversed(found))
 
     def _index_line(self, line: bytes, cols: int) -> int:
-        """Index a line and return the cost."""
+        """Add a printed line to the index, and return the cost of parsing it (see L{EFFORT})."""
         if len(line) > LINE:
             return PART
         text, links = _parse_line(line)
@@ -123,7 +125,7 @@ class LinkIndex:
         return len(line) + len(text) + PART * (rows + line.count(OPENING))
 
     def _link_line(self, rows: Sequence[bytes]) -> Sequence[bytes]:
-        """Return the rows of one line with their links."""
+        """Return the rows of one wrapped line with their links."""
         if len(rows) == 1 or sum(map(len, rows)) > STYLED:
             return [self._link_row(row) for row in rows]
         texts = [_STYLE.sub(b"", row) for row in rows]
@@ -147,7 +149,7 @@ class LinkIndex:
         return self._add_if_room(row, links, len(plain) - len(plain.lstrip(b" ")))
 
     def _add_if_room(self, row: bytes, links: Links, indent: int) -> bytes:
-        """Return C{row} with C{links}, if there is room for them."""
+        """Return C{row} with C{links}; return it unchanged if this would exceed L{ADDED} bytes."""
         needs = sum(len(link.address) + 2 * len(END_LINK) for link in links)
         if not links or needs > self._left:
             return row
@@ -162,7 +164,7 @@ def _is_odd(line: bytes, cols: int) -> bool:
 def _parse_line(line: bytes) -> tuple[bytes, Links]:
     """Return the text of a line and its links; an unclosed link ends with the line.
 
-    Return nothing if the line is longer than L{LINE} as shown.
+    Both are empty if the line is longer than L{LINE} as shown.
     """
     pieces: list[bytes] = []
     length, address = 0, b""
@@ -183,13 +185,13 @@ def _parse_line(line: bytes) -> tuple[bytes, Links]:
 
 
 def _compute_max_width(printed: bytes) -> int:
-    """Return the maximum number of bytes of the shown text."""
+    """Return an upper bound for the bytes of C{printed} as shown on the screen."""
     moved = sum(int(move[1] or 1) for move in _FORWARD.finditer(printed))
     return len(printed) + 8 * printed.count(b"\t") + moved
 
 
 def _expand_tabs(printed: bytes, column: int) -> bytes:
-    """Return C{printed}, which begins in C{column}, with blanks for its tabs."""
+    """Return C{printed} with its tabs replaced by blanks; the text begins in C{column}."""
     before = b" " * (column % 8)
     return (before + printed).expandtabs()[len(before) :]
 
@@ -199,7 +201,9 @@ def _make_blanks(forward: re.Match[bytes]) -> bytes:
 
 
 def _split_rows(text: bytes, links: Links, cols: int) -> Iterator[tuple[bytes, Links]]:
-    """Yield a line, and the rows that it takes, without surrounding blanks."""
+    """Yield a line and then the rows into which it wraps, each with its links and without
+    surrounding blanks.
+    """
     # The width of other characters is unknown here: such a line is found as a whole.
     step = cols if text.isascii() else max(len(text), 1)
     if step < len(text):
@@ -226,7 +230,11 @@ def _clip_links(links: Links, first: int, begin: int, end: int) -> Iterator[Scre
 
 
 def _insert_links(row: bytes, links: Links, indent: int) -> bytes:
-    """Return C{row} with C{links}, whose positions are counted from the end of its C{indent}."""
+    """Return C{row} with C{links} inserted.
+
+    @param indent: the number of blanks at the start of the row; the links' positions count from
+        their end.
+    """
     marks = []
     for link in links:
         marks.append((link.start + indent, True, b"%b;%b\x1b\\" % (OPENING, link.address)))

@@ -1,4 +1,4 @@
-"""Name of the model as the screen shows it (protocol-session, protocol-clis: modelDetect)."""
+"""Detection of the model's name on the screen (protocol-session, protocol-clis: modelDetect)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ModelRule, ScreenRules
 
 LENGTH = 64
-"""Maximum characters of the name (protocol-session)."""
+"""Maximum characters of a model's name (protocol-session)."""
 
 
 def find_displayed_model(frame: ScreenFrame, rules: ScreenRules) -> str | None:
-    """Return the name in the lowest matching one of the last filled rows, or C{None}."""
+    """Return the model's name from the lowest matching row among the last filled rows.
+
+    The result is C{None} if no row matches.
+    """
     if rules.model is None:
         return None
     last = frame.find_filled(0, frame.last_row + 1)[-rules.model.rows :]
@@ -32,7 +35,7 @@ def _find_name(frame: ScreenFrame, at: int, detect: ModelRule) -> str:
 
 
 def _find_style_end(frame: ScreenFrame, at: int, start: int, stop: int) -> int:
-    """Return the end of the words that are drawn like the one at C{start}."""
+    """Return the column where the style of the word at C{start} ends, at most C{stop}."""
     style, end = frame.get_styles(at, start, start + 1), start
     for word in re.finditer(r"\S+", frame.rows[at][start:stop]):
         if frame.get_styles(at, start + word.start(), start + word.end()) != style:
@@ -42,10 +45,10 @@ def _find_style_end(frame: ScreenFrame, at: int, start: int, stop: int) -> int:
 
 
 def sanitize_text(text: str, length: int = LENGTH) -> str | None:
-    """Return a text without control and format characters, with white space folded, and truncated
-    to C{length}.
+    """Return C{text} without control and format characters, at most C{length} characters long.
 
-    The result is still untrusted: escape it when rendering. It is C{None} if nothing is left.
+    White space is folded. The result is C{None} if nothing is left. It is still untrusted: escape
+    it when rendering.
     """
     kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
     return " ".join(kept.split())[:length].rstrip() or None

@@ -1,6 +1,4 @@
-"""Content of a capture as the terminal rules see it, so that they do not depend on a
-multiplexer.
-"""
+"""Interface of a captured pane, so that the terminal rules do not depend on a multiplexer."""
 
 from __future__ import annotations
 
@@ -8,9 +6,10 @@ from typing import Protocol
 
 
 class PaneContent(Protocol):
-    """Content of a pane; the multiplexer's capture is one.
+    """Content of a pane, as a multiplexer captures it.
 
-    Rows may contain styles that continue in the next row; history and screen each begin without.
+    Rows may contain styles that continue in the next row. The history and the screen each begin
+    without a style.
     """
 
     @property
@@ -19,9 +18,7 @@ class PaneContent(Protocol):
 
     @property
     def wrapped(self) -> frozenset[int]:
-        """Indices of the L{lines} that continue in the next entry, because the multiplexer
-        wrapped them.
-        """
+        """Indices of the L{lines} that continue in the next entry, because they were wrapped."""
 
     @property
     def history(self) -> int:
@@ -37,7 +34,7 @@ class PaneContent(Protocol):
 
     @property
     def cursor_x(self) -> int:
-        """Column of the caret; equals L{cols} when the next character wraps."""
+        """Column of the caret; equals L{cols} if the next character will wrap."""
 
     @property
     def cursor_y(self) -> int:
@@ -49,17 +46,17 @@ class PaneContent(Protocol):
 
     @property
     def modes(self) -> bytes:
-        """Escape sequences that put a fresh terminal into the pane's modes."""
+        """Escape sequences that set the pane's modes in a terminal that was just reset."""
 
     @property
     def finish(self) -> bytes:
-        """Sequences that must follow the rows: scroll region, origin, insert and wrap modes,
+        """Escape sequences that must follow the rows: scroll region, origin, insert and wrap modes,
         caret.
         """
 
     @property
     def main(self) -> tuple[bytes, ...]:
-        """Rows of the main screen while the alternate one is shown."""
+        """Rows of the main screen while the alternate screen is shown."""
 
     @property
     def main_wrapped(self) -> frozenset[int]:

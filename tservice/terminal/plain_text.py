@@ -1,4 +1,4 @@
-"""Text of a captured row, without its styles."""
+"""Conversion of a captured row to text without styles."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ _DRAWN = dict(
 
 
 def plain_text(row: bytes) -> str:
-    """Return C{row} as text: without escape sequences, line drawing as Unicode, trailing blanks
-    removed.
+    """Return C{row} as text without escape sequences and trailing blanks.
+
+    Line drawing characters become Unicode.
     """
     return plain_bytes(row).decode("utf-8", "replace").rstrip(" ")
 
 
 def plain_bytes(row: bytes) -> bytes:
-    """Return C{row} as text with its trailing blanks."""
+    """Return C{row} as UTF-8 without escape sequences, but with its trailing blanks."""
     if b"\x1b(0" in row:
         row = _DRAWING.sub(_draw_lines, row)
     return _ESCAPES.sub(b"", row) if b"\x1b" in row else row

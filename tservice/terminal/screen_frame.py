@@ -1,8 +1,8 @@
-"""Frame of a terminal: rows of text and their highlights, from a multiplexer's capture.
+"""Frame of a terminal, parsed from a multiplexer's capture: rows of text and their styles.
 
 C{capture-pane -e} yields finished rows with SGR sequences only, so nothing has to be emulated. One
-regular expression splits a row at its sequences (0.1 ms a frame; a terminal emulator takes 1 ms and
-would wrap rows that are already wrapped).
+regular expression splits a row at its sequences (0.1 ms a frame). A terminal emulator takes 1 ms
+and would wrap rows that are already wrapped.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from attrs import evolve, field, frozen
 from tservice.terminal.ansi import strip_escapes
 
 SEQUENCES = 10_000
-"""Maximum number of colour changes in a frame; with more, it is read without colours. Each takes
-2 us, and a program can make one for each cell.
+"""Maximum number of colour changes in a frame; a frame with more is read without colours. Each
+change takes 2 us, and a program can make one for each cell.
 """
 PARAMETERS = 256
-"""Longest parameters of one change; a multiplexer never writes that many."""
+"""Maximum characters of the parameters of one colour change; a multiplexer never writes more."""
 
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _BARE = re.compile(rb"\x1b\[[0-9;:]*m")
@@ -37,9 +37,9 @@ _DEAD = re.compile(r"Pane is dead(?: \(.*)?")
 
 @frozen
 class RunStyle:
-    """Style of a run of characters, as far as highlights depend on it.
+    """Style of a run of characters, reduced to the attributes with which clients draw highlights.
 
-    @ivar background: the SGR parameters that set it, C{""} for the default.
+    @ivar background: the SGR parameters of the background; C{""} for the default colour.
     """
 
     foreground: str = ""
@@ -49,7 +49,7 @@ class RunStyle:
     reverse: bool = False
 
     def apply_sgr(self, parameters: str) -> RunStyle:
-        """Return the style after one SGR sequence."""
+        """Return this style after an SGR sequence with C{parameters}."""
         style = self
         codes = iter(parameters.replace(":", ";").split(";"))
         for code in codes:
@@ -89,7 +89,7 @@ _PLAIN = RunStyle()
 
 @frozen
 class StyledRun:
-    """Run of characters C{start} to C{stop} of a row with the same C{style}."""
+    """Characters C{start} to C{stop} of a row, which all have the same C{style}."""
 
     start: int
     stop: int
@@ -113,7 +113,7 @@ class ScreenFrame:
     def from_capture(cls, capture: bytes, cols: int | None = None) -> ScreenFrame:
         """Parse the output of C{capture-pane -p} or C{capture-pane -p -e}.
 
-        @param cols: the pane's width; if it is unknown, that of the longest row.
+        @param cols: the pane's width in cells; C{None} uses the width of the longest row.
         """
         rows, runs = [], []
         style = _PLAIN
@@ -130,9 +130,8 @@ class ScreenFrame:
 
     @cached_property
     def inner_rows(self) -> tuple[str, ...]:
-        """Rows without surrounding box borders and without a scrollbar.
-
-        Columns are unchanged: a border is replaced by a blank.
+        """Rows whose box borders and scrollbar are replaced by blanks, so that columns do not
+        change.
         """
         return tuple(map(_strip_borders, self.rows))
 
@@ -143,11 +142,11 @@ class ScreenFrame:
 
     @cached_property
     def is_dead(self) -> bool:
-        """True if the multiplexer reports that the pane's process is gone."""
+        """True if the screen shows the multiplexer's note that the pane's process has ended."""
         return self.last_row >= 0 and bool(_DEAD.fullmatch(self.rows[self.last_row].strip()))
 
     def is_blank(self, at: int) -> bool:
-        """Return true if row C{at} is empty, or contains half blocks alone: the padding of a
+        """Return true if row C{at} is empty, or contains only half blocks, the padding of a
         coloured box.
         """
         return not self.rows[at].strip("\u00a0 ▄▀")
@@ -161,7 +160,9 @@ class ScreenFrame:
         return bool(_EDGE.fullmatch(self.rows[at].strip(" ")))
 
     def find_filled(self, start: int, stop: int) -> list[int]:
-        """Return the rows from C{start} up to, not including, C{stop} that are not blank."""
+        """Return the indices of the rows that are not blank, from C{start} up to but not including
+        C{stop}.
+        """
         return [i for i in range(max(0, start), stop) if not self.is_blank(i)]
 
     def get_styles(self, row: int, start: int, stop: int) -> frozenset[RunStyle]:

@@ -16,7 +16,7 @@ _ALIKE = (">", "❯", "›")
 def get_similar_glyphs(glyph: str) -> tuple[str, ...]:
     """Return the prompt glyphs that may replace C{glyph} inside a composer's frame.
 
-    A client changes them between versions, and uses the plain one on a terminal that lacks the
+    Clients change the glyph between versions, and use a plain one on terminals that lack the
     others.
     """
     return _ALIKE if glyph in _ALIKE else ()
@@ -24,9 +24,11 @@ def get_similar_glyphs(glyph: str) -> tuple[str, ...]:
 
 @frozen(kw_only=True)
 class ModelRule:
-    """Position of the model's name: one group, searched in each of the last C{rows} rows.
+    """Position of the model's name on the screen.
 
-    @ivar one_style: the name ends where the style of the row changes; the provider follows.
+    @ivar pattern: matches a row; its one group is the name.
+    @ivar rows: the number of rows from the bottom that are searched.
+    @ivar one_style: the name ends where the style of the row changes, because the provider follows.
     """
 
     pattern: re.Pattern[str]
@@ -38,20 +40,20 @@ class ModelRule:
 class ScreenRules:
     """Rules for reading the screen of one mode.
 
-    The defaults are the conservative ones of an unknown CLI: nothing is recognized as a composer or
-    as work, and dialogs only by their look.
+    The defaults are the conservative ones for an unknown CLI: no composer and no running turn is
+    recognized, and dialogs are recognized by their layout only.
 
-    @ivar shape: the shape of the composer: C{framed} between two rules or in a box, C{row} a row
-        that begins with the glyph above the footer, C{bar} a bar on its left, C{mark} unknown: only
-        C{ready_mark} shows it.
+    @ivar shape: the shape of the composer. C{framed}: between two rules or in a box; C{row}: a row
+        that begins with the glyph, above the footer; C{bar}: rows with a bar on the left; C{mark}:
+        unknown, only C{ready_mark} shows it.
     @ivar glyphs: glyphs with which the composer's first row may begin; empty if it has none.
     @ivar ready_mark: text of an empty composer or its footer.
     @ivar working_line: matches a row that exists only while a turn runs.
     @ivar working_title: matches the pane's title only while a turn runs.
-    @ivar starting_line: matches a row only while the agent starts with a composer that takes no
-        keys yet.
-    @ivar resuming_screen: matches the rows of an agent that resumes a conversation, only until it
-        has read the conversation.
+    @ivar starting_line: matches a row that exists only while a starting agent shows a composer that
+        accepts no keys yet.
+    @ivar resuming_screen: matches the rows of an agent that resumes a conversation, until it has
+        read the conversation.
     """
 
     shape: Shape = "mark"
@@ -65,9 +67,11 @@ class ScreenRules:
 
     @classmethod
     def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
-        """Read C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
-        C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect} of a registry
-        entry; other keys are ignored.
+        """Return the rules in the capabilities of a registry entry.
+
+        The keys are C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
+        C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect}. Other keys are
+        ignored.
 
         @raise ValueError: a pattern does not compile or a value is not allowed; the text names the
             field.

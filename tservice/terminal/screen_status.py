@@ -1,6 +1,4 @@
-"""State of a session's agent, as far as one frame and the pane's title show it
-(protocol-status).
-"""
+"""Detection of an agent's state from one frame and the pane's title (protocol-status)."""
 
 from __future__ import annotations
 
@@ -37,13 +35,15 @@ _BELOW_DIALOG = 8
 class ScreenReading:
     """Interpretation of a pane's screen.
 
-    @ivar working: C{True} if a turn runs, C{False} if none runs, C{None} if it is unknown.
-    @ivar dialog: the dialog that waits for an answer; then nothing works and the composer is not
-        ready.
+    @ivar working: C{True} if a turn runs, C{False} if none runs, C{None} if unknown.
+    @ivar dialog: the dialog that waits for an answer; C{None} without one. With a dialog,
+        C{working} is false and the composer is not ready.
     @ivar composer_ready: the composer is on the screen and would receive keys.
-    @ivar limit: the sentence about a reached usage limit, with the next two rows.
-    @ivar limit_resets: its reset time, in the screen's own words ("3pm (UTC)"), if it is shown.
-    @ivar evidence: one line with the deciding fact.
+    @ivar limit: the sentence about a reached usage limit, with the next two rows; C{None} without
+        one.
+    @ivar limit_resets: the reset time of the limit as the screen shows it, such as "3pm (UTC)";
+        C{None} if it is not shown.
+    @ivar evidence: one line that names the deciding fact.
     """
 
     working: bool | None
@@ -55,7 +55,7 @@ class ScreenReading:
 
     @property
     def state(self) -> str:
-        """Summary: C{dialog}, C{working}, C{idle} or C{unknown}."""
+        """Summary of the reading: C{dialog}, C{working}, C{idle} or C{unknown}."""
         if self.dialog is not None:
             return "dialog"
         if self.working:
@@ -64,9 +64,9 @@ class ScreenReading:
 
 
 def read_screen(frame: ScreenFrame, title: str, rules: ScreenRules) -> ScreenReading:
-    """Interpret one frame.
+    """Return the interpretation of one frame.
 
-    @param title: the pane's title, C{""} if it is unknown.
+    @param title: the pane's title; C{""} if it is unknown.
     """
     dialog = read_dialog(frame, rules)
     span = find_composer(frame, rules)
@@ -108,7 +108,7 @@ def _detect_work(
 
 
 def _find_limit(paragraphs: list[list[str]]) -> str | None:
-    """Return the row that reports a limit, with the rows of its paragraph to which it may have
+    """Return the row that reports a usage limit, joined with the rows into which it may have
     wrapped.
     """
     for rows in paragraphs:
@@ -119,7 +119,10 @@ def _find_limit(paragraphs: list[list[str]]) -> str | None:
 
 
 def parse_limit(text: str) -> tuple[str, str | None] | None:
-    """Return the sentence of a usage limit in C{text} and its end, in the text's own words."""
+    """Return the sentence about a usage limit in C{text}, and the reset time as the text writes it.
+
+    The result is C{None} if the text reports no limit.
+    """
     rows = [row for row in text.splitlines() if row.strip()]
     found = _find_limit([rows])
     return None if found is None else (found, _find_reset(found))

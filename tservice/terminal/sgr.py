@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 _SGR = re.compile(rb"\x1b\[([0-9;:]{0,256})m")
-"""SGR sequence. tmux writes fewer parameters, but a substitute for tmux may send thousands of
-digits.
+"""Pattern of an SGR sequence. tmux writes fewer parameters, but a substitute for tmux may send
+thousands of digits.
 """
 _LINK = re.compile(rb"\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)")
 _FONT = re.compile(rb"\x1b\(([0B])")
@@ -34,14 +34,14 @@ _CLEAR = {
     59: ("colour",),
 }
 _COLOUR = {b"38;2;": 4, b"38;5;": 2, b"48;2;": 4, b"48;5;": 2}
-"""Number of separators in a change of one colour, and of nothing else."""
+"""Number of separators in a sequence that changes one colour and nothing else, by its prefix."""
 _EXTENDED = {38: "fg", 48: "bg", 58: "colour"}
 
 
 class SgrState:
     """Current style, stored as the SGR parameters that set it.
 
-    There is at most one entry for each property, so a stream of any length takes little memory.
+    Each property has at most one entry, so a stream of any length takes little memory.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class SgrState:
         self._drawing = False
 
     def feed(self, row: bytes) -> None:
-        """Apply the changes of C{row}."""
+        """Apply the style changes in C{row}."""
         if b"\x1b" not in row:
             return
         for params in _drop_overridden(_SGR.findall(row)):
@@ -62,12 +62,12 @@ class SgrState:
             self._drawing = fonts[-1] == b"0"
 
     def build_opening(self) -> bytes:
-        """Return sequences that put a terminal without any style into this one."""
+        """Return the sequences that set this style in a terminal without any style."""
         style = b"\x1b[" + b";".join(self._parts.values()) + b"m" if self._parts else b""
         return style + self._link + (DRAWING if self._drawing else b"")
 
     def build_closing(self) -> bytes:
-        """Return sequences that reset this style."""
+        """Return the sequences that reset this style."""
         link = END_LINK if self._link else b""
         return (RESET if self._parts else b"") + link + (LETTERS if self._drawing else b"")
 
@@ -96,7 +96,7 @@ class SgrState:
 
 
 def _read_colour(word: bytes, rest: Iterator[bytes]) -> bytes:
-    """Return the whole of C{38;5;n}, C{38;2;r;g;b} or a form with colons."""
+    """Return all parameters of one colour: C{38;5;n}, C{38;2;r;g;b} or a form with colons."""
     if b":" in word:
         return word
     kind = next(rest, b"")
@@ -105,10 +105,10 @@ def _read_colour(word: bytes, rest: Iterator[bytes]) -> bytes:
 
 
 def _drop_overridden(changes: list[bytes]) -> list[bytes]:
-    """Return the C{changes} that still have an effect after the last one.
+    """Return the C{changes} that are still in effect after the last one.
 
-    A repeated change replaces its earlier occurrence, and so does the next colour of its kind. A
-    program can make a change for each cell, each in a different colour.
+    A repeated change replaces its earlier occurrence, and a colour replaces the previous colour of
+    the same kind. A program can make a change for each cell, each in a different colour.
     """
     kept: list[bytes] = []
     coloured: set[bytes] = set()
@@ -122,9 +122,9 @@ def _drop_overridden(changes: list[bytes]) -> list[bytes]:
 
 
 def make_self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield each row with its initial style spelled out, and reset at its end.
+    """Yield each row with a sequence that sets its initial style, and a reset at its end.
 
-    A capture continues a style over row ends. A terminal that scrolls with an active background
+    In a capture, a style continues over row ends. A terminal that scrolls with an active background
     colour paints the new row with it. A text that is cut at a row start would lose its style.
     """
     style = SgrState()
@@ -135,5 +135,8 @@ def make_self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def make_rows_contained(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
-    """Return a capture's rows, made L{make_self_contained}; its screen begins without a style."""
+    """Yield the rows of a capture with complete styles, as L{make_self_contained} does.
+
+    @param history: the number of history rows; the screen after them begins without a style.
+    """
     return chain(make_self_contained(lines[:history]), make_self_contained(lines[history:]))

@@ -1,6 +1,6 @@
-"""Capture as the bytes that put a freshly reset terminal into the same state.
+"""Conversion of a capture to bytes that bring a reset terminal into the same state.
 
-These bytes lack the parts that a capture does not contain: the style of the pen and the tab stops.
+A capture does not contain the current style and the tab stops, so these bytes do not restore them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _NEW_ROW = b"\r\n"
 def build_snapshot(frame: PaneContent) -> bytes:
     """Return history, screen, modes and caret, as bytes for a reset terminal of the same size.
 
-    A wrapped line is written as one, so that the terminal wraps it where the pane does. While a
-    program shows the alternate screen, the main screen comes first, so that the terminal shows it
+    A wrapped line is written as one, so that the terminal wraps it where the pane does. While the
+    alternate screen is shown, the main screen comes first. So the terminal shows the main screen
     when the program ends.
     """
     if frame.alternate_screen:
@@ -43,10 +43,10 @@ def build_snapshot_text(frame: PaneContent) -> str:
 
 
 def move_to_caret(frame: PaneContent) -> bytes:
-    """Return the relative move from the end of the screen's last row to the caret
+    """Return the sequence that moves from the end of the screen's last row to the caret
     (protocol-terminal).
 
-    It is relative, because the reader's terminal may have more rows than the pane.
+    The move is relative, because the reader's terminal may have more rows than the pane.
     """
     up = max(0, frame.rows - 1 - frame.cursor_y)
     right = min(frame.cursor_x, frame.cols - 1)
@@ -59,7 +59,9 @@ def move_to_caret(frame: PaneContent) -> bytes:
 
 
 def _build_main_screen(frame: PaneContent) -> bytes:
-    """Return the history scrolled off, and the main screen with its caret."""
+    """Return the bytes that print the history, scroll it off, and draw the main screen with its
+    caret.
+    """
     column, row = frame.main_cursor
     history, main = frame.lines[: frame.history], frame.main
     if len(main) == frame.rows:

@@ -1,4 +1,4 @@
-"""Search for a literal text in a session's output while it arrives (protocol-wait-output)."""
+"""Search for a literal text in a session's output as it arrives (protocol-wait-output)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from attrs import frozen
 from tservice.terminal.ansi import EscapeStripper
 
 NEEDLE_MAX = 200
-"""Longest needle in characters (protocol-wait-output)."""
+"""Maximum characters of the text to search for (protocol-wait-output)."""
 
 CONTEXT = 80
 """Characters of the snippet on either side of the match (protocol-wait-output)."""
 
 TAIL = 256 * 1024
-"""Bytes of the existing buffer that C{from=buffer} searches first (protocol-wait-output)."""
+"""Bytes of existing output, from its end, that C{from=buffer} searches first
+(protocol-wait-output).
+"""
 
 
 @frozen
 class NeedleMatch:
-    """Match of the needle.
+    """Match of the text that was searched for.
 
     @ivar text: the matching characters as printed, with their case. If a character folds to several
         and only some of them match, the whole character is included.
-    @ivar before: up to L{CONTEXT} characters before it.
-    @ivar after: up to L{CONTEXT} characters after it, as far as they had arrived: a match is
+    @ivar before: up to L{CONTEXT} characters before the match.
+    @ivar after: up to L{CONTEXT} characters after the match. It may be shorter, because a match is
         reported immediately.
     """
 
@@ -37,7 +39,7 @@ class NeedleMatch:
 
     @property
     def snippet(self) -> str:
-        """Match with its surroundings."""
+        """Matching text with the characters before and after it."""
         return f"{self.before}{self.text}{self.after}"
 
 
@@ -58,7 +60,9 @@ class SearchNeedle:
 
     @property
     def overlap(self) -> int:
-        """Maximum number of characters at the end of a text without a match that may begin one."""
+        """Maximum number of characters at the end of an unmatched text with which a match may
+        begin.
+        """
         # A character folds to at least one character, so the folded length is an upper bound.
         return len(self._wanted) - 1
 
@@ -81,7 +85,10 @@ class SearchNeedle:
 
 
 def _map_folded_offsets(text: str, start: int, first: int, last: int) -> tuple[int, int]:
-    """Return the characters of C{text} from which two offsets into its folded rest stem."""
+    """Return the positions in C{text} of two offsets into its case folded rest.
+
+    @param start: the character at which the rest begins.
+    """
     ends = list(accumulate(len(character.casefold()) for character in text[start:]))
     return start + bisect_right(ends, first), start + bisect_right(ends, last)
 
@@ -97,10 +104,10 @@ def _make_match(text: str, start: int, stop: int) -> NeedleMatch:
 class StreamMatcher:
     """Search for one needle in raw output, chunk by chunk.
 
-    Escape sequences are removed first and bytes are decoded as UTF-8; invalid bytes count as
-    U+FFFD. The chunk boundaries affect only C{NeedleMatch.after}. Between chunks it keeps the
-    needle's
-    reach and L{CONTEXT} characters, an unfinished escape sequence and an unfinished character.
+    Escape sequences are removed first, and bytes are decoded as UTF-8; invalid bytes become U+FFFD.
+    The chunk boundaries affect only C{NeedleMatch.after}. Between chunks the matcher buffers
+    L{SearchNeedle.overlap} and L{CONTEXT} characters, an unfinished escape sequence and an
+    unfinished character.
     """
 
     def __init__(self, needle: SearchNeedle) -> None:
@@ -110,7 +117,9 @@ class StreamMatcher:
         self._kept = ""
 
     def feed(self, data: bytes) -> NeedleMatch | None:
-        """Return the first match that ends in C{data}; feed nothing more after a match."""
+        """Return the first match that ends in C{data}; C{None} without one. Do not call this after
+        a match.
+        """
         text = self._decode.decode(self._strip.feed(data))
         if not text:
             return None
@@ -122,7 +131,7 @@ class StreamMatcher:
 
 
 def take_tail(data: bytes) -> bytes:
-    """Return the part of an existing buffer that is searched; it begins at a character boundary."""
+    """Return the last L{TAIL} bytes of existing output, beginning at a character boundary."""
     data = data[-TAIL:]
     lead = next((i for i in range(min(4, len(data))) if data[i] & 0xC0 != 0x80), 0)
     return data[lead:]

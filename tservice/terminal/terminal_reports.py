@@ -21,7 +21,7 @@ _REPORTS = re.compile(rb"(?:" + rb"|".join(_PARTS) + rb")+")
 
 
 def is_report(data: bytes) -> bool:
-    """Return true if C{data} consists of complete replies of the emulator, without any free text.
+    """Return true if C{data} consists of complete replies of a terminal emulator and nothing else.
 
     Mouse reports and keys are user input.
     """

@@ -1,21 +1,21 @@
-"""End of a terminal text."""
+"""Truncation of terminal text from its start."""
 
 from __future__ import annotations
 
 import re
 
 NEAR = 4096
-"""Characters within which a row start is close enough to begin there instead."""
+"""Maximum distance, in characters, of a row start at which the tail begins instead."""
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[^\[])")
 _LOOK_BACK = 64
 
 
 def keep_tail(text: str, size: int) -> str:
-    """Return at most the last C{size} characters of C{text}, beginning at a row start if one is
-    near.
+    """Return at most the last C{size} characters of C{text}.
 
-    If none is near, an escape sequence that the cut would split is left out completely.
+    The result begins at a row start if there is one within L{NEAR} characters. Otherwise, an escape
+    sequence that the cut would split is left out completely.
     """
     if len(text) <= size:
         return text

@@ -1,4 +1,4 @@
-"""Keys that answer a folder-trust dialog, one at a time (protocol-trust)."""
+"""Choice of the keys that answer a folder-trust dialog, one at a time (protocol-trust)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from tservice.terminal.screen_rules import ScreenRules
 def is_trust_dialog(frame: ScreenFrame, rules: ScreenRules) -> bool:
     """Return true if C{frame} shows a folder-trust dialog.
 
-    The phrases of protocol-trust must be the dialog's own: a permission dialog about a file that
-    quotes them is none.
+    The phrases of protocol-trust must belong to the dialog itself. A permission dialog about a file
+    that quotes them is no trust dialog.
     """
     dialog = read_dialog(frame, rules)
     return dialog is not None and dialog.kind is DialogKind.TRUST
 
 
 def choose_next_key(frame: ScreenFrame, rules: ScreenRules) -> str | None:
-    """Return C{Down}, C{Up} or C{Enter}: the one key that brings the dialog closer to its end.
+    """Return the next key to press in the trust dialog: C{Down}, C{Up} or C{Enter}.
 
-    The key is Enter only if this frame shows the marker on the option that trusts the folder. It is
-    C{None} if the frame shows no trust dialog or cannot be read. Look again after each key.
+    The key is Enter only if this frame shows the marker on the option that trusts the folder. The
+    result is C{None} if the frame shows no trust dialog or cannot be read. Capture the screen again
+    after each key.
     """
     dialog = read_dialog(frame, rules)
     if dialog is None or dialog.kind is not DialogKind.TRUST:

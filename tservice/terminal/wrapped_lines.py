@@ -1,4 +1,4 @@
-"""Lines of a capture: rows over which the multiplexer wrapped a text form one line."""
+"""Lines of a capture, joined from the rows into which the multiplexer wrapped them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ERASE = b"\x1b[K"
 
 
 def join_wrapped(entries: Iterable[bytes], wrapped: Collection[int]) -> Iterator[bytes]:
-    """Yield the lines formed by C{entries}.
+    """Yield complete lines, joined from the rows in C{entries}.
 
     @param wrapped: the indices of the entries that continue in the next one.
     """
@@ -28,7 +28,10 @@ def join_wrapped(entries: Iterable[bytes], wrapped: Collection[int]) -> Iterator
 def numbered_lines(
     entries: Iterable[bytes], wrapped: Collection[int]
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield each line with the index of its first entry."""
+    """Yield each complete line with the index of its first row.
+
+    @param wrapped: the indices of the entries that continue in the next one.
+    """
     pieces: list[bytes] = []
     index = -1
     for index, entry in enumerate(entries):
@@ -47,7 +50,7 @@ def get_screen_rows(frame: PaneContent) -> tuple[Sequence[bytes], Collection[int
 
 
 def find_continued(frame: PaneContent) -> frozenset[int]:
-    """Return the indices of the entries that continue in the next one of C{frame.lines}."""
+    """Return the indices of those C{frame.lines} that continue in the next one."""
     if frame.alternate_screen:
         # There the history continues in the main screen.
         return frame.wrapped - {frame.history - 1}
@@ -55,13 +58,16 @@ def find_continued(frame: PaneContent) -> frozenset[int]:
 
 
 def contained_lines(frame: PaneContent) -> Iterator[bytes]:
-    """Yield the lines of a capture, each with its styles spelled out and reset at its end."""
+    """Yield the lines of a capture, each with a sequence that sets its initial style and a reset at
+    its end.
+    """
     return whole_lines(frame.lines, frame.history, find_continued(frame), frame.cols)
 
 
 def contained_main_lines(frame: PaneContent) -> Iterator[bytes]:
-    """Yield the same as L{contained_lines}, for the history and the main screen while the
-    alternate one is shown.
+    """Yield the lines of the history and the main screen in the form of L{contained_lines}.
+
+    Use this while the alternate screen is shown.
     """
     wrapped = {index for index in frame.wrapped if index < frame.history}
     wrapped |= {frame.history + index for index in frame.main_wrapped}
@@ -72,7 +78,11 @@ def contained_main_lines(frame: PaneContent) -> Iterator[bytes]:
 def whole_lines(
     entries: Sequence[bytes], history: int, wrapped: Collection[int], cols: int
 ) -> Iterator[bytes]:
-    """Yield the same as L{contained_lines}, for a history and the screen below it."""
+    """Yield the lines of a history and the screen below it in the form of L{contained_lines}.
+
+    @param history: the number of entries that belong to the history.
+    @param wrapped: the indices of the entries that continue in the next one.
+    """
     lines = join_wrapped(make_rows_contained(entries, history), wrapped)
     # A terminal that scrolls for a new row paints it with the current background.
     return (_erase_line_end(line, cols) if len(line) > cols else line for line in lines)
@@ -86,7 +96,7 @@ def _erase_line_end(line: bytes, cols: int) -> bytes:
 
 
 def _is_last_row_full(line: bytes, cols: int) -> bool:
-    """Return true if the last row of a line has no free column."""
+    """Return true if a line fills its last row up to column C{cols}."""
     text = plain_bytes(line)
     if text.isascii():
         return len(text) % cols == 0
@@ -98,7 +108,7 @@ def _is_last_row_full(line: bytes, cols: int) -> bool:
 
 
 def count_cells(character: str) -> int:
-    """Return the number of cells of a character, according to Unicode."""
+    """Return the number of terminal cells of a character, according to Unicode."""
     if category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if east_asian_width(character) in "WF" else 1
