@@ -35,12 +35,12 @@ from tservice.sessions.service import AgentSupport
 
 @frozen(kw_only=True)
 class AgentServices:
-    """Services that the sessions get from the agents.
+    """Services that the agents feature provides.
 
-    @ivar agents: for other features.
-    @ivar support: for the sessions.
-    @ivar workspace_hooks: for new folders.
-    @ivar trust: judges folders before agents start in them.
+    @ivar agents: queries about agents, for other features.
+    @ivar support: functions that the sessions need from the agents.
+    @ivar workspace_hooks: writes hooks into new folders.
+    @ivar trust: checks folders before agents start in them.
     """
 
     agents: AgentRegistry
@@ -54,9 +54,12 @@ class AgentServices:
 def build_agents(
     ground: Runtime, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[AgentServices]:
-    """Return the agents feature. At a stop it unsubscribes from hooks; watches end with sessions.
+    """Return the agents feature.
 
-    @param sessions: not called before a session starts, as sessions are built after the agents.
+    When it stops, it unsubscribes from hooks; the watches of agents end with their sessions.
+
+    @param sessions: returns the sessions; not called before a session starts, because the sessions
+        are built after the agents.
     """
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
@@ -85,7 +88,9 @@ def build_agents(
         telemetry.stop()
 
     def make_plan_usage(caller: Identity) -> object:
-        """Return the plan usage of the service's own user, if the account's agents run as it."""
+        """Return the plan usage of the service's own user; C{None} for callers with another OS
+        user.
+        """
         return make_usage_payload(
             agents.get_plan_usage() if caller.location_id == OWN_LOCATION else None
         )
@@ -113,7 +118,7 @@ def build_agents(
 
 
 def _find_transcript_homes(ground: Runtime, clis: ICliRegistry) -> TranscriptHomes:
-    """Return where the transcripts of sessions are, by their locations."""
+    """Return the folders of sessions' transcripts, by the locations of the sessions."""
     return TranscriptHomes(
         own=find_own_files(ground.home, clis),
         places=ground.locations,
@@ -122,7 +127,7 @@ def _find_transcript_homes(ground: Runtime, clis: ICliRegistry) -> TranscriptHom
 
 
 def build_folder_preview(trust: FolderTrust, cases: ICases) -> FeatureRegistration[FolderPreview]:
-    """Return the feature with the preview of folders, which stores nothing."""
+    """Return the feature that previews the trust question of a folder; it stores nothing."""
     preview = FolderPreview(trust, cases)
     return FeatureRegistration(
         name="folders", service=preview, operations=folder_operations(preview)

@@ -1,5 +1,7 @@
-"""Comparison of two views of a dialog: cut off, partially drawn or wrapped differently, it is
-the same. Pure.
+"""Comparison of two views of a dialog, one of which may be cut off, half drawn or wrapped
+differently.
+
+This module does no I/O.
 """
 
 from __future__ import annotations
@@ -17,29 +19,29 @@ _COLUMNS = re.compile(r" {3,}")
 
 
 class DialogLikeness(Enum):
-    """Relation of a captured view to the known one."""
+    """Relation of a captured view of a dialog to the known view."""
 
     SAME = "same"
-    """The text is the same."""
+    """Both views have the same text."""
     CUT = "cut"
-    """Rows are missing; the present ones are complete."""
+    """The captured view lacks some rows; its other rows are complete."""
     PART = "part"
-    """No text differs, but rows may be cut in two."""
+    """The captured view contains no other text, but its rows may be cut in two."""
     FULLER = "fuller"
-    """The view contains all known text, and more."""
+    """The captured view contains the whole known text, and more."""
     OTHER = "other"
-    """The text differs."""
+    """The texts differ."""
 
 
 def strip_decoration(text: str) -> str:
-    """Return a text without anything that wrapping, boxes, markers and ticks change."""
+    """Return a text without characters that depend on wrapping, boxes, markers and ticks."""
     return _DECORATION.sub("", text)
 
 
 def compare_rows(seen: Sequence[str], known: Sequence[str]) -> DialogLikeness:
-    """Compare the rows of two views.
+    """Return the relation of the rows C{seen} to the rows C{known}.
 
-    A row is found within the other view, independent of its wrapping there.
+    The result does not depend on the wrapping of the rows.
     """
     seen_rows, known_rows = _strip_rows(seen), _strip_rows(known)
     new, old = "".join(seen_rows), "".join(known_rows)
@@ -55,7 +57,7 @@ def compare_rows(seen: Sequence[str], known: Sequence[str]) -> DialogLikeness:
 
 
 def _collect_cells(rows: Sequence[str]) -> frozenset[str]:
-    """Return the column texts: a client may show more columns if there is room."""
+    """Return the texts of the rows' separate columns, of which a wider pane may show more."""
     return frozenset(cell for row in rows for cell in _strip_rows(_COLUMNS.split(row)))
 
 

@@ -1,7 +1,7 @@
-"""Interface of the agents to other features.
+"""Interface of the agents for other features.
 
-Hook events arrive as C{hook:<event>} of the event hub, payload C{{sessionId, at, data}}. Each
-dialog that hooks report is announced by one C{session:blocked}, even if several hooks report it.
+Hook events arrive as C{hook:<event>} of the event hub, with the payload C{{sessionId, at, data}}.
+Each dialog is announced by one C{session:blocked}, even if several hooks report it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 @frozen(kw_only=True)
 class AgentScreen:
-    """Capture of a session's screen.
+    """Capture of a session's screen, with its interpretation.
 
     @ivar at: Unix milliseconds at which the frame was captured.
     @ivar reading: interpretation of C{frame} by the rules of the session's mode.
@@ -42,17 +42,18 @@ class AgentScreen:
 
 
 LookObserver = Callable[[AgentScreen], None]
-"""Called with every successful look of any caller, after the activity was judged."""
+"""Called with every successful capture of a screen, after the agent's activity was updated from it.
+"""
 
 
 class IAgents(Interface):
-    """Agents of the running sessions. Shells are no agents: their screens are not captured."""
+    """Agents of the running sessions. Shells are no agents, so their screens are not captured."""
 
     def get_dialog(session_id: str) -> AgentDialog | None:
-        """Return the dialog of the last look; C{None} without one, also for unknown sessions."""
+        """Return the dialog in the last capture; C{None} without one, and for unknown sessions."""
 
     async def capture_screen(session_id: str) -> AgentScreen:
-        """Look at the screen now.
+        """Capture the session's screen now.
 
         @raise ServiceError: 404: no such session; 409: it has no process, or is a shell; 422: the
             terminal did not answer, so the state is unknown.
@@ -63,31 +64,34 @@ class IAgents(Interface):
 
         For an agent without a recognizable composer, a quiet screen without a dialog is enough.
 
-        @param patience: seconds to wait.
+        @param patience: maximum seconds to wait.
         @raise ServiceError: 404: no such session; 409: it has no process, or is a shell; 422: it
             was not ready in time, for the reason in the text.
         """
 
     def add_observer(observer: LookObserver) -> Callable[[], None]:
-        """Call C{observer} with the looks at every session; the returned function unsubscribes.
+        """Call C{observer} with every capture of every session; the returned function unsubscribes.
 
-        A look is taken after output becomes quiet, periodically while it flows, and when
-        L{capture_screen} is
-        called. An exception of an observer is logged, and the other observers are still called.
+        The screen is captured after output becomes quiet, periodically while it flows, and by
+        L{capture_screen}. An exception of an observer is logged, and the other observers are still
+        called.
         """
 
     def get_screen_rules(mode: str) -> ScreenRules:
-        """Return the rules for the screens of C{mode}; those of an unknown CLI if there are
-        none.
+        """Return the rules for the screens of C{mode}; for an unknown mode, those of an unknown
+        CLI.
         """
 
     def get_transcript_path(session_id: str) -> str | None:
-        """Return the transcript file that the agent's hooks named last; it is kept over a restart.
+        """Return the transcript file that the agent's hooks reported last, or C{None}.
 
-        The path is untrusted: check its target before opening it.
+        The path survives a restart of the service. It is untrusted: check its target before opening
+        it.
         """
 
     def get_plan_usage() -> PlanUsage | None:
-        """Return the usage of the plan's limits (C{planUsage} of protocol-state); it is kept
-        over a restart.
+        """Return the usage of the plan's limits (C{planUsage} of protocol-state); C{None} if
+        unknown.
+
+        The usage survives a restart of the service.
         """

@@ -1,4 +1,4 @@
-"""Hook events and plan usage: their records and pure rules (protocol-hooks)."""
+"""Records of hook events and plan usage, and the rules that fill them (protocol-hooks)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class HookEvent(StrEnum):
 
 
 DIALOGS = frozenset({HookEvent.PERMISSION_PROMPT, HookEvent.ELICITATION_DIALOG})
-"""Events that report a dialog."""
+"""Hook events that report a dialog."""
 
 WORK = frozenset(
     {
@@ -47,11 +47,11 @@ WORK = frozenset(
         HookEvent.SUBAGENT_STOPPED,
     }
 )
-"""Events that report the actions of a turn."""
+"""Hook events that report an action in a turn."""
 
 NAME_CHARS = 200
 PATH_CHARS = 4096
-"""The longest path that Linux opens."""
+"""Maximum characters of a path that Linux can open."""
 MESSAGE_CHARS = 4000
 COMMAND_CHARS = 16 * 1024
 """Maximum characters of a command that a person decides on (protocol-approvals)."""
@@ -74,22 +74,23 @@ _INPUTS = {
     "description": PATH_CHARS,
 }
 SUMMARIES = tuple(_INPUTS)
-"""Inputs of a tool that can be its summary, in order of preference (protocol-approvals)."""
+"""Inputs of a tool that can summarize its action, in order of preference (protocol-approvals)."""
 _ASIDES = frozenset({"description", "timeout", "run_in_background"})
 """Inputs that do not change the effect of a tool."""
 OTHER_INPUTS = 20
-"""Maximum number of names of further inputs that are kept."""
+"""Maximum number of names of a tool's further inputs that are kept."""
 
 
 @frozen(kw_only=True)
 class HookNotice:
-    """Hook event, checked and reduced.
+    """Hook event after validation and reduction.
 
-    @ivar at: Unix milliseconds of its arrival.
-    @ivar data: only the values that L{reduce_data} keeps.
-    @ivar source: the reason for the conversation's start, of a C{session_start}.
-    @ivar subagent: a subagent reports it.
-    @ivar background: the number of tasks that run in parallel to the turns, if reported.
+    @ivar at: Unix milliseconds at which the event arrived.
+    @ivar data: the values that L{reduce_data} keeps.
+    @ivar source: the reason why the conversation started, for a C{session_start}.
+    @ivar subagent: a subagent reports the event.
+    @ivar background: the number of tasks that run in parallel to the turns; C{None} if not
+        reported.
     """
 
     session_id: str
@@ -102,17 +103,17 @@ class HookNotice:
 
     @property
     def name(self) -> str:
-        """Agent's own name of the event; empty if it gave none."""
+        """Agent's own name of the event; empty if the agent sent none."""
         return str(self.data.get("hook_event_name", ""))
 
 
 def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the kept part of a hook's payload: the keys of protocol-hooks, truncated and without
-    control characters.
+    """Return the values of a hook's payload that the service keeps.
 
-    Values of an unexpected type are left out. For a failed turn (C{StopFailure}), the C{message} is
-    the agent's last message, else the name of its error. C{tool_digest} and the other keys of
-    L{_describe_missing} describe the inputs of a tool beyond the kept ones.
+    These are the keys of protocol-hooks, truncated and without control characters. Values of an
+    unexpected type are left out. For a failed turn (C{StopFailure}), the C{message} is the agent's
+    last message, otherwise the name of its error. C{tool_digest} and the other keys of
+    L{_describe_missing} describe those inputs of a tool that are not kept.
     """
     given = dict(data or {})
     if given.get("hook_event_name") == "StopFailure":
@@ -133,10 +134,11 @@ def find_summary_key(tool_input: Mapping[str, Any]) -> str | None:
 
 
 def _describe_missing(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the digest of all inputs of a tool, and the part of them that its summary does not
-    show.
+    """Return the digest of all inputs of a tool, and a description of the inputs outside its
+    summary.
 
-    C{tool_missing} counts characters of the summary, C{tool_other} names further inputs.
+    C{tool_missing} is the number of characters that the summary lacks, C{tool_other} lists the
+    names of further inputs.
     """
     whole = json.dumps(given, sort_keys=True, separators=(",", ":"))
     told: dict[str, Any] = {"tool_digest": hashlib.sha256(whole.encode()).hexdigest()}
@@ -174,7 +176,7 @@ class UsageWindow:
 
 @frozen(kw_only=True)
 class PlanUsage:
-    """Usage of the plan's limits, as an agent reported it last.
+    """Usage of the plan's limits in an agent's last report.
 
     @ivar at: Unix milliseconds of the report.
     """

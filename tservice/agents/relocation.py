@@ -1,7 +1,8 @@
-"""Conversations of a folder that was renamed: agents find them by its path.
+"""Update of the agents' conversation stores after a folder was renamed.
 
-Claude Code and pi find a link by the new path.  It leads to the folder by the old path, in which
-running agents continue to write.  Gemini CLI uses a file that names the path.  Blocks.
+Agents find a conversation by the path of its folder. Claude Code and pi find a link with the name
+of the new path. It leads to the folder of the old path, to which running agents continue to write.
+Gemini CLI uses a file that contains the path. The functions block, so call them in a thread.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from tservice.core.locations.move import FolderMove
 
 
 def relocate(files: TranscriptFiles, move: FolderMove) -> None:
-    """Let agents find the conversations of a folder that was renamed; may be called again.
+    """Make the conversations of a renamed folder available under the new path.
+
+    Calling this again for the same rename is harmless.
 
     @raise OSError: a link or file cannot be written.
     """
@@ -57,7 +60,10 @@ def _folders(root: Path, prefix: str) -> Iterator[Path]:
 
 
 def _begun_in(folder: Path, mode: str, name: Callable[[str], str]) -> str | None:
-    """Return the working directory that C{folder} is named after; several may share a name."""
+    """Return the working directory of the conversations in C{folder}; C{None} if it is unknown.
+
+    Several directories may be encoded as the same name, so the conversations themselves are read.
+    """
     for each in islice(scan_folders(folder, mode, 1), CANDIDATES):
         begun = read_head(each.path, mode).cwd
         if begun is not None and name(begun) == folder.name:

@@ -11,7 +11,7 @@ from tservice.store.database import Database
 
 
 class AgentStore:
-    """Tables C{agent_sessions} and C{get_plan_usage}.
+    """Storage in the tables C{agent_sessions} and C{plan_usage}.
 
     The agents repeat these reports within minutes. So no write is flushed, and writes are deferred
     if the disk is full.
@@ -21,14 +21,14 @@ class AgentStore:
         self._database = database
 
     def get_transcript_path(self, session_id: str) -> str | None:
-        """Return the transcript file that was named last."""
+        """Return the session's last known transcript file; C{None} if none is known."""
         row = self._database.query_one(
             "SELECT transcript_path FROM agent_sessions WHERE session_id = ?", (session_id,)
         )
         return None if row is None else str(row["transcript_path"])
 
     def save_transcript_path(self, session_id: str, path: str) -> None:
-        """Store the file; it is removed with the session."""
+        """Store the session's transcript file; the entry is removed with the session."""
         self._database.execute_or_defer(
             ("transcript", session_id),
             """
@@ -39,7 +39,7 @@ class AgentStore:
         )
 
     def get_plan_usage(self) -> PlanUsage | None:
-        """Return the last report."""
+        """Return the last report about the plan's usage; C{None} if there is none."""
         row = self._database.query_one("SELECT usage FROM plan_usage")
         if row is None:
             return None

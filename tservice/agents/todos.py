@@ -1,5 +1,6 @@
 """To-do list of an agent: its limits, and the parsing of a complete list (protocol-session).
-Pure.
+
+This module does no I/O.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ from tservice.sessions.interfaces import TodoItem, TodoStatus
 from tservice.terminal.model_name import sanitize_text
 
 TODOS = 50
-"""Maximum number of a session's to-dos that are kept; the newest are kept."""
+"""Maximum number of to-dos of a session; the newest are kept."""
 CHARS = 200
 """Maximum characters of a to-do."""
 _READ = 20 * CHARS
-"""Maximum characters of a to-do that are parsed."""
+"""Maximum characters of a to-do's text that are parsed."""
 
 _DROPPED = "cancelled"
-"""Status of an entry that the agent itself cancelled; Claude Code removes such entries."""
+"""Status of an entry that the agent has cancelled; Claude Code removes such entries."""
 
 
 def parse_todos(given: object, named: str) -> tuple[TodoItem, ...] | None:
-    """Parse the list that an agent was given; return C{None} if it is not a list.
+    """Return the to-do list that an agent passed to its tool; C{None} if the value is not a list.
 
-    @param given: untrusted; invalid and cancelled entries are skipped.
+    @param given: the value, which is untrusted; invalid and cancelled entries are skipped.
     @param named: the field of an entry that contains its text.
     """
     if not isinstance(given, list):
@@ -34,12 +35,12 @@ def parse_todos(given: object, named: str) -> tuple[TodoItem, ...] | None:
 
 
 def encode_todos(todos: Iterable[TodoItem]) -> tuple[tuple[str, str], ...]:
-    """Return a list in the form that a transcript's tally stores: text and status of each entry."""
+    """Return a list as it is stored in a transcript's tally: text and status of each entry."""
     return tuple((todo.text, str(todo.status)) for todo in todos)
 
 
 def decode_todos(found: Iterable[tuple[str, str]]) -> tuple[TodoItem, ...]:
-    """Return a list from its stored form, as the inverse of L{encode_todos}."""
+    """Return a list from its stored form (the inverse of L{encode_todos})."""
     return tuple(
         TodoItem(text=text, status=parse_status(status) or TodoStatus.PENDING)
         for text, status in found
@@ -47,7 +48,9 @@ def decode_todos(found: Iterable[tuple[str, str]]) -> tuple[TodoItem, ...]:
 
 
 def find_current_todo(todos: tuple[TodoItem, ...]) -> str | None:
-    """Return the text of the entry in progress, the last if there are several."""
+    """Return the text of the entry in progress, the last one if there are several; C{None} without
+    one.
+    """
     doing = [todo for todo in todos if todo.status is TodoStatus.IN_PROGRESS]
     return (doing[-1].doing or doing[-1].text) if doing else None
 

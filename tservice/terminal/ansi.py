@@ -56,8 +56,9 @@ class EscapeStripper:
         self._stays = stays
 
     def feed(self, data: bytes) -> bytes:
-        """Return the text that is complete after C{data}; an unfinished sequence waits for the next
-        chunk.
+        """Return the text that is complete after C{data}.
+
+        An unfinished escape sequence waits for the next chunk.
         """
         if self._open:
             data = self._open + data

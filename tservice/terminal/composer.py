@@ -44,8 +44,7 @@ class ComposerRule:
 
 
 def read_composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
-    """Return the content of the composer, with its rows joined by LF; C{None} if no composer is
-    visible.
+    """Return the content of the composer, with rows joined by LF; C{None} if none is visible.
 
     @param screen: the rows of the screen, without styles.
     """
@@ -59,9 +58,7 @@ def read_composer_text(screen: Sequence[str], rule: ComposerRule) -> str | None:
 
 
 def has_paste_placeholder(composer: str) -> bool:
-    """Return true if the composer shows a placeholder for a long text, such as C{[PastedText ~18
-    lines]}.
-    """
+    """Return true if the composer shows a placeholder, such as C{[PastedText ~18 lines]}."""
     return _STAND_IN.search(composer) is not None
 
 
@@ -96,8 +93,7 @@ def contains_only(composer: str, prompt: str) -> bool:
 
 
 def shows_quoted_dialog(screen: Sequence[str], prompt: str) -> bool:
-    """Return true if a dialog on the screen is only text at the end of C{prompt}, which was typed
-    before.
+    """Return true if a dialog on the screen is only text of C{prompt}, which was typed before.
 
     A composer with a text copied from a dialog looks exactly like that dialog. A real dialog
     replaces the composer, so the prompt would not be visible.

@@ -117,8 +117,9 @@ class StreamMatcher:
         self._kept = ""
 
     def feed(self, data: bytes) -> NeedleMatch | None:
-        """Return the first match that ends in C{data}; C{None} without one. Do not call this after
-        a match.
+        """Return the first match that ends in C{data}; C{None} without one.
+
+        Do not call this again after a match.
         """
         text = self._decode.decode(self._strip.feed(data))
         if not text:

@@ -1,1 +1,1 @@
-"""Activity of agents, and their readiness for prompts."""
+"""Detection of agents' activity, and of their readiness for prompts."""

@@ -1,7 +1,8 @@
-"""State machine of one agent's activity, and the evidence that moves it (protocol-status).
+"""State machine of one agent's activity, and the evidence that causes its transitions
+(protocol-status).
 
-The evidence in order of trust: hooks, the process, the screen, the pane's title, the rhythm of the
-output. Unknown facts are no evidence and change nothing.
+The kinds of evidence, most trusted first, are: hooks, the process, the screen, the pane's title,
+and the rhythm of the output. An unknown fact is no evidence and changes nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from tservice.sessions.interfaces import ActivitySink
 class AgentState(StrEnum):
     """State of an agent, as far as it is known.
 
-    C{blocked} is a turn that waits for an answer to a dialog. The session stays busy, because its
-    turn is not over.
+    C{blocked} means that a turn waits for an answer to a dialog. The session stays busy, because
+    the turn is not over.
     """
 
     STARTING = "starting"
@@ -31,19 +32,22 @@ class AgentState(StrEnum):
 
 
 class ActivityEvidence(Protocol):
-    """Inputs of the state machine; C{reason} is one line for C{statusReason}."""
+    """Inputs of the state machine.
+
+    The C{reason} of each input is one line for C{statusReason}.
+    """
 
     def startup_passed(self, reason: str) -> None:
-        """Record that a fresh agent had its time to start."""
+        """Record that the time in which a new agent starts is over."""
 
     def turn_started(self, reason: str) -> None:
         """Record the start of a turn, as reported by the agent."""
 
     def turn_stopped(self, reason: str) -> None:
-        """Record the end of the turn, as reported by the agent."""
+        """Record the end of a turn, as reported by the agent."""
 
     def dialog_shown(self, reason: str) -> None:
-        """Record that a dialog of the turn waits for an answer."""
+        """Record that a dialog in the turn waits for an answer."""
 
     def dialog_answered(self, reason: str) -> None:
         """Record an answer to the dialog, as reported by the agent."""
@@ -55,13 +59,13 @@ class ActivityEvidence(Protocol):
         """Record that the screen shows no running turn."""
 
     def turn_passed(self, reason: str) -> None:
-        """Record a turn that began and ended between two looks."""
+        """Record a turn that began and ended between two captures of the screen."""
 
     def command_done(self, reason: str) -> None:
-        """Record the end of a command that is no turn."""
+        """Record the end of a command that starts no turn."""
 
     def process_ended(self) -> None:
-        """Record the end of the process, or of watching it."""
+        """Record that the process ended, or that the agent is no longer watched."""
 
 
 @dataclass
@@ -129,9 +133,10 @@ _MOVES: list[tuple[tuple[AgentState, ...], _Input, AgentState, Callable[[AgentSt
     ((AgentState.BLOCKED,), ActivityEvidence.dialog_answered, AgentState.WORKING, _make_noting),
     ((AgentState.BLOCKED,), ActivityEvidence.seen_working, AgentState.WORKING, _make_noting),
 ]
-"""Transitions. Every other input keeps the state and notifies no one.
+"""Transitions: old states, input, new state, output. Every other input keeps the state and causes
+no output.
 
-A turn that waits for an answer, or continues after one, stays busy: only the reason changes.
+A turn that waits for an answer, or continues after one, stays busy. Only the reason changes.
 """
 
 _INPUTS: tuple[_Input, ...] = (
@@ -173,9 +178,9 @@ _machine = _builder.build()
 
 
 class ActivityMachine:
-    """Activity of one agent from the moment when its pane is watched.
+    """State machine of one agent's activity, which begins when its pane is watched.
 
-    @ivar tell: accepts evidence.
+    @ivar evidence: receives the inputs of the machine.
     """
 
     def __init__(self, sink: ActivitySink, doing: AgentState) -> None:
@@ -184,5 +189,5 @@ class ActivityMachine:
 
     @property
     def state(self) -> AgentState:
-        """State of the agent."""
+        """Current state of the agent."""
         return self._core.state

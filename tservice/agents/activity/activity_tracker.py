@@ -1,4 +1,4 @@
-"""Tracker of one agent's activity, by hooks, submissions and screens."""
+"""Tracker of one agent's activity by its hooks, its submissions and its screen."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ _AT_REST = (AgentState.STARTING, AgentState.IDLE)
 
 @frozen(kw_only=True)
 class TrackedAgent:
-    """Agent to track.
+    """Agent whose activity is tracked.
 
-    @ivar session: returns the current record of its session.
-    @ivar hooks: it reports by hooks, so its first idle is that of its composer.
-    @ivar submission: its handling of prompts.
-    @ivar answered: returns true if its conversation contains an answer since a time (Unix
-        milliseconds); C{None} if it stores no readable conversation.
+    @ivar session: returns the current record of the agent's session.
+    @ivar rules: rules for reading the agent's screen.
+    @ivar has_hooks: the agent reports by hooks. So its first idle state comes from its composer.
+    @ivar submission: determines which inputs are prompts.
+    @ivar has_answer: returns true if the agent's conversation contains an answer since a time (Unix
+        milliseconds); C{None} if the agent stores no readable conversation.
     """
 
     session: Callable[[], Session]
@@ -47,16 +48,16 @@ class TrackedAgent:
     has_answer: Callable[[int], Awaitable[bool]] | None
 
     def expects_answer(self, text: str | None) -> bool:
-        """Return true if its conversation will contain an answer to the submission.
+        """Return true if the agent's conversation will contain an answer to the submission.
 
-        @param text: a prompt; C{None} if a user pressed a key.
+        @param text: the submitted prompt; C{None} if a user pressed a key.
         """
         said = text is not None and text.strip() != "" and not self.submission.is_not_prompt(text)
         return said and self.has_answer is not None
 
 
 class ActivityTracker:
-    """Combines the evidence of one run and moves its L{ActivityMachine}."""
+    """Tracker that combines the evidence about one run of an agent for its L{ActivityMachine}."""
 
     def __init__(
         self,
@@ -68,8 +69,10 @@ class ActivityTracker:
         record_activity: Callable[[], None],
         on_turn_hook: Callable[[], None] = lambda: None,
     ) -> None:
-        """@param stir: called for each hook that shows an agent in a turn.
-        @param heard: called for each hook that concerns a turn.
+        """@param course: the state machine that receives the evidence.
+        @param sink: receives new reasons while the state stays the same.
+        @param record_activity: called for each hook that shows that a turn runs.
+        @param on_turn_hook: called for each hook that concerns a turn.
         """
         self._clock = clock
         self._agent = agent
@@ -86,7 +89,7 @@ class ActivityTracker:
 
     @property
     def state(self) -> AgentState:
-        """State of the agent."""
+        """Current state of the agent."""
         return self._course.state
 
     @property
@@ -96,7 +99,7 @@ class ActivityTracker:
 
     @property
     def poll_context(self) -> PollContext:
-        """Facts that determine the next look."""
+        """Facts that determine when the screen is captured next."""
         pending, doing = self._submission is not None, self.state
         untold = self._agent.has_hooks and doing is AgentState.WORKING and not self._seen.at_work
         return PollContext(
@@ -109,16 +112,16 @@ class ActivityTracker:
 
     @property
     def unanswered_since(self) -> int | None:
-        """Time of the submission whose answer is awaited, in Unix milliseconds."""
+        """Time of the submission whose answer is awaited, in Unix milliseconds, or C{None}."""
         submission = self._submission
         return None if submission is None or submission.answer_by is None else submission.since
 
     # -- submissions, and the start
 
     def record_submission(self, text: str | None) -> None:
-        """Record an Enter for something that the agent will take.
+        """Record that Enter was pressed to submit input to the agent.
 
-        @param text: a prompt; C{None} for a key whose submission is unknown.
+        @param text: the prompt; C{None} for a key whose effect is unknown.
         """
         self._submission = PendingSubmission(
             at=self._clock.seconds(),
@@ -127,7 +130,10 @@ class ActivityTracker:
         )
 
     def adopt_submission(self, since: int) -> None:
-        """Track a submission from before the service started, at C{since} (Unix milliseconds)."""
+        """Track a submission that was made before the service started.
+
+        @param since: time of its Enter, in Unix milliseconds.
+        """
         ago = max(0.0, (now_ms(self._clock) - since) / 1000)
         self._submission = PendingSubmission(
             at=self._clock.seconds() - ago,
@@ -137,13 +143,19 @@ class ActivityTracker:
         )
 
     def record_answer(self, since: int) -> None:
-        """Record that the agent's conversation contains an answer to the submission of C{since}."""
+        """Record that the agent's conversation contains an answer to a submission.
+
+        @param since: time of the submission's Enter, in Unix milliseconds.
+        """
         submission = self._submission
         if submission is not None and submission.since == since:
             self._submission = evolve(submission, has_answer=True)
 
     def record_startup(self, reading: ScreenReading | None) -> None:
-        """Record that a fresh agent had its time to start; C{reading} is that of the last look."""
+        """Record that the time in which a new agent starts is over.
+
+        @param reading: interpretation of the last capture; C{None} if there was none.
+        """
         told = reading is not None and (reading.dialog is not None or self._readiness.is_ready)
         self._course.evidence.startup_passed(
             reading.evidence if reading and told else "the agent was started"
@@ -168,13 +180,13 @@ class ActivityTracker:
         self.record_command_end(reason)
 
     def record_command_end(self, reason: str) -> None:
-        """Record the end of the last submission, which is no turn."""
+        """Record the end of the last submission, which started no turn."""
         if self._submission is not None and self.is_at_rest:
             self._submission = None
             self._course.evidence.command_done(reason)
 
     def record_dialog(self, reason: str) -> None:
-        """Record a waiting dialog."""
+        """Record that a dialog waits for an answer."""
         self._heard()
         self._course.evidence.dialog_shown(reason)
         self._stir()
@@ -186,9 +198,10 @@ class ActivityTracker:
         self._stir()
 
     def record_action(self, reason: str) -> None:
-        """Record an action of the agent, also in a turn that no prompt began.
+        """Record an action of the agent, even if no prompt started the turn.
 
-        While a dialog waits, another tool may run in parallel: that is no answer.
+        While a dialog waits, another tool may run in parallel. Its action is no answer to the
+        dialog.
         """
         self._heard()
         if self.state is AgentState.WORKING:
@@ -205,10 +218,11 @@ class ActivityTracker:
     def handle_look(
         self, look: AgentScreen, title: str, begun: float, rhythm: PollSchedule
     ) -> None:
-        """Update the state by a look.
+        """Update the state from a capture of the screen.
 
-        @param title: the pane's title at that moment.
-        @param begun: when the look was begun, in the clock's seconds.
+        @param title: the pane's title at the time of the capture.
+        @param begun: when the capture was requested, in the clock's seconds.
+        @param rhythm: the times of the pane's output.
         """
         at_rest = self.is_at_rest
         self._seen = self._seen.add_look(look.reading, title, self.state, self._clock.seconds())
@@ -218,7 +232,7 @@ class ActivityTracker:
             self._report_rest(look.reading)
 
     def record_failed_look(self) -> None:
-        """Record a failed look."""
+        """Record that a capture of the screen failed."""
         self._seen = self._seen.add_failed_look()
 
     def _judge_screen(self, reading: ScreenReading, rhythm: PollSchedule) -> None:
@@ -249,8 +263,9 @@ class ActivityTracker:
         return self._stopped is not None and now - self._stopped < GRACE
 
     def _follow_submission(self, look: AgentScreen, begun: float, rhythm: PollSchedule) -> None:
-        """Update the last submission by this look; a look that was begun before it has no
-        effect.
+        """Update the last submission from a capture that was requested after its Enter.
+
+        An earlier capture has no effect.
         """
         submission = self._submission
         if submission is None or begun < submission.at:
@@ -271,10 +286,10 @@ class ActivityTracker:
             self._rested = now_ms(self._clock)
 
     def _report_rest(self, reading: ScreenReading) -> None:
-        """Report a dialog that an agent at rest shows outside a turn, and the end of that dialog.
+        """Report a dialog that the agent shows outside a turn, and the end of that dialog.
 
-        For an agent without hooks, report its composer too, because nothing else shows that it is
-        ready.
+        For an agent without hooks, report its composer too, because nothing else shows that the
+        agent is ready.
         """
         dialog = reading.dialog is not None
         told = dialog or (reading.state == "idle" and self._readiness.is_ready)

@@ -1,4 +1,4 @@
-"""Agents of the running sessions, each with a watch, and the queries of other features."""
+"""Registry of the agents in running sessions, which answers other features' queries about them."""
 
 from __future__ import annotations
 
@@ -46,19 +46,18 @@ from tservice.terminal.model_name import find_displayed_model
 from tservice.terminal.screen_rules import ScreenRules
 
 _RULES_KEPT = 200
-"""Maximum number of cached screen rules, which is more than a registry has entries."""
+"""Maximum number of cached screen rules, which is more than the registry of CLIs has entries."""
 
 
 @frozen(kw_only=True)
 class AgentRegistryDependencies:
     """Dependencies of L{AgentRegistry}.
 
-    @ivar sessions: called when needed, because the sessions are created later.
-    @ivar shells: determine the activity of shells.
-    @ivar places: determine where agents have their settings, and whose rights are used to read
-        them.
-    @ivar proofs: prompts confirmed by the agents themselves.
-    @ivar files: thread pool for the contents of users' folders.
+    @ivar sessions: returns the sessions; called late, because they are created after the agents.
+    @ivar shells: creates the activity sources of shells.
+    @ivar places: locations of the agents' settings, with the rights that are used to read them.
+    @ivar proofs: confirms prompts by the agents' own reports.
+    @ivar files: thread pool that reads users' folders.
     """
 
     clock: IReactorTime
@@ -74,7 +73,7 @@ class AgentRegistryDependencies:
 
 @implementer(IAgents, IActivitySources)
 class AgentRegistry:
-    """Registry of all running agents."""
+    """Registry of the agents in all running sessions."""
 
     _log = Logger()
 
@@ -130,11 +129,11 @@ class AgentRegistry:
     # -- called by the hooks and the gate
 
     def get_watch(self, session_id: str) -> AgentWatch | None:
-        """Return the watch of a running agent."""
+        """Return the watch of a session's agent; C{None} if the session has no running agent."""
         return self._watches.get(session_id)
 
     def get_readiness(self, session_id: str) -> PromptReadiness | None:
-        """Return the readiness of a running agent for prompts."""
+        """Return the readiness for prompts of a session's agent; C{None} if no agent runs there."""
         watch = self._watches.get(session_id)
         return None if watch is None else watch.readiness
 
@@ -184,8 +183,9 @@ class AgentRegistry:
     # -- internal
 
     def _add_screen_signals(self, watched: WatchedRun) -> WatchedRun:
-        """Return the run with signals C{stop} and C{blocked} from its screen, until a hook sends
-        them.
+        """Return the run with signals C{stop} and C{blocked} derived from its screen.
+
+        The first hook that reports on a turn ends them.
         """
         among = self._deps
         signals = ScreenSignals(
@@ -212,7 +212,7 @@ class AgentRegistry:
             del self._watches[session_id]
 
     def _report_known_models(self, session: Session) -> None:
-        """Report the model of the launch parameters and of the agent's own settings, at each
+        """Report the model that the launch parameters and the agent's own settings name, at each
         start.
         """
         given = session.params.get("model")
@@ -231,7 +231,7 @@ class AgentRegistry:
             self._log.info("session {id}: no model: {error}", id=session_id, error=error)
 
     def _make_model_reader(self, session: Session) -> Callable[[], str | None]:
-        """Return a function that reads the configured model in a thread."""
+        """Return a function that reads the model from the agent's settings; call it in a thread."""
         place = self._deps.places.recall_location(session.location_id)
         if place.unreadable_reason is not None:
             return lambda: None  # its settings are on another machine

@@ -1,4 +1,4 @@
-"""Watch of one agent's pane: looks at its screen and reports the results."""
+"""Watch of one agent's pane, which captures the screen and reports the agent's activity."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import read_screen
 
 START_IDLE = 3.0
-"""Seconds after a fresh start at which an external CLI counts as idle (protocol-status)."""
+"""Seconds after its start at which a new external CLI counts as idle (protocol-status)."""
 
 
 @frozen(kw_only=True)
 class WatchedRun:
-    """Run of an agent.
+    """Run of an agent, from the start or adoption of its process to the end of watching.
 
-    @ivar fresh: its process was just started, not adopted; C{resumed}: to continue a conversation.
-    @ivar may_trust: checks, before each key, if the folder-trust dialog may still be answered;
-        raises L{ServiceError}. C{None} if the user must answer it.
-    @ivar seen: called with each successful look.
-    @ivar heard: called for each hook that concerns a turn.
-    @ivar over: called once when watching ends.
+    @ivar sink: receives the changes of the agent's activity.
+    @ivar fresh: the process was just started, not adopted.
+    @ivar resumed: the process was just started to continue a conversation.
+    @ivar may_trust: called before each key; raises L{ServiceError} if the folder-trust dialog may
+        no longer be answered. C{None} if the user must answer it.
+    @ivar on_look: called with each successful capture of the screen.
+    @ivar on_end: called once when watching ends.
+    @ivar on_turn_hook: called for each hook that concerns a turn.
     """
 
     agent: TrackedAgent
@@ -59,9 +61,9 @@ class WatchedRun:
 class AgentWatch:
     """Activity source of one run of an agent.
 
-    @ivar tracker: the agent's activity; hooks are passed to it.
+    @ivar tracker: determines the agent's activity; hooks must be passed to it.
     @ivar readiness: the agent's readiness for prompts.
-    @ivar last: the last successful look.
+    @ivar last: the last successful capture of the screen.
     """
 
     _log = Logger()
@@ -138,9 +140,9 @@ class AgentWatch:
     # -- for other features
 
     async def capture_screen(self) -> AgentScreen:
-        """Look now, and pass the result to all observers.
+        """Capture the screen now, and pass the capture to all observers.
 
-        @raise ServiceError: 409: the process is gone; 422: it cannot be read now.
+        @raise ServiceError: 409: the process is gone; 422: the screen cannot be read now.
         """
         begun = self._clock.seconds()
         try:
@@ -188,7 +190,7 @@ class AgentWatch:
         self._search_answer()
 
     def _search_answer(self) -> None:
-        """Search the agent's conversation for the awaited answer, if there is one."""
+        """Search the agent's conversation for the awaited answer; do nothing if none is awaited."""
         since, answered = self.tracker.unanswered_since, self._agent.has_answer
         if since is not None and answered is not None and not self._asking and not self._over:
             self._spawn_work(self._fetch_answer(since, answered), "looking for an answer")

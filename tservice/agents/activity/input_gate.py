@@ -1,12 +1,13 @@
-"""Gate that delays prompts while an agent cannot take them (protocol-trust, protocol-prompts).
+"""Gate that delays prompts until an agent can accept them (protocol-trust, protocol-prompts).
 
 A prompt waits until the composer has been on the screen for a moment, at most until the end of the
-trust dialog's window. If a start dialog is still shown then, nothing is typed (422). If there is
-none, the prompt is typed, because an unrecognized screen is no reason to refuse forever. For an
-agent without a recognizable composer, a quiet screen without a dialog is enough.
+trust dialog's window. If a start dialog is still shown then, nothing is typed (422). Otherwise the
+prompt is typed, because an unrecognized screen is no reason to refuse it forever. For an agent
+without a recognizable composer, a quiet screen without a dialog is enough.
 
-Later a dialog may appear at any time. No prompt is typed while one is on the screen, because its
-Enter would be the answer. Raw input passes: a person uses it to answer such dialogs.
+After the start, a dialog may appear at any time. No prompt is typed while one is on the screen,
+because the prompt's Enter would answer the dialog. Raw input passes, because a person uses it to
+answer such dialogs.
 """
 
 from __future__ import annotations
@@ -35,45 +36,43 @@ from tservice.terminal.screen_status import ScreenReading, read_screen
 WINDOW = 90.0
 """Seconds after its start in which an agent may show the trust dialog (protocol-trust)."""
 SETTLE = 0.15
-"""Seconds between the composer's first appearance and the first key; an earlier Enter gets lost."""
+"""Seconds from the composer's first appearance to the first key; an earlier Enter gets lost."""
 SETTLE_UNTOLD = 1.5
 """Like L{SETTLE}, for an agent that does not report its start by a hook.
 
 Gemini CLI draws its composer 0.3 s before its trust dialog replaces it, on an idle machine.
 """
 SHARE = 0.25
-"""The same as a share of the time until that appearance, if that is longer: a busy machine needs
-more time. For Gemini CLI, 0.3 s follow 3.3 s, and 0.5 s follow 9 s on a machine with nine
-busy loops.
+"""Minimum wait after the composer's first appearance, as a share of the time until then: a busy
+machine needs more time. The trust dialog of Gemini CLI follows 0.3 s after a start of 3.3 s, and
+0.5 s after one of 9 s on a machine with nine busy loops.
 """
 BLIND = 2.0
 """Seconds after its start at which an agent without a known composer accepts input."""
 
 PICKER = "picker"
-"""Name that responses use for a page opened by one of the agent's own commands
-(protocol-prompts).
-"""
+"""Name in responses for a page that one of the agent's own commands opened (protocol-prompts)."""
 
 NO_PROCESS = "the session has no process; nothing was typed"
 
 START_DIALOGS = frozenset({DialogKind.TRUST, DialogKind.BYPASS, DialogKind.API_KEY, DialogKind.MCP})
-"""Dialogs that appear before the composer: an Enter there would answer them."""
+"""Dialogs that appear before the composer; a prompt's Enter would answer them."""
 
 RAISED = frozenset({DialogKind.PERMISSION, DialogKind.PLAN, DialogKind.REVIEW, DialogKind.FORM})
-"""Dialogs that a turn raises, for example that of a command which is a prompt."""
+"""Dialogs that belong to a turn, even if a command of the user started the turn."""
 
 
 class PromptReadiness:
     """Readiness of one agent for prompts, from its start on.
 
-    @ivar knowable: its composer can be recognized.
-    @ivar asked: a start dialog is on its screen.
+    @ivar has_known_composer: the agent's composer can be recognized.
+    @ivar has_start_dialog: a start dialog is on the agent's screen.
     @param settle: seconds for which the composer of a starting agent must be visible.
-    @param fresh: its process was just started. An adopted agent is ready, unless its screen shows a
+    @param fresh: the process was just started. An adopted agent is ready, unless its screen shows a
         start dialog.
-    @param prompted: it has had a prompt. An adopted agent without one may still be starting, unless
-        it shows another dialog.
-    @param resumed: it was just started to continue a conversation.
+    @param prompted: the agent has received a prompt. An adopted agent without one may still be
+        starting, unless it shows another dialog.
+    @param resumed: the process was just started to continue a conversation.
     """
 
     def __init__(
@@ -103,7 +102,7 @@ class PromptReadiness:
 
     @property
     def is_ready(self) -> bool:
-        """True if the agent was seen to be ready."""
+        """True if the agent is known to be ready for a prompt."""
         return self._since is not None
 
     @property
@@ -112,9 +111,9 @@ class PromptReadiness:
         return not self._closed and self._clock.seconds() < self._began + WINDOW - SLACK
 
     def update_from_look(self, look: AgentScreen, *, quiet: bool) -> None:
-        """Update the readiness by a look.
+        """Update the readiness from a capture of the screen.
 
-        @param quiet: nothing was printed for a moment.
+        @param quiet: nothing has been printed for a moment.
         """
         self.has_start_dialog = _is_start_dialog(look)
         self._asked_before |= self.has_start_dialog
@@ -145,7 +144,7 @@ class PromptReadiness:
             raise state_conflict(NO_PROCESS)
 
     def close(self) -> None:
-        """Fail all waiting prompts: the process has ended or was released."""
+        """Fail all waiting prompts, because the process has ended or was released."""
         self._closed = True
         self._release_waiters(state_conflict(NO_PROCESS))
 
@@ -157,7 +156,10 @@ class PromptReadiness:
         return max(0.0, self._since + self._settle - self._clock.seconds())
 
     def _compute_settle(self, seen: float) -> float:
-        """Return the seconds for which a composer must be visible that appears now."""
+        """Return the seconds for which a composer must stay visible.
+
+        @param seen: when the composer appeared, in the clock's seconds.
+        """
         if self._base < SETTLE_UNTOLD or self._asked_before:
             return self._base
         return max(self._base, SHARE * (seen - self._began))
@@ -186,15 +188,15 @@ class PromptReadiness:
         return not self.has_known_composer and quiet and old and look.reading.dialog is None
 
     def _lacks_composer(self, look: AgentScreen) -> bool:
-        """Return true if an agent with a known composer shows none that takes keys."""
+        """Return true if the agent's composer is recognizable, but none that accepts keys is
+        visible.
+        """
         return self.has_known_composer and (
             not look.reading.composer_ready or self._is_starting(look)
         )
 
     def _is_starting(self, look: AgentScreen) -> bool:
-        """Return true if the composer is drawn already but keys would be lost or would reach a
-        dialog.
-        """
+        """Return true if the composer is visible, but keys would get lost or reach a dialog."""
         if not self._coming_up:
             return False
         line = self._rules.starting_line
@@ -213,7 +215,7 @@ class PromptReadiness:
 
 
 def _is_own_page(dialog: AgentDialog) -> bool:
-    """Return whether a dialog is one of the agent's own pages, and not raised in a turn."""
+    """Return true if the dialog is a menu or page of the agent that no turn raised."""
     if dialog.kind is DialogKind.QUESTION:
         # A question of the agent has tabs; its pages may have the same footer.
         return not dialog.tabs
@@ -221,7 +223,7 @@ def _is_own_page(dialog: AgentDialog) -> bool:
 
 
 def _is_start_dialog(look: AgentScreen) -> bool:
-    """Return true if a start dialog is shown, including an unreadable one about trust."""
+    """Return true if the screen shows a start dialog, including an unreadable one about trust."""
     dialog = look.reading.dialog
     if dialog is None:
         return False
@@ -231,7 +233,7 @@ def _is_start_dialog(look: AgentScreen) -> bool:
 
 @implementer(IInputGate)
 class AgentGate:
-    """Input gate of all sessions; shells and sessions without a process pass."""
+    """Input gate of all sessions, which never delays shells and sessions without a process."""
 
     def __init__(
         self,

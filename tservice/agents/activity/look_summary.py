@@ -1,4 +1,7 @@
-"""Combined result of the looks at one agent. Pure."""
+"""Summary of successive captures of one agent's screen.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,15 @@ from tservice.terminal.screen_status import ScreenReading
 
 @frozen(kw_only=True)
 class LookSummary:
-    """Summary of the looks of one run.
+    """Summary of the screen captures in one run of an agent.
 
     @ivar hooks: the agent reports by hooks.
-    @ivar titled: the title was seen to show work.
-    @ivar at_work: a look showed the turn working, or asking, since a hook reported its start.
-    @ivar streak: consecutive looks that showed an idle agent although a turn had begun.
-    @ivar calm_since: the time since which every look showed the end of a turn that had been seen
-        working, in the clock's seconds.
+    @ivar titled: the pane's title has shown a running turn in this run.
+    @ivar at_work: since a hook reported the start of the turn, a capture showed work or a question.
+    @ivar streak: number of consecutive captures that showed an idle agent although a turn had
+        begun.
+    @ivar calm_since: time in the clock's seconds since which every capture has shown no work, after
+        work had been visible in the turn; C{None} otherwise.
     """
 
     rules: ScreenRules
@@ -37,13 +41,16 @@ class LookSummary:
 
     @property
     def shows_rest(self) -> bool:
-        """True if the screen can show that the agent rests while output runs."""
+        """True if the screen can show that the agent is idle while output flows."""
         return can_show_rest(self.rules, self.titled)
 
     def add_look(
         self, reading: ScreenReading, title: str, doing: AgentState, now: float
     ) -> LookSummary:
-        """Return the summary with one more look, at C{now} seconds."""
+        """Return the summary with one more capture.
+
+        @param now: time of the capture, in the clock's seconds.
+        """
         pattern = self.rules.working_title
         seen = evolve(
             self,
@@ -65,14 +72,14 @@ class LookSummary:
         )
 
     def add_failed_look(self) -> LookSummary:
-        """Return the summary after a failed look, which interrupts all sequences of looks."""
+        """Return the summary after a failed capture, which interrupts all sequences of captures."""
         return evolve(self, streak=0, calm_since=None)
 
     def start_turn(self) -> LookSummary:
-        """Return the summary after a hook reported a turn, which no look has confirmed yet."""
+        """Return the summary after a hook reported a turn that no capture has shown yet."""
         return evolve(self, at_work=False)
 
     def counts_as_silence(self, now: float) -> bool:
-        """Return true if the latest looks count as silence."""
+        """Return true if the latest captures prove an idle agent as well as silence does."""
         calm = self.calm_since is not None and now >= self.calm_since + CALM - SLACK
         return calm or self.streak >= STREAK

@@ -1,7 +1,8 @@
-"""Schedule of looks at a screen, and their interpretation (protocol-status). Pure.
+"""Schedule of screen captures, and their interpretation (protocol-status).
 
-A look costs 1 to 3 ms. So there is one after the output becomes quiet, and a few while it flows: at
-most 1 / L{GAP} a second for each session, and none while nothing is printed.
+A capture costs 1 to 3 ms. So the screen is captured once after the output becomes quiet, and a few
+times while it flows. The limit is 1 / L{GAP} a second for each session, and nothing is captured
+while nothing is printed. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -20,30 +21,30 @@ SETTLE = 0.3
 SETTLE_ASKED = 0.1
 """Like L{SETTLE}, while a dialog waits: the screen does not change until the dialog is answered."""
 GAP = 0.3
-"""Minimum seconds between two looks."""
+"""Minimum seconds between two captures."""
 FLOWING = {AgentState.WORKING: 2.5, AgentState.BLOCKED: 1.0}
-"""Seconds between two looks while output flows; L{FLOWING_ELSE} in the other states."""
+"""Seconds between two captures while output flows; L{FLOWING_ELSE} in the other states."""
 FLOWING_ELSE = 1.0
 UNSEEN = 0.5
-"""Seconds between two looks while output flows in a turn that no look has confirmed yet."""
+"""Seconds between two captures while output flows in a turn that no capture has shown yet."""
 SILENCE = 2.5
 """Seconds of silence after which a composer without a working line means idle (protocol-status)."""
 SLACK = 0.01
 """Seconds by which a timer may seem to fire early, because sums of large floats are inexact."""
 ASKING = 1.0
-"""Seconds between two looks for the answer to a prompt without any visible effect."""
+"""Seconds between two checks for the answer to a prompt that had no visible effect."""
 BREAK = 2.0
 """Seconds without output that end a flow; also the minimum duration of a sustained flow."""
 RETRY = 1.0
-"""Seconds after a failed look."""
+"""Seconds between a failed capture and the next one."""
 STREAK = 4
-"""Number of consecutive looks showing an idle agent that count as silence: some screens are
+"""Number of consecutive captures of an idle agent that count as silence, because some screens are
 never quiet.
 """
 CALM = 0.25
-"""Seconds after which a turn is over that was seen working and whose screen and title no longer
-show work. No hook reports Escape, and L{SILENCE} seems long to a person. A single look is not
-enough, because it may fall between a dialog and the work that follows it.
+"""Seconds without visible work after which a turn that was visible is over. No hook reports Escape,
+and L{SILENCE} seems long to a person. A single capture is not enough, because it may fall
+between a dialog and the work that follows it.
 """
 GRACE = 2.0
 """Seconds after a C{stop} hook in which the screen does not count as working: the agent runs the
@@ -59,49 +60,50 @@ TURN_DIALOGS = frozenset(
         DialogKind.FORM,
     }
 )
-"""Dialogs of a turn. The others appear at the start, or after a command of the user."""
+"""Dialogs of a turn. The others appear at the agent's start, or after a command of the user."""
 
 
 @frozen(kw_only=True)
 class PollSchedule:
     """Times of a pane's output, in the clock's seconds.
 
-    @ivar begun: when the present flow began.
-    @ivar last: when something was printed last; at first the start of watching.
+    @ivar begun: when the present flow of output began.
+    @ivar last: when something was printed last; at first the time at which watching began.
     """
 
     begun: float
     last: float
 
     def after_output(self, now: float) -> PollSchedule:
-        """Return the rhythm after output."""
+        """Return the schedule after output at the time C{now}."""
         return evolve(self, begun=now if now - self.last > BREAK else self.begun, last=now)
 
     def is_sustained(self) -> bool:
-        """Return true if the flow lasted long enough to mean work."""
+        """Return true if output has flowed long enough to prove that the agent works."""
         return self.last - self.begun >= BREAK
 
     def is_silent(self, now: float) -> bool:
-        """Return true if the silence was long enough to mean rest."""
+        """Return true if the silence is long enough to prove that the agent is idle."""
         return now >= self.last + SILENCE - SLACK
 
     def is_settled(self, now: float) -> bool:
-        """Return true if the silence was long enough for a complete screen."""
+        """Return true if the silence is long enough for a completely drawn screen."""
         return now >= self.last + SETTLE - SLACK
 
 
 @frozen(kw_only=True)
 class LastLook:
-    """Result of the last look.
+    """Result of the last capture.
 
-    @ivar at: its time, in the clock's seconds.
-    @ivar current: nothing was printed since.
-    @ivar failed: it failed.
-    @ivar calm_since: the time since which every look showed the end of a turn that had been seen
-        working.
-    @ivar unseen: no look has confirmed the turn yet, or the submission had no visible effect.
-    @ivar pending: a submission without any visible effect so far.
-    @ivar answer_by: the time until which its answer is awaited, in the clock's seconds.
+    @ivar at: time of the capture, in the clock's seconds.
+    @ivar is_current: nothing has been printed since the capture.
+    @ivar has_failed: the capture failed.
+    @ivar calm_since: time in the clock's seconds since which every capture has shown no work, after
+        work had been visible in the turn; C{None} otherwise.
+    @ivar unseen: no capture has shown the turn yet, or the submission had no visible effect.
+    @ivar pending: a submission has had no visible effect so far.
+    @ivar answer_by: time until which the submission's answer is awaited, in the clock's seconds;
+        C{None} if no answer is awaited.
     """
 
     at: float
@@ -114,7 +116,10 @@ class LastLook:
 
 
 def compute_next_look(rhythm: PollSchedule, looked: LastLook, doing: AgentState) -> float | None:
-    """Return the time of the next look; C{None} means not before further output."""
+    """Return the time of the next capture, in the clock's seconds.
+
+    C{None} means that the next capture must wait for further output.
+    """
     if looked.has_failed:
         return looked.at + RETRY
     in_turn = doing in (AgentState.WORKING, AgentState.BLOCKED)
@@ -133,32 +138,32 @@ def compute_next_look(rhythm: PollSchedule, looked: LastLook, doing: AgentState)
 
 
 def is_blind(rules: ScreenRules) -> bool:
-    """Return true if the screen never shows that the agent works."""
+    """Return true if neither the screen nor the title ever shows that the agent works."""
     return rules.working_line is None and rules.working_title is None
 
 
 def can_show_rest(rules: ScreenRules, titled: bool) -> bool:
-    """Return true if the screen can show that the agent rests while output runs.
+    """Return true if the screen can show that the agent is idle while output flows.
 
-    If an agent shows its work in the title, the frame alone is not enough: Codex streams its answer
-    without a spinner.
+    If an agent shows its work in the title, the frame alone is not enough, because Codex streams
+    its answer without a spinner.
 
-    @param titled: the title was seen to show work in this run; titles may be switched off.
+    @param titled: the title has shown work in this run; titles may be switched off.
     """
     return not is_blind(rules) and (rules.working_title is None or titled)
 
 
 UNTITLED = "; its title showed nothing"
-"""Suffix of the reason if only silence could show that the agent rests."""
+"""Suffix of the reason if only silence could show that the agent is idle."""
 
 
 def shows_turn_end(reading: ScreenReading, rules: ScreenRules, title: str) -> bool:
-    """Return true if the screen shows the end of a turn that the title had shown."""
+    """Return true if an agent that shows its work in the title shows an idle screen."""
     return reading.state == "idle" and rules.working_title is not None and title != ""
 
 
 class LookVerdict(Enum):
-    """Interpretation of a look."""
+    """Conclusion that is drawn from a capture."""
 
     WORKING = "working"
     IDLE = "idle"
@@ -167,13 +172,14 @@ class LookVerdict(Enum):
 
 @frozen(kw_only=True)
 class ScreenContext:
-    """Context of a frame.
+    """Facts from before a capture that influence its interpretation.
 
-    @ivar silent: nothing was printed for L{SILENCE}, or L{STREAK} looks showed an idle agent, or
-        they did for L{CALM}, where that counts.
-    @ivar sustained: output has been flowing for L{BREAK}.
-    @ivar submitted: Enter was pressed since the agent was idle last.
-    @ivar rests: result of L{can_show_rest}: the screen can show rest while output runs.
+    @ivar state: the state of the agent before the capture.
+    @ivar is_silent: nothing was printed for L{SILENCE} seconds. A series of captures of an idle
+        agent counts too: L{STREAK} captures, or L{CALM} seconds after visible work.
+    @ivar is_sustained: output has been flowing for L{BREAK} seconds.
+    @ivar has_submission: Enter was pressed since the agent was idle last.
+    @ivar shows_rest: result of L{can_show_rest}.
     """
 
     state: AgentState
@@ -186,10 +192,10 @@ class ScreenContext:
 def judge_look(
     reading: ScreenReading, rules: ScreenRules, scene: ScreenContext
 ) -> tuple[LookVerdict, str] | None:
-    """Return the verdict of one look with its reason; C{None} means that nothing new is known.
+    """Return the conclusion from one capture and its reason; C{None} if nothing is new.
 
     If an agent's work is invisible (no working line, no title), the rhythm of its output decides.
-    It counts only after a submission, because echoed keys look like work.
+    The rhythm counts only after a submission, because echoed keys look like work.
     """
     if reading.dialog is not None:
         asked = reading.dialog.kind in TURN_DIALOGS

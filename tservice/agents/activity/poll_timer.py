@@ -1,4 +1,4 @@
-"""Scheduler of looks: after output, after a hook, and in between."""
+"""Scheduler that captures the screen after output, after hooks, and in between."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tservice.mux.outputlog import OutputLog
 
 @frozen(kw_only=True)
 class PollContext:
-    """Facts, other than the output, that determine the pace; see L{LastLook}.
+    """Facts, other than the output, that determine the time of the next capture; see L{LastLook}.
 
-    @ivar doing: the state of the agent.
+    @ivar state: the state of the agent.
     """
 
     state: AgentState
@@ -28,9 +28,9 @@ class PollContext:
 
 
 class PollTimer:
-    """Timer of the next look, which is set again whenever a relevant fact changes.
+    """Timer of the next capture, which is set again whenever a relevant fact changes.
 
-    @ivar rhythm: the times of the output.
+    @ivar rhythm: the times of the pane's output.
     """
 
     def __init__(
@@ -40,9 +40,10 @@ class PollTimer:
         stake: Callable[[], PollContext],
         look: Callable[[], None],
     ) -> None:
-        """@param look: begins a look, unless one is under way; a call of L{record_look} or
-            L{failed}
-        follows.
+        """@param log: the output of the pane.
+        @param stake: returns the facts that determine the time of the next capture.
+        @param look: begins a capture, unless one is under way. A call of L{record_look} must
+            follow.
         """
         now = clock.seconds()
         self.rhythm = PollSchedule(begun=now, last=now)
@@ -58,25 +59,28 @@ class PollTimer:
 
     @property
     def is_current(self) -> bool:
-        """True if nothing was printed since the screen was captured."""
+        """True if nothing has been printed since the screen was captured."""
         return self._offset == self._log.end
 
     def record_capture(self, offset: int) -> None:
-        """Record a capture; C{offset} is the log's end just before."""
+        """Record a successful capture.
+
+        @param offset: the end of the output log just before the capture.
+        """
         self._offset = offset
 
     def record_look(self, *, failed: bool = False) -> None:
-        """Record the end of a look; L{arm_timer} schedules the next one."""
+        """Record the end of a capture; call L{arm_timer} to schedule the next one."""
         self._at = self._clock.seconds()
         self._failed = failed
 
     def record_activity(self) -> None:
-        """Treat a hook as output: if nothing follows it, the silence leads to a look."""
+        """Treat a hook like output, so that the silence after it leads to a capture."""
         self.rhythm = self.rhythm.after_output(self._clock.seconds())
         self.arm_timer()
 
     def arm_timer(self) -> None:
-        """Set the timer for the next look."""
+        """Set the timer for the next capture."""
         if self._closed:
             return
         self._timers.cancel_timer("look")
@@ -88,7 +92,7 @@ class PollTimer:
             )
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop capturing the screen."""
         self._closed = True
         self._unlisten()
         self._timers.cancel_all()

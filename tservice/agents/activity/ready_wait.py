@@ -1,4 +1,4 @@
-"""Wait until an agent is ready for a prompt."""
+"""Helper that waits until an agent is ready for a prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.core.clock import sleep
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 
 EVERY = 0.5
-"""Seconds between two looks."""
+"""Seconds between two captures of the screen."""
 
 
 async def wait_until_ready(
@@ -21,10 +21,13 @@ async def wait_until_ready(
     shows: Callable[[AgentScreen], bool],
     patience: float,
 ) -> None:
-    """Return once a look shows that the agent is ready, and L{SETTLE} seconds later.
+    """Return L{SETTLE} seconds after a capture shows that the agent is ready.
 
-    Looks are counted instead of seconds, so that a change of the clock has no effect.
+    The time limit counts captures instead of seconds, so that a change of the clock has no effect.
 
+    @param look: captures the screen.
+    @param shows: returns true if the captured screen shows a ready agent.
+    @param patience: seconds to wait.
     @raise ServiceError: any error of C{look}, except that the screen cannot be read just now; 422:
         C{patience} seconds are over.
     """

@@ -1,7 +1,7 @@
-"""Signals C{stop} and C{blocked} derived from screens (protocol-signals).
+"""Signals C{stop} and C{blocked} derived from captures of the screen (protocol-signals).
 
-They serve agents without hooks. They also serve agents with hooks for a turn that continued while
-the service was down.
+Agents without hooks need them. Agents with hooks need them for a turn that continued while the
+service was down.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tservice.terminal.dialogs import AgentDialog
 class ScreenSignals:
     """Source of the signals of one run of an agent, in the form that hooks would cause.
 
-    It is placed between the watch and the session. C{stop} comes before the C{idle} that the same
-    evidence gives, and C{blocked} after the C{working}.
+    Signals are sent between the watch and the session. So C{stop} comes before the C{idle} that the
+    same evidence causes, and C{blocked} comes after the C{working}.
 
-    @param session: returns the current record.
-    @param wanted: returns true if sessions of a mode give these signals now.
+    @param session: returns the current record of the session.
+    @param wanted: returns true if sessions of a mode need these signals now.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ScreenSignals:
         self._ended = False
 
     def stop_signals(self) -> None:
-        """Stop sending signals, because hooks do it from now on."""
+        """Stop sending signals, because the agent's hooks cause them from now on."""
         self._ended = True
 
     def wrap_sink(self, sink: ActivitySink) -> ActivitySink:
@@ -57,7 +57,7 @@ class ScreenSignals:
         )
 
     def handle_look(self, look: AgentScreen) -> None:
-        """Handle a look at the screen, after the activity was judged by it."""
+        """Send the signals of a captured screen; call this after the activity was updated by it."""
         dialog = look.reading.dialog
         if dialog is not None and dialog.kind in TURN_DIALOGS:
             if self._asked is None or not self._is_same_dialog(self._asked, dialog):
@@ -67,7 +67,7 @@ class ScreenSignals:
             self._asked = None
 
     def _is_same_dialog(self, asked: AgentDialog, dialog: AgentDialog) -> bool:
-        """Return true if the dialog is the previous one, possibly drawn for another size."""
+        """Return true if C{dialog} is the dialog C{asked}, perhaps drawn for another size."""
         pairs = ((dialog.context, asked.context), (asked.context, dialog.context))
         views = {compare_rows(one, other) for one, other in pairs}
         same = dialog.frame_hash == asked.frame_hash
@@ -87,7 +87,7 @@ class ScreenSignals:
 
 
 class _SignallingSink:
-    """Sink that first signals the end of a turn."""
+    """Sink that signals the end of a turn before it passes the end on."""
 
     def __init__(self, sink: ActivitySink, in_turn: bool, stop: Callable[[], None]) -> None:
         self._sink = sink

@@ -1,9 +1,10 @@
-"""Detection of the end of a submission that no look saw running (protocol-status,
-protocol-signals). Pure.
+"""Detection of the end of a submission that no capture of the screen showed running
+(protocol-status, protocol-signals).
 
-A turn may begin and end between two looks, and a command such as C{/clear} is no turn. Waiting
-clients get a result in both cases. But a resting screen after an Enter does not prove an end: the
-screen of a slow agent does not change before its turn becomes visible.
+A turn may begin and end between two captures, and a command such as C{/clear} starts no turn.
+Waiting clients get a result in both cases. But an idle screen after an Enter does not prove the
+end: the screen of a slow agent does not change before its turn becomes visible. This module does no
+I/O.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 
 UNANSWERED = 10.0
-"""Seconds after its Enter at which a prompt without an answer is over, if its agent stores a
+"""Seconds after its Enter at which an unanswered prompt is over, if the agent stores a
 conversation. Slowed fifty times, Codex showed nothing for 2.8 s (tests/agents/FACTS.rst).
 """
 
 
 @frozen(kw_only=True)
 class PendingSubmission:
-    """Enter without any visible effect so far.
+    """Submission without any visible effect so far.
 
-    @ivar at: when it was pressed, in the clock's seconds; C{since}: the same in Unix milliseconds.
-    @ivar answerable: the agent's conversation will contain an answer to it; C{has_answer}: it does.
-    @ivar rests: consecutive looks since then that showed an agent at rest.
-    @ivar taken_up: it was pressed before this service started, and hooks may have been missed.
+    @ivar at: time of the Enter, in the clock's seconds.
+    @ivar since: time of the Enter, in Unix milliseconds.
+    @ivar expects_answer: the agent's conversation will contain an answer to the submission.
+    @ivar has_answer: the agent's conversation contains that answer.
+    @ivar rests: number of consecutive captures since the Enter that showed an idle agent.
+    @ivar is_adopted: Enter was pressed before this service started, so hooks may have been missed.
     """
 
     at: float
@@ -42,24 +45,26 @@ class PendingSubmission:
 
     @property
     def answer_by(self) -> float | None:
-        """Time until which its answer is awaited, in the clock's seconds; C{None} if it is not
-        awaited.
-        """
+        """Time until which the answer is awaited, in the clock's seconds, or C{None}."""
         return self.at + UNANSWERED if self.expects_answer and not self.has_answer else None
 
     def after_look(self, at_rest: bool) -> PendingSubmission:
-        """Return the submission after a look."""
+        """Return the submission after a capture.
+
+        @param at_rest: the capture showed an idle agent.
+        """
         return evolve(self, rests=self.rests + 1 if at_rest else 0)
 
 
 def is_submission(
     prompt: bool, last: AgentScreen | None, rules: ScreenRules, *, printed: bool
 ) -> bool:
-    """Return true if an Enter submits something to the agent.
+    """Return true if pressing Enter submits something to the agent.
 
-    @param prompt: it is known to submit. Otherwise a user pressed a key, perhaps at a dialog or
-        without effect.
-    @param printed: something was printed since the C{last} look: the echo of typed text.
+    @param prompt: the input is known to be a prompt. Otherwise a user pressed Enter, perhaps in a
+        dialog or without effect.
+    @param last: the last capture; C{None} if there is none.
+    @param printed: something was printed since C{last}, such as the echo of typed text.
     """
     if prompt:
         return True
@@ -75,10 +80,12 @@ def is_submission_over(
     rhythm: PollSchedule,
     now: float,
 ) -> bool:
-    """Return true if a look that was begun after the submission shows its end.
+    """Return true if a capture that was requested after the submission shows its end.
 
-    This requires output after the Enter, the answer if one is expected, and then the same rest that
-    ends a visible turn.
+    This requires output after the Enter, and the answer if one is expected. Then the agent must be
+    idle in the same way as after a visible turn.
+
+    @param now: the present time, in the clock's seconds.
     """
     if rhythm.last < submission.at or look.reading.dialog is not None or look.reading.working:
         return False

@@ -1,8 +1,8 @@
 """Automatic answer to the folder-trust dialog, one key at a time (protocol-trust).
 
-Nothing is decided in advance. The service writes no file of the agent to make it trust a folder, or
-to skip another first-run question, because no setting requests it. A user who starts an agent in a
-folder through the service trusts that folder. Every other dialog is for the user to answer.
+The service writes no file of the agent to make it trust a folder, or to skip another first-run
+question, because no setting requests it. A user who starts an agent in a folder through the service
+trusts that folder. The user must answer every other dialog.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tservice.terminal.trust import choose_next_key
 KEYS = 6
 """Maximum number of keys for one dialog (protocol-trust)."""
 EVERY = 0.75
-"""Seconds between two looks; protocol-trust allows twice as much."""
+"""Seconds between two captures of the screen; protocol-trust allows twice as much."""
 ANSWER = 1.2
 """Seconds for the agent to draw the effect of a key, before the key counts as lost."""
 STEP = 0.1
-"""Seconds between two checks of the output during that wait."""
+"""Seconds between two checks for new output while L{ANSWER} lasts."""
 
 
 class TrustAnswerer:
-    """Runner that looks for the dialog until the agent is ready or the window is over."""
+    """Task that waits for the trust dialog until the agent is ready or the window is over."""
 
     _log = Logger()
 
@@ -51,7 +51,10 @@ class TrustAnswerer:
         self._pressed = 0
 
     async def answer_dialog(self) -> None:
-        """Answer the dialog if it appears; return when there is nothing more to do."""
+        """Answer the dialog if it appears.
+
+        Return when the agent is ready or has ended, or when the window is over.
+        """
         while not self._readiness.is_ready and self._readiness.is_in_window:
             look = await self._try_capture()
             key = None if look is None else choose_next_key(look.frame, self._rules)
@@ -70,7 +73,7 @@ class TrustAnswerer:
     async def _press_key(self, key: str) -> bool:
         """Press one key and wait for its effect; return false if the process is gone.
 
-        If the agent has not drawn yet, the next key would be chosen by the old screen.
+        Without the wait, the next key would be chosen from the old screen.
         """
         before = self._pane.log.end
         self._pressed += 1

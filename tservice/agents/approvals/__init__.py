@@ -1,1 +1,1 @@
-"""Inbox of dialogs, and their answers."""
+"""Inbox of agents' dialogs, and the delivery of people's answers to them."""

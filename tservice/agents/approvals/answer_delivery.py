@@ -1,9 +1,10 @@
-"""Delivery of an answer: a key, a look, the next key (protocol-approvals).
+"""Delivery of an answer to a dialog: press a key, capture the screen, choose the next key
+(protocol-approvals).
 
 The multiplexer's server compares the screen with the one from which the key was chosen, and presses
-in the same step. So a dialog that was drawn in between receives nothing. One case stays invisible:
-a dialog that the program has already closed but not yet redrawn. Therefore no key follows a key
-without a visible effect.
+the key in the same step. So a dialog that was drawn in between receives nothing. One case stays
+invisible: the program has already closed a dialog but not yet redrawn the screen. Therefore no key
+follows a key without a visible effect.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ from tservice.terminal.dialog_kinds import DialogKind
 from tservice.terminal.dialogs import AgentDialog
 
 LOOKS = (0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
-"""Seconds before each look for the effect of a key."""
+"""Seconds before each capture that checks for the effect of a key."""
 TRIES = 5
-"""Maximum number of attempts for a key while the screen around the same dialog keeps changing."""
+"""Maximum number of attempts to press a key while the screen around the dialog keeps changing."""
 
 GONE = "the dialog is no longer on the screen"
 
 
 def _accept_no_other(dialog: AgentDialog) -> bool:
-    """Return false: only the exact dialog is meant."""
+    """Return false, because only the dialog with the exact hash is intended."""
     return False
 
 
@@ -52,7 +53,7 @@ class AnswerOutcome:
     """Result of an answer.
 
     @ivar closed: the dialog is gone.
-    @ivar dialog: the dialog on the screen now.
+    @ivar dialog: the dialog that is on the screen now; C{None} if there is none.
     """
 
     closed: bool
@@ -60,7 +61,7 @@ class AnswerOutcome:
 
 
 class KeyIgnoredError(Exception):
-    """A key was pressed without a visible effect; no other key may follow it for now."""
+    """A pressed key had no visible effect, so no other key may follow for now."""
 
     def __init__(self, error: ServiceError) -> None:
         super().__init__(error.message)
@@ -68,7 +69,7 @@ class KeyIgnoredError(Exception):
 
 
 class DialogChangedError(Exception):
-    """The screen shows another dialog than the item's; C{dialog} is the one on the screen."""
+    """The screen shows C{dialog} instead of the dialog of the inbox item."""
 
     def __init__(self, dialog: AgentDialog | None) -> None:
         super().__init__("the dialog changed")
@@ -76,9 +77,9 @@ class DialogChangedError(Exception):
 
 
 class DialogAnswerer:
-    """Gives one answer to the dialog C{frame}.
+    """Delivers one answer to a dialog on the screen.
 
-    @param keys: the keys of the agent's dialogs.
+    @param keys: the keys that the agent's dialogs understand.
     @param again: checks the caller's permission again before each key, because seconds pass while
         the screen settles and between pages.
     """
@@ -102,12 +103,13 @@ class DialogAnswerer:
         stuck_at: int | None = None,
         is_meant: Callable[[AgentDialog], bool] = _accept_no_other,
     ) -> AnswerOutcome:
-        """Give the answer.
+        """Press the keys of an answer, and return the result.
 
         @param frame: hash of the intended dialog.
+        @param stuck_at: offset of the output at which an earlier key had no effect; C{None} if
+            there was no such key.
         @param is_meant: returns true if a dialog with another hash is the intended one, drawn
             differently.
-        @param stuck_at: offset of the screen on which an earlier key had no effect.
         @raise ServiceError: 400: not an answer to this dialog; 409: the dialog is gone; 422: it
             failed, and nothing was pressed.
         @raise DialogChangedError: the screen shows another dialog; nothing was pressed.
@@ -150,7 +152,9 @@ class DialogAnswerer:
     async def _handle_page_end(
         self, answer: DialogAnswer, seen: GuardedScreen, before: AgentDialog
     ) -> AnswerOutcome:
-        """Handle the end of the page: the dialog is gone, or shows another page."""
+        """Return the result after the last key of a page: the dialog is gone, or shows another
+        page.
+        """
         now = seen.dialog
         if now is None or not (before.tabs and now.tabs):
             return AnswerOutcome(closed=True, dialog=now)
@@ -163,7 +167,7 @@ class DialogAnswerer:
     async def _perform_step(
         self, step: PressStep | PasteStep, seen: GuardedScreen, progress: PageProgress
     ) -> GuardedScreen:
-        """Perform a step on the captured dialog, and return the screen with its effect."""
+        """Perform a step on the captured dialog, and return the screen that shows its effect."""
         first = seen
         for _ in range(TRIES):
             if await self._try_step(step, seen):
@@ -187,7 +191,9 @@ class DialogAnswerer:
             ) from error
 
     async def _wait_for_effect(self, before: GuardedScreen) -> GuardedScreen:
-        """Look until the key had an effect, or it is clear that it has none."""
+        """Capture the screen until a key has an effect or clearly has none; return the last
+        capture.
+        """
         seen = before
         for pause in LOOKS:
             await sleep(self._clock, pause)
@@ -213,7 +219,7 @@ def _find_intended_dialog(
 
 
 def _make_dialog_error(seen: GuardedScreen) -> Exception:
-    """Return the error for a missing or different dialog."""
+    """Return the error for a screen without a dialog or with another dialog."""
     if seen.dialog is not None:
         return DialogChangedError(seen.dialog)
     if not seen.is_recognized:

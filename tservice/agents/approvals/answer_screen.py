@@ -1,4 +1,4 @@
-"""Captures of a pane on which a key press can depend (protocol-approvals)."""
+"""Captures of a pane that must still be valid when a key is pressed (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading, read_screen
 
 SETTLE = 1.0
-"""Seconds for a program to show the effect of another user's keys."""
+"""Seconds in which a program shows the effect of another user's keys."""
 RESTS = (0.0, 0.25, 0.25, 0.25, 0.25)
-"""Seconds before each attempt to find the screen at rest; after that only its rows are guarded."""
+"""Seconds before each attempt to capture an unchanging screen. After the last one only the dialog's
+rows must stay unchanged.
+"""
 TYPING_LIMIT = 20
-"""Maximum number of waits for another user's typing."""
+"""Maximum number of times that an answer waits for another user's typing."""
 
 
 @frozen(kw_only=True)
 class GuardedScreen:
     """Capture of the screen with its dialog.
 
-    @ivar rows: the screen's rows that the dialog takes.
+    @ivar rows: the indices of the screen's rows that the dialog covers.
     """
 
     guard: ScreenGuard
@@ -36,12 +38,12 @@ class GuardedScreen:
 
     @property
     def dialog(self) -> AgentDialog | None:
-        """Dialog that waits for an answer."""
+        """Dialog that waits for an answer; C{None} if the screen shows none."""
         return self.reading.dialog
 
     @property
     def is_recognized(self) -> bool:
-        """True if the state of the agent is recognizable."""
+        """True if the screen shows a recognizable state of the agent."""
         return self.reading.state != "unknown"
 
     @property
@@ -56,7 +58,7 @@ class GuardedScreen:
 
 
 class AnswerScreen:
-    """Screen of one session while an answer is given.
+    """Access to the screen of one session while an answer is given.
 
     Every method raises L{tservice.mux.interface.MuxError} if the pane does not answer.
     """
@@ -67,7 +69,7 @@ class AnswerScreen:
         self._rules = rules
 
     async def capture_at_rest(self) -> GuardedScreen:
-        """Capture the screen, at rest if it ever is.
+        """Capture the screen while it does not change, if that is possible.
 
         @raise ServiceError: 409: another user types there all the time.
         """
@@ -84,13 +86,16 @@ class AnswerScreen:
         return self._read_guard(await self._pane.guard_screen())
 
     async def perform_step(self, step: PressStep | PasteStep, seen: GuardedScreen) -> bool:
-        """Perform a step, if the screen is unchanged; return true if it was performed."""
+        """Perform a step if the screen has not changed since the capture.
+
+        @return: true if the step was performed.
+        """
         if isinstance(step, PressStep):
             return await self._pane.press_if(step.key, seen.guard, seen.rows)
         return await self._pane.paste_if(step.text, seen.guard, seen.rows)
 
     async def _capture_after_typing(self) -> ScreenGuard:
-        """Capture the screen after another user's typing has had its effect."""
+        """Capture the screen once it shows the effect of another user's typing."""
         for _ in range(TYPING_LIMIT):
             typed = self._pane.typed_at
             left = 0.0 if typed is None else typed + SETTLE - self._clock.seconds()
@@ -112,8 +117,9 @@ class AnswerScreen:
 
 
 def find_dialog_rows(frame: ScreenFrame, dialog: AgentDialog | None) -> tuple[int, ...]:
-    """Return the rows that the dialog takes: the last that contain its context; none without a
-    dialog.
+    """Return the indices of the rows that the dialog covers; empty without a dialog.
+
+    These are the last filled rows, as many as the dialog's context has.
     """
     if dialog is None:
         return ()

@@ -1,7 +1,7 @@
-"""Answers to dialogs: their validation, and the choice of the next key (protocol-approvals). Pure.
+"""Validation of answers to dialogs, and the choice of the next key (protocol-approvals).
 
-An answer is given one key at a time. Each key is chosen from the screen after the previous key. A
-list of keys could get out of step with the screen.
+An answer is given one key at a time. Each key is chosen from the screen after the previous key,
+because a fixed list of keys could get out of step with the screen. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ class AnswerAction(StrEnum):
 
 @frozen(kw_only=True)
 class DialogAnswer:
-    """Choice of a person.
+    """Answer that a person chose for a dialog.
 
-    @ivar options: numbers from 1, ascending; one for L{AnswerAction.OPTION}.
-    @ivar text: for L{AnswerAction.TEXT}.
-    @ivar expect_frame: hash of the intended dialog.
+    @ivar options: numbers of the chosen options, from 1 and ascending; exactly one for
+        L{AnswerAction.OPTION}.
+    @ivar text: the text to enter, for L{AnswerAction.TEXT}.
+    @ivar expect_frame: hash of the dialog that the person saw; C{None} accepts the current dialog.
     """
 
     action: AnswerAction
@@ -48,14 +49,14 @@ class DialogAnswer:
 
 @frozen(kw_only=True)
 class PressStep:
-    """Step that presses a key: a digit or a name of C{tservice.mux.keys.KEYS}."""
+    """Step that presses a key, which is a digit or a name in C{tservice.mux.keys.KEYS}."""
 
     key: str
 
 
 @frozen(kw_only=True)
 class PasteStep:
-    """Step that pastes a text into the open field."""
+    """Step that pastes a text into the open text field."""
 
     text: str
 
@@ -70,11 +71,11 @@ Step = PressStep | PasteStep | FinishedStep
 
 @frozen(kw_only=True)
 class PageProgress:
-    """Steps taken on this page so far.
+    """Steps that were performed on the present page of the dialog.
 
     @ivar first: the dialog as it was when the answer began.
-    @ivar keys: the keys of the agent's dialogs.
-    @ivar steps: the keys pressed and texts pasted, oldest first.
+    @ivar keys: the keys that the agent's dialogs understand.
+    @ivar steps: the steps performed, oldest first.
     """
 
     first: AgentDialog
@@ -91,7 +92,8 @@ def parse_answer(
 ) -> DialogAnswer:
     """Return the answer, if exactly the fields of its action are given.
 
-    @raise ServiceError: 400 naming the field.
+    @raise ServiceError: 400: a field is missing or does not belong to the action; the text names
+        it.
     """
     given = {"option": option, "options": options, "text": text}
     needed = action.value if action.value in given else None
@@ -113,7 +115,7 @@ def parse_answer(
 def check_answer(answer: DialogAnswer, dialog: AgentDialog) -> None:
     """Check that C{dialog} accepts the answer.
 
-    @raise ServiceError: 400 naming the field.
+    @raise ServiceError: 400: the dialog does not accept it; the text names the field.
     """
     known = {option.n: option for option in dialog.options}
     for number in get_chosen_options(answer, dialog):
@@ -145,7 +147,7 @@ def _check_boxes(answer: DialogAnswer, known: Mapping[int, DialogOption]) -> Non
 
 
 def get_chosen_options(answer: DialogAnswer, dialog: AgentDialog) -> tuple[int, ...]:
-    """Return the options that the answer picks."""
+    """Return the numbers of the options that the answer picks."""
     if answer.action is AnswerAction.APPROVE:
         return (1,)
     return answer.options
@@ -157,7 +159,7 @@ def find_free_text(dialog: AgentDialog) -> DialogOption | None:
 
 
 def next_step(answer: DialogAnswer, dialog: AgentDialog, progress: PageProgress) -> Step:
-    """Return the next step on C{dialog}, which is the page on which the answer began."""
+    """Return the next step on C{dialog}, which must show the page on which the answer began."""
     if answer.action is AnswerAction.DENY:
         return FinishedStep() if progress.steps else PressStep(key=progress.keys.deny)
     if answer.action is AnswerAction.TEXT:
@@ -189,7 +191,7 @@ def _asks_for_enter(dialog: AgentDialog) -> bool:
 
 
 def _walk_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
-    """Return the next step in a list without digits: a cursor key, or Enter on the right row."""
+    """Return the next step in a list without digits: a cursor key, or Enter on the intended row."""
     pressed = [step.key for step in progress.steps if isinstance(step, PressStep)]
     now = dialog.selected_option
     if now is None or "Enter" in pressed or len(pressed) >= 2 * MOST:
@@ -202,7 +204,7 @@ def _walk_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step
 
 
 def _tick_step(answer: DialogAnswer, dialog: AgentDialog, progress: PageProgress) -> Step:
-    """Return the next step to set all boxes, then the step to the next page."""
+    """Return the next step that ticks a box; once all are correct, the step to the next page."""
     if not dialog.digits_answer:
         return FinishedStep()
     boxes = [o for o in dialog.options if o.checked is not None and not o.free_text]
@@ -235,7 +237,7 @@ def _text_step(text: str, dialog: AgentDialog, progress: PageProgress) -> Step:
 def is_same_page(first: AgentDialog, now: AgentDialog, typed: bool) -> bool:
     """Return true if C{now} is the same dialog as C{first}, apart from ticks and highlight.
 
-    @param typed: a text was put into its field, which changes the label of that option.
+    @param typed: a text was pasted into the field, which changes the label of that option.
     """
     if now.frame_hash == first.frame_hash:
         return True
@@ -248,6 +250,6 @@ def is_same_page(first: AgentDialog, now: AgentDialog, typed: bool) -> bool:
 
 
 def has_all_answers(dialog: AgentDialog) -> bool:
-    """Return true if a review page may be confirmed: every question before it has an answer."""
+    """Return true if every question has an answer, so that the review page may be confirmed."""
     questions = [answered for label, answered in dialog.tabs if label.lower() != "submit"]
     return all(questions)

@@ -1,4 +1,4 @@
-"""Watch that updates the inbox by hooks and screens (protocol-approvals)."""
+"""Watch that updates the inbox from hooks and captures of the screen (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.screen_status import ScreenReading
 
 PATIENCE = (0.0, 0.15, 0.5, 1.5)
-"""Seconds before each look for the dialog of a hook: the hook comes before the screen."""
+"""Seconds before each capture that searches for the dialog of a hook, which comes before the
+screen.
+"""
 
 _LOOK_AGAIN = {EventName.HOOK_STOP, EventName.HOOK_PROMPT_SUBMITTED}
 _ANSWERED = {EventName.HOOK_ELICITATION_COMPLETE, EventName.HOOK_ELICITATION_RESPONSE}
@@ -42,18 +44,18 @@ _ENDS = {EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 _DONE = {EventName.HOOK_TOOL_ENDED, EventName.HOOK_PERMISSION_DENIED}
 
 REST_MS = 400
-"""Milliseconds after which a second look must show the same before an unclear screen is trusted:
-a program that draws for another size shows anything for a moment.
+"""Milliseconds after which a second capture must confirm an unclear screen: a program that draws
+for another size may show anything for a moment.
 """
 LOOK_AGAIN = 0.5
-"""Seconds from a doubtful look to the next."""
+"""Seconds from an unclear capture to the next one."""
 
 
 @frozen(kw_only=True)
 class _DoubtfulLook:
-    """Look that a second one must confirm.
+    """Capture that a second one must confirm.
 
-    @ivar at: Unix milliseconds.
+    @ivar at: time of the capture, in Unix milliseconds.
     @ivar frame: hash of the dialog that it showed; C{None} if it showed none.
     """
 
@@ -65,8 +67,8 @@ class ApprovalWatch:
     """Observer of events and screens that keeps the inbox up to date.
 
     @param makes_items: returns true if the dialogs of a mode become items.
-    @param answering: returns true while an answer is being given in that session; then the answer
-        determines the resolution of the item.
+    @param answering: returns true while an answer is given in the session with that id. The answer
+        then determines the resolution of the item.
     """
 
     _log = Logger()
@@ -113,7 +115,7 @@ class ApprovalWatch:
     # -- events
 
     def handle_event(self, event: Event) -> None:
-        """Handle an event of the hub."""
+        """Handle an event from the event hub."""
         session_id = event.session_id
         if session_id is None:
             return
@@ -139,7 +141,7 @@ class ApprovalWatch:
             self._run_in_background(self.look_at_session(session_id), "checking a dialog again")
 
     def handle_look(self, look: AgentScreen) -> None:
-        """Handle a look at a session's screen."""
+        """Handle a capture of a session's screen."""
         session = self._get_watched_session(look.session_id)
         if session is None or self._answering(session.id):
             return
@@ -157,14 +159,15 @@ class ApprovalWatch:
             self._replace_dialog(session, item, dialog)
 
     def end_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
-        """Resolve an item whose dialog is over, and drop its hooks."""
+        """Resolve an item whose dialog is over, and drop the hooks about it."""
         self._doubts.pop(item.session_id, None)
         self._told.remove_reports(item.session_id, item.tool_identity)
         self._inbox.resolve_item(item, resolution)
 
     def handle_other_dialog(self, item: ApprovalItem, dialog: AgentDialog) -> None:
-        """Handle another dialog that an answer found in place of the item's, with the screen at
-        rest.
+        """Handle another dialog that an answer found instead of the item's dialog.
+
+        @param dialog: the dialog on the screen, which was captured while it did not change.
         """
         session = self._get_watched_session(item.session_id)
         if session is None or self._inbox.get_item(item.session_id) != item:
@@ -176,7 +179,7 @@ class ApprovalWatch:
             self._replace_dialog(session, now, dialog)
 
     async def look_at_session(self, session_id: str) -> AgentScreen | None:
-        """Look at the session, which updates its item; return C{None} if that is impossible."""
+        """Capture the session's screen, which updates its item; return C{None} if that fails."""
         try:
             return await self._agents.capture_screen(session_id)
         except ServiceError as error:
@@ -188,7 +191,10 @@ class ApprovalWatch:
     def _handle_new_dialog(
         self, session: Session, reading: ScreenReading, idle: ApprovalItem | None
     ) -> None:
-        """Handle a look at a session without a pending dialog."""
+        """Handle a capture of a session that has no item for a dialog.
+
+        @param idle: the session's idle item, if it has one.
+        """
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
         if dialog is not None and is_asking(dialog):
@@ -198,9 +204,9 @@ class ApprovalWatch:
             self._inbox.resolve_item(idle, ApprovalResolution.IN_TERMINAL)
 
     def _handle_no_dialog(self, item: ApprovalItem, look: AgentScreen) -> None:
-        """Handle a screen without a dialog.
+        """Handle a capture without a dialog.
 
-        Only a composer without any row of the dialog immediately proves that it is over.
+        The dialog is over immediately only if the screen shows a composer and no row of the dialog.
         """
         reading = look.reading
         left = not still_shows_item(item, look.frame.rows)
@@ -209,7 +215,7 @@ class ApprovalWatch:
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
 
     def _replace_dialog(self, session: Session, item: ApprovalItem, dialog: AgentDialog) -> None:
-        """Handle another dialog in place of the item's."""
+        """Handle a dialog that is on the screen instead of the item's dialog."""
         if not is_asking(dialog):
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
             return
@@ -218,7 +224,9 @@ class ApprovalWatch:
         self._inbox.replace_item(_make_item_session(session), dialog, told)
 
     def _is_at_rest(self, look: AgentScreen, *, doubtful: bool = True) -> bool:
-        """Return true if an earlier look showed the same; the first one schedules another."""
+        """Return true if an earlier capture showed the same dialog; otherwise schedule another
+        capture.
+        """
         dialog = look.reading.dialog
         seen = _DoubtfulLook(at=look.at, frame=None if dialog is None else dialog.frame_hash)
         before = self._doubts.pop(look.session_id, None)
@@ -232,7 +240,7 @@ class ApprovalWatch:
         return False
 
     def _schedule_second_look(self, session_id: str) -> None:
-        """Schedule a second look, unless one is due."""
+        """Schedule a second capture, unless one is already scheduled."""
         if session_id in self._second_looks:
             return
         work = spawn_logged(
@@ -248,7 +256,9 @@ class ApprovalWatch:
         await self.look_at_session(session_id)
 
     def _start_search(self, session_id: str, data: Mapping[str, Any]) -> None:
-        """Search for the dialog of a hook; this replaces an unfinished search of an older hook."""
+        """Search the screen for the dialog of a hook; this replaces an unfinished search of an
+        older hook.
+        """
         before = self._searches.pop(session_id, None)
         if before is not None:
             before.cancel()
@@ -283,9 +293,7 @@ class ApprovalWatch:
     def _belongs_to_other_hook(
         self, session_id: str, dialog: AgentDialog, data: Mapping[str, Any]
     ) -> bool:
-        """Return true if the dialog on the screen belongs to an earlier hook: this one's comes
-        later.
-        """
+        """Return true if the dialog on the screen belongs to an earlier hook than C{data}."""
         tool = get_tool_identity(data)
         if tool[0] is None:
             return False
@@ -333,7 +341,7 @@ class ApprovalWatch:
         return self._settings.get().approvals_inbox_enabled and self._makes_items(session.mode)
 
     def _get_watched_session(self, session_id: str) -> Session | None:
-        """Return the session, if its dialogs make items and it runs."""
+        """Return the session if it runs and its dialogs become items; otherwise C{None}."""
         try:
             session = self._sessions.get(session_id)
         except ServiceError:

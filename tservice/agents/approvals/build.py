@@ -23,10 +23,9 @@ def build_approvals(
     clis: ICliRegistry,
     trust: FolderTrust,
 ) -> FeatureRegistration[ApprovalService]:
-    """Return the feature of the approval inbox. It loads stored items at start, and they stay on
-    disk at a stop.
+    """Return the feature of the approval inbox, whose items stay stored when it stops.
 
-    @param trust: asks its questions in this inbox from now on.
+    @param trust: the check of working folders, which asks its questions in this inbox from now on.
     """
     inbox = ApprovalInbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
     folders = FolderAnswers(inbox, sessions, trust)

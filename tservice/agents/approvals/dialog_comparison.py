@@ -1,7 +1,7 @@
-"""Comparison of a screen with the question of an item (protocol-approvals). Pure.
+"""Comparison of a captured dialog with the question of an inbox item (protocol-approvals).
 
 If a viewer becomes smaller, the agent draws its dialog again: wrapped elsewhere, cut off at the
-top, for a moment half drawn. It is still the same question.
+top, and half drawn for a moment. It must still count as the same question. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from tservice.terminal.dialog_options import DialogOption
 from tservice.terminal.dialogs import AgentDialog
 
 _SHORT = 8
-"""Number of letters below which a command is searched as separate words."""
+"""Number of letters below which a command must appear in the dialog as separate words."""
 _ENDS = 200
-"""Letters at either end of a long command, one of which the dialog must show."""
+"""Number of letters at either end of a long command; the dialog must show one of these ends."""
 
 _SEEN = frozenset({DialogLikeness.SAME, DialogLikeness.CUT})
 _LESS = _SEEN | {DialogLikeness.PART}
@@ -37,16 +37,16 @@ _SHOWN = frozenset({DialogLikeness.SAME, DialogLikeness.OTHER})
 _VIEWS = _SEEN | {DialogLikeness.FULLER}
 
 Named = tuple[str | None, str | None, str | None]
-"""Tool, summary and digest of all its inputs."""
+"""Tool in a hook, its summary, and the digest of all its inputs."""
 
 
 def get_tool_identity(data: Mapping[str, Any]) -> Named:
-    """Return the tool that a hook names, its summary and its digest."""
+    """Return the name of the tool in a hook's data, its summary and its digest."""
     return data.get("tool_name"), summarize_tool(data.get("tool_input")), data.get("tool_digest")
 
 
 def compare_with_item(item: ApprovalItem, dialog: AgentDialog) -> DialogLikeness:
-    """Return the relation of the dialog to the stored text of the item."""
+    """Return how the dialog's text relates to the stored text of the item."""
     known = (item.context or "").split("\n")
     likeness = compare_rows(dialog.context, known)
     if likeness is DialogLikeness.OTHER and not dialog.whole and dialog.question is None:
@@ -65,7 +65,7 @@ def _skip_unknown_rows(rows: Sequence[str], said: str) -> Sequence[str]:
 
 
 def still_shows_item(item: ApprovalItem, rows: Sequence[str]) -> bool:
-    """Return true if a screen without a readable dialog still shows rows of the item."""
+    """Return true if rows of the item's dialog are visible, although no dialog can be read."""
     seen = set(map(strip_decoration, rows))
     known = {strip_decoration(row) for row in (item.context or "").split("\n")}
     own = strip_decoration(item.tool_summary or "")
@@ -74,15 +74,15 @@ def still_shows_item(item: ApprovalItem, rows: Sequence[str]) -> bool:
 
 
 def is_item_view(item: ApprovalItem, dialog: AgentDialog) -> bool:
-    """Return true if the dialog shows the item's text or a part of it, or the other way round."""
+    """Return true if the dialog's text contains the item's text, or the other way round."""
     return compare_with_item(item, dialog) is not DialogLikeness.OTHER
 
 
 def is_item_dialog(item: ApprovalItem, dialog: AgentDialog) -> bool:
     """Return true if the dialog is the item's, as far as a screen alone can show.
 
-    If a hook named the tool, another question comes with another hook. Then only a dialog about an
-    obviously different subject is a different one.
+    If the item has the tool from a hook, another question would cause another hook. Then only a
+    dialog about an obviously different subject is a different one.
     """
     if (
         item.frame == dialog.frame_hash
@@ -96,7 +96,7 @@ def is_item_dialog(item: ApprovalItem, dialog: AgentDialog) -> bool:
 
 
 def contradicts_item(item: ApprovalItem, dialog: AgentDialog) -> bool:
-    """Return true if a completely visible dialog has another subject than the item."""
+    """Return true if a completely visible dialog is about another subject than the item."""
     if not dialog.whole:
         return False
     if choose_item_kind(dialog, item.tool_name) is not item.kind:
@@ -112,7 +112,10 @@ def contradicts_item(item: ApprovalItem, dialog: AgentDialog) -> bool:
 
 
 def shows_summary(rows: Sequence[str], summary: str) -> bool:
-    """Return true if a dialog's rows contain a command or a file, with any wrapping."""
+    """Return true if a dialog's rows contain the summary of a tool, with any wrapping.
+
+    @param summary: the command or the file of the tool.
+    """
     said, wanted = strip_decoration("".join(rows)), strip_decoration(summary)
     if wanted and len(wanted) < _SHORT:
         words = f" {' '.join(' '.join(rows).split())} "
@@ -125,9 +128,9 @@ def shows_summary(rows: Sequence[str], summary: str) -> bool:
 
 
 def merge_view(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> ApprovalItem:
-    """Return the item after a look at its dialog; a less complete view changes nothing.
+    """Return the item updated from a capture of its dialog; a less complete view changes nothing.
 
-    @param at_rest: a second look showed the same, so the dialog is not half drawn.
+    @param at_rest: a second capture showed the same, so the dialog is not half drawn.
     """
     likeness = compare_with_item(item, dialog)
     believed = at_rest and likeness in _SHOWN and _is_better(item, dialog, likeness)
@@ -138,7 +141,7 @@ def merge_view(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> App
 
 
 def _shows_more(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
-    """Return true if the dialog shows all that the item does, or another page of its question."""
+    """Return true if the dialog shows everything in the item, or another page of its question."""
     if likeness is DialogLikeness.FULLER:
         return _count_letters(dialog.options) >= _count_letters(item.options)
     if likeness is DialogLikeness.OTHER and is_same_question(item, dialog):
@@ -147,7 +150,7 @@ def _shows_more(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikenes
 
 
 def _is_better(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
-    """Return true if a dialog that was seen twice is trusted where it differs from the item."""
+    """Return true if a dialog that was captured twice should replace the item's different text."""
     asks = likeness is DialogLikeness.SAME or _has_same_question(item, dialog)
     if asks and _has_same_options(item, dialog):
         return False
@@ -155,13 +158,14 @@ def _is_better(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness
 
 
 def _count_letters(options: Sequence[ItemOption | DialogOption]) -> int:
-    """Return the number of known letters of the options' labels."""
+    """Return the total number of letters in the options' labels."""
     return sum(len(strip_decoration(option.label)) for option in options)
 
 
 def _has_same_question(item: ApprovalItem, dialog: AgentDialog) -> bool:
-    """Return true if the text above the options is equal; the labels may be drawn over one
-    another.
+    """Return true if the text above the options is equal.
+
+    The labels are not compared, because the agent may draw one over another.
     """
     rows = (item.context or "").split("\n")
     asked = _text_above_options(rows, [option.label for option in item.options])
@@ -182,8 +186,9 @@ def _begins_with_label(row: str, label: str) -> bool:
 
 
 def _merge_marks(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> ApprovalItem:
-    """Return the item with the dialog's highlight and ticks, and with its options if they say
-    more.
+    """Return the item with the dialog's highlight and ticks.
+
+    The dialog's options replace those of the item if they contain more text.
     """
     if _has_same_options(item, dialog):
         pairs = zip(item.options, dialog.options, strict=True)
@@ -201,7 +206,8 @@ def _has_same_options(item: ApprovalItem, dialog: AgentDialog) -> bool:
 def may_answer(item: ApprovalItem, dialog: AgentDialog) -> bool:
     """Return true if an answer to the item may be given to the dialog on the screen.
 
-    Without a hook, the person must have seen everything that the dialog shows.
+    Without a hook, the item must contain everything that the dialog shows, because a person saw
+    only the item.
     """
     if item.frame == dialog.frame_hash:
         return True

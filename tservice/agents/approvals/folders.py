@@ -20,7 +20,7 @@ _CHOICES = {
 
 
 class FolderAnswers:
-    """Asks people about the folders of sessions, and starts those whose folders are trusted."""
+    """Asks people if they trust the folders of sessions, and starts sessions in trusted folders."""
 
     def __init__(self, inbox: ApprovalInbox, sessions: ISessions, trust: FolderTrust) -> None:
         self._inbox, self._sessions, self._trust = inbox, sessions, trust
@@ -29,11 +29,12 @@ class FolderAnswers:
     async def answer(
         self, item: ApprovalItem, answer: DialogAnswer, caller: Identity, again: Reauthorize
     ) -> None:
-        """Start the session, or leave it.
+        """Start the session if the person trusts its folder; otherwise leave it stopped.
 
-        @raise ServiceError: 400: no such answer; 403: an agent answers for itself, or the grant is
-            missing for a folder that brings something; 409: it brings something else by now;
-            others: the session cannot be started.
+        @param again: checks the caller's permission again before the start.
+        @raise ServiceError: 400: no such answer; 403: an agent answers for itself, or the caller
+            lacks the grant for a folder whose files can run something; 409: these files have
+            changed; others: the session cannot be started.
         """
         if caller.parent is not None:
             raise ServiceError(ErrorCode.FORBIDDEN, "a person has to answer for a folder")

@@ -1,7 +1,7 @@
 """Hooks about dialogs that are not answered yet (protocol-approvals).
 
-Agents that work in parallel ask at the same time: their hooks come together, and their dialogs one
-after the other. A hook belongs to the dialog that shows its command.
+Tools that run in parallel ask for permission at the same time. Their hooks come together, but their
+dialogs appear one after the other. A hook belongs to the dialog that shows its command.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tservice.agents.approvals.model import ApprovalItem
 from tservice.terminal.dialogs import AgentDialog
 
 REMEMBERED = 16
-"""Maximum number of remembered hooks for each session; the oldest is dropped first."""
+"""Maximum number of hooks that are kept for each session; the oldest is dropped first."""
 
 HookData = Mapping[str, Any]
 
 
 class DialogHookReports:
-    """Hooks that named a tool, by session, oldest first."""
+    """Unanswered hooks that contain a tool, by session, oldest first."""
 
     def __init__(self) -> None:
         self._told: dict[str, deque[HookData]] = {}
@@ -32,7 +32,7 @@ class DialogHookReports:
         self._told.setdefault(session_id, deque(maxlen=REMEMBERED)).append(data)
 
     def remove_reports(self, session_id: str, tool: Named) -> None:
-        """Remove the hooks of a tool that was answered or has run."""
+        """Remove the hooks of a tool that has run or whose dialog was answered."""
         kept = [
             data
             for data in self._told.pop(session_id, ())
@@ -46,11 +46,13 @@ class DialogHookReports:
         self._told.pop(session_id, None)
 
     def is_waiting(self, session_id: str, tool: Named) -> bool:
-        """Return true if that tool was asked for and is not done."""
+        """Return true if a hook asked for permission for the tool, which has not finished yet."""
         return any(get_tool_identity(data) == tool for data in self._told.get(session_id, ()))
 
     def find_shown(self, session_id: str, dialog: AgentDialog) -> HookData | None:
-        """Return the hook whose command the dialog shows; the longest of several."""
+        """Return the hook whose command the dialog shows; if several match, the longest command
+        wins.
+        """
         found = [
             (len(summary), data)
             for data in self._told.get(session_id, ())
@@ -62,9 +64,11 @@ class DialogHookReports:
     def find_report(
         self, session_id: str, dialog: AgentDialog, before: ApprovalItem | None
     ) -> HookData:
-        """Return the hook of a dialog that was only seen; empty if it is ambiguous.
+        """Return the data of the hook that belongs to a dialog on the screen.
 
-        @param before: the item that the dialog's item replaces.
+        The result is empty if there is no such hook, or if several are possible.
+
+        @param before: the item that the new dialog's item replaces; C{None} if there is none.
         """
         shown = self.find_shown(session_id, dialog)
         if shown is not None:

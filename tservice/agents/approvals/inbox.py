@@ -1,4 +1,4 @@
-"""Approval inbox: pending items and their resolutions (protocol-approvals)."""
+"""Approval inbox, which holds pending items and their resolutions (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tservice.core.timers import cancel_call
 from tservice.terminal.dialogs import AgentDialog
 
 REMEMBERED = 1000
-"""Maximum number of remembered resolutions; beyond that the oldest are dropped early."""
+"""Maximum number of resolutions that are kept; beyond that the oldest are dropped early."""
 
 _SAID = {
     ApprovalResolution.IN_TERMINAL: "the dialog was answered in the terminal",
@@ -53,7 +53,7 @@ _SAID = {
 
 @frozen(kw_only=True)
 class ItemSession:
-    """Session of an item."""
+    """Identity of the session that an item belongs to."""
 
     id: str
     name: str
@@ -68,9 +68,9 @@ class _ResolvedItem:
 
 
 class ApprovalInbox:
-    """Pending items, one for each session.
+    """Pending items, at most one for each session.
 
-    A change is on disk before it is announced.
+    A change is saved on disk before it is announced.
     """
 
     def __init__(self, clock: IReactorTime, store: ApprovalStore, hub: EventHub) -> None:
@@ -87,14 +87,14 @@ class ApprovalInbox:
         self._expire_items()
 
     def close(self) -> None:
-        """Stop the timer; items stay on disk."""
+        """Stop the expiry timer; items stay on disk."""
         cancel_call(self._timer)
         self._timer = None
 
     # -- queries
 
     def get_item(self, session_id: str) -> ApprovalItem | None:
-        """Return the item of a session."""
+        """Return the pending item of a session; C{None} if it has none."""
         return self._items.get(session_id)
 
     def list_visible(self, caller: Identity) -> list[ApprovalItem]:
@@ -107,8 +107,8 @@ class ApprovalInbox:
     def get_pending(self, item_id: str, caller: Identity) -> ApprovalItem:
         """Return a pending item.
 
-        @raise ServiceError: 404: it is not pending, or not visible to C{caller}; 409: it ended
-            within the last minute, other than by an answer.
+        @raise ServiceError: 404: the item is not pending, or not visible to C{caller}; 409: the
+            item ended within the last minute, other than by an answer.
         """
         item = self._items.get(item_id.rpartition(":")[0])
         if (
@@ -134,9 +134,10 @@ class ApprovalInbox:
         *,
         at_rest: bool = False,
     ) -> None:
-        """Add or update the item for a waiting C{dialog}; C{data} comes from its hook, if there was
-        one.
+        """Add or update the item for a dialog that waits for an answer.
 
+        @param about: the session that shows the dialog.
+        @param data: the data of the dialog's hook; empty if there was none.
         @param at_rest: see L{merge_view}.
         """
         before = self._items.get(about.id)
@@ -151,7 +152,7 @@ class ApprovalInbox:
     def replace_item(
         self, about: ItemSession, dialog: AgentDialog, data: Mapping[str, Any]
     ) -> None:
-        """Replace the session's item by one for another C{dialog}."""
+        """Replace the session's item by a new one for C{dialog}."""
         fresh = self._make_item(
             about, choose_item_kind(dialog, data.get("tool_name")), dialog.frame_hash
         )
@@ -159,7 +160,10 @@ class ApprovalInbox:
         self._add_item(update_from_dialog(update_from_hook(fresh, data), dialog))
 
     def record_idle(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
-        """Add or update the idle item of an agent that waits for a prompt."""
+        """Add or update the idle item of an agent that waits for a prompt.
+
+        @param rows: the rows of the screen, from which the item's context is taken.
+        """
         before = self._items.get(about.id)
         item = before if before is not None and before.kind is ItemKind.IDLE else None
         fresh = item or self._make_item(about, ItemKind.IDLE, IDLE_FRAME)
@@ -170,17 +174,17 @@ class ApprovalInbox:
             self._update_item(item, shown)
 
     def ask_folder(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
-        """Ask about the folder. The session does not start before a person has answered."""
+        """Add an item that asks if the folder is trusted; the session waits for the answer."""
         fresh = self._make_item(about, ItemKind.PERMISSION, found.digest[:32])
         self._add_item(with_folder(fresh, working_dir, found))
 
     def refresh_item(self, item: ApprovalItem, dialog: AgentDialog) -> None:
-        """Update the item to the current appearance of its dialog."""
+        """Update the item to the present appearance of its dialog."""
         if self._items.get(item.session_id) is item:
             self._update_item(item, update_from_dialog(item, dialog))
 
     def acknowledge_idle(self, session_id: str) -> ApprovalItem | None:
-        """Mark the session's idle item as viewed and return it, if there is one."""
+        """Mark the session's idle item as viewed and return it; C{None} if there is none."""
         item = self._items.get(session_id)
         if item is None or item.kind is not ItemKind.IDLE:
             return None
@@ -199,7 +203,10 @@ class ApprovalInbox:
         self._publish_resolved(now, resolution)
 
     def check_saved(self, session_id: str) -> None:
-        """@raise DiskFull: the last change of the session's item is not on disk."""
+        """Check that the last change of the session's item is on disk.
+
+        @raise DiskFull: the change is not on disk yet.
+        """
         self._store.check_saved(session_id)
 
     # -- internal

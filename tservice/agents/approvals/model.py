@@ -1,4 +1,7 @@
-"""Items of the approval inbox, as records (protocol-approvals). Pure."""
+"""Records of the approval inbox, and the rules that fill them (protocol-approvals).
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ MEMORY_MS = 60 * 1000
 (protocol-approvals).
 """
 FOLDER_TOOL = "commands of its folder"
-"""C{toolName} of a question about a folder."""
+"""Value of C{toolName} for a question about a working folder."""
 FOLDER_HINT = "Runs or permits something unasked, as soon as the session starts"
 TOO_LONG = "Is too long to be shown completely"
 CONTEXT_LINES = 30
@@ -74,9 +77,9 @@ class ApprovalResolution(StrEnum):
 class ItemOption:
     """Option of a dialog, as clients see it.
 
-    @ivar selected: the highlight is on it.
-    @ivar checked: true if its box is ticked; C{None} if it has none.
-    @ivar description: the dialog's text about it, apart from its label.
+    @ivar selected: the option is highlighted.
+    @ivar checked: true if the option's box is ticked; C{None} if it has no box.
+    @ivar description: the dialog's text about the option, apart from its label.
     """
 
     n: int
@@ -90,17 +93,21 @@ class ItemOption:
 class ApprovalItem:
     """Pending item of the inbox.
 
-    @ivar owner: the owner of its session; not shown, because the session's record contains it.
-    @ivar frame: hash of the dialog as captured; L{IDLE_FRAME} if there is none.
+    @ivar owner: account that owns the item's session; not part of responses, because the session's
+        record contains it.
+    @ivar frame: hash of the dialog as captured; L{IDLE_FRAME} if there is no dialog.
     @ivar tool_digest: digest of all inputs of the tool; C{None} if no hook reported it.
-    @ivar tool_missing: number of characters of the summary that are not stored.
+    @ivar tool_missing: number of characters of the tool's summary that are not stored.
     @ivar tool_other: names of further inputs of the tool.
-    @ivar seen_command: the command that the dialog itself shows; C{seen_whole}: it is complete.
-    @ivar context_above: rows of the dialog above C{context}.
+    @ivar seen_command: the command that the dialog itself shows.
+    @ivar seen_whole: C{seen_command} is complete.
+    @ivar context_above: number of rows of the dialog above C{context}.
     @ivar risk_hint: description of a possible risk.
-    @ivar folder_digest: digest of what the session's folder brings, of which a person is asked
-        before a start; C{None} for a dialog. C{folder_lasting}: the answer may be remembered.
-    @ivar acknowledged_at: Unix milliseconds at which a user viewed the idle session.
+    @ivar folder_digest: digest of the files in the session's folder that can make an agent run
+        something; C{None} if the item is no question about a folder.
+    @ivar folder_lasting: the answer about the folder may be remembered.
+    @ivar acknowledged_at: Unix milliseconds at which a user viewed the idle session; C{None}
+        before.
     """
 
     id: str
@@ -129,19 +136,19 @@ class ApprovalItem:
 
     @property
     def tool_identity(self) -> tuple[str | None, str | None, str | None]:
-        """Tool, summary and digest."""
+        """Name of the tool, its summary, and the digest of its inputs."""
         return self.tool_name, self.tool_summary, self.tool_digest
 
     @property
     def shown_frame(self) -> str:
-        """Value of C{frame} for clients: it differs if the same rows show another command."""
+        """Value of C{frame} for clients; it also changes if the same rows show another command."""
         if self.tool_digest is None:
             return self.frame
         return hashlib.sha256(f"{self.frame} {self.tool_digest}".encode()).hexdigest()[:32]
 
     @property
     def complete(self) -> bool | None:
-        """True if a permission's tool and summary show everything that it covers."""
+        """True if a permission item shows everything that it covers; C{None} for other items."""
         if self.kind is not ItemKind.PERMISSION:
             return None
         if self.tool_name is None:
@@ -150,7 +157,7 @@ class ApprovalItem:
 
     @property
     def expires_at(self) -> int:
-        """Time of expiry, in Unix milliseconds."""
+        """Time at which the item expires, in Unix milliseconds."""
         return self.created_at + LIFETIME_MS
 
 
@@ -176,9 +183,10 @@ def is_picker(dialog: AgentDialog) -> bool:
 
 
 def choose_item_kind(dialog: AgentDialog, tool_name: str | None) -> ItemKind:
-    """Return question or permission (protocol-approvals): by the tool, else by the screen.
+    """Return the kind of item for a dialog, question or permission (protocol-approvals).
 
-    A dialog whose upper rows are cut off looks like a menu; a named tool shows that it is none.
+    The tool decides if it is known, otherwise the screen. A dialog whose upper rows are cut off
+    looks like a menu, but a known tool proves that it is a permission dialog.
     """
     asks = dialog.kind in (DialogKind.QUESTION, DialogKind.REVIEW, DialogKind.FORM) or (
         tool_name is None and is_picker(dialog)
@@ -189,7 +197,8 @@ def choose_item_kind(dialog: AgentDialog, tool_name: str | None) -> ItemKind:
 def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     """Return the item updated to the current dialog.
 
-    The message of a question is the question itself. The same applies to a dialog without a hook.
+    For a question, and for a dialog without a hook, the item's message is the question on the
+    screen.
     """
     kind = choose_item_kind(dialog, item.tool_name)
     said = dialog.question or (dialog.title if _describes_itself(dialog) else "")
@@ -213,7 +222,7 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
 
 
 def with_folder(item: ApprovalItem, working_dir: str, found: FolderFinding) -> ApprovalItem:
-    """The item as a question about what the session's folder brings."""
+    """Return the item as a question about a folder whose files can make an agent run something."""
     summary = found.summary()
     kept = cut_between(summary, SHOWN_CHARS)
     return evolve(
@@ -249,14 +258,15 @@ def make_item_options(dialog: AgentDialog) -> tuple[ItemOption, ...]:
 
 
 def _describes_itself(dialog: AgentDialog) -> bool:
-    """Return true if no hook describes the dialog, so that its own text must."""
+    """Return true if no hook describes the dialog, so that the item uses the text on the screen."""
     return is_picker(dialog) or dialog.kind is DialogKind.PLAN
 
 
 def update_from_hook(item: ApprovalItem, data: Mapping[str, Any]) -> ApprovalItem:
-    """Return the item updated by a hook's data; missing fields keep their values.
+    """Return the item updated from a hook's data; missing fields keep their values.
 
-    A question's own text is kept too, because the hook only reports that the agent waits.
+    The text of a question on the screen is kept too, because its hook only reports that the agent
+    waits.
     """
     asked = item.message if item.kind is ItemKind.QUESTION and item.context else None
     if data.get("tool_digest"):
@@ -278,7 +288,12 @@ def update_from_hook(item: ApprovalItem, data: Mapping[str, Any]) -> ApprovalIte
 
 
 def _find_risk(command: str | None, missing: int | None) -> str | None:
-    """Return the possible risk of a tool; a command that is too long to show is never harmless."""
+    """Return the possible risk of a tool's command; C{None} if there is none.
+
+    A command that is too long to be shown always counts as a risk.
+
+    @param missing: number of characters of the command that are not stored.
+    """
     if command is None:
         return None
     if missing:
@@ -287,8 +302,9 @@ def _find_risk(command: str | None, missing: int | None) -> str | None:
 
 
 def summarize_tool(tool_input: Any) -> str | None:
-    """Return the tool's command, else file, else address, query or description
-    (protocol-approvals).
+    """Return the input that summarizes a tool's action (protocol-approvals).
+
+    This is the first that exists of command, file, address, query and description.
     """
     if not isinstance(tool_input, Mapping):
         return None
@@ -297,11 +313,11 @@ def summarize_tool(tool_input: Any) -> str | None:
 
 
 def clip_rows(rows: Sequence[str]) -> str | None:
-    """Return the last rows, within the limits of protocol-approvals."""
+    """Return the last rows, joined and cut to the limits of protocol-approvals."""
     text = "\n".join(row.rstrip() for row in rows[-CONTEXT_LINES:]).strip("\n")
     return text[-CONTEXT_CHARS:] or None
 
 
 def is_same_question(before: ApprovalItem, dialog: AgentDialog) -> bool:
-    """Return true if the dialog is another page of the question of C{before}."""
+    """Return true if the dialog is another page of the question in the item C{before}."""
     return before.kind is ItemKind.QUESTION and bool(dialog.tabs)

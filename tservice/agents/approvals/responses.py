@@ -1,4 +1,4 @@
-"""Item of the inbox as clients see it (protocol-approvals)."""
+"""Response models of inbox items (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ApprovalItemResponse(ApprovalPayload):
 
 
 def make_item_response(item: ApprovalItem) -> ApprovalItemResponse:
-    """Return the item on the wire; unknown fields are left out."""
+    """Return the item as a response; unknown fields are left out."""
     shown = ApprovalItemResponse.model_validate(item, from_attributes=True)
     told: dict[str, object] = {"frame": item.shown_frame}
     if not item.options:

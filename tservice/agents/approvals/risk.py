@@ -1,6 +1,7 @@
-"""Hints at possible risks of a command, found by a shell parser (protocol-approvals). Pure.
+"""Detection of possible risks in a command by a shell parser (protocol-approvals).
 
-A hint is no protection: commands that the rules do not know have none, and neither have scripts.
+The result is only a hint and no protection: scripts, and commands that the rules do not know, get
+none. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ STEPS = 300
 seconds.
 """
 DEPTH = 5
-"""Maximum nesting of scripts that are examined."""
+"""Maximum nesting depth of scripts that are examined."""
 BEGINS = 12
-"""Number of words of a command at which a nested command may begin."""
+"""Number of words of a command, from its start, at which a nested command may begin."""
 _BASH = Language(tree_sitter_bash.language())
 _DYNAMIC = re.compile(r"\$|`|<\(")
 _GIVEN = re.compile(r"\$\(|`|<\(")
@@ -29,9 +30,10 @@ _LINE_END = re.compile(r"\\\r?\n")
 
 
 def find_risk(command: str, *, wrapped: bool = False) -> str | None:
-    """Return the risk that makes a command worth a second look.
+    """Return the risk that a person should know before allowing a command; C{None} without one.
 
-    @param wrapped: it was read from a screen, where a line may be only a row.
+    @param wrapped: the command was read from a screen, where one line may be wrapped into several
+        rows.
     """
     texts = (command, command.replace("\n", ""), command.replace("\n", " "))
     return _find_first_hint(
@@ -40,7 +42,7 @@ def find_risk(command: str, *, wrapped: bool = False) -> str | None:
 
 
 def find_screen_risk(rows: Sequence[str]) -> str | None:
-    """Return the risk of a dialog whose command is unknown."""
+    """Return the risk that the rows of a dialog show, if its command is unknown."""
     return _find_first_hint(_check_script(row.strip(" $│┃"), DEPTH, strict=False) for row in rows)
 
 
@@ -49,7 +51,10 @@ def _find_first_hint(hints: Iterable[str | None]) -> str | None:
 
 
 def _check_script(text: str, depth: int, *, strict: bool = True) -> str | None:
-    """Return the first hint of a script; a script that cannot be parsed gets a hint too."""
+    """Return the first risk in a script; a script that cannot be parsed is a risk too.
+
+    @param depth: the nesting depth of the script.
+    """
     # A continued line is one line, even within a word.
     source = _LINE_END.sub("", text).encode("utf-8", "replace")
     root = _parse_script(source)
@@ -109,7 +114,7 @@ def _split_command(command: Node) -> list[str]:
 
 
 def _find_bodies(command: Node) -> list[str]:
-    """Return the standard input of a command that the script itself contains."""
+    """Return the texts that the script itself passes to a command's standard input."""
     outer = command.parent
     nodes = [] if outer is None or outer.type != "redirected_statement" else outer.named_children
     given = (
@@ -153,7 +158,7 @@ def _check_command(words: Sequence[str], depth: int) -> str | None:
 
 
 def _check_program(words: Sequence[str]) -> str | None:
-    """Return the hint of a program with its arguments, without that of a program it starts."""
+    """Return the risk of a program with its arguments, ignoring programs that it starts."""
     if not words:
         return None
     name, rest = _strip_folder(words[0]), words[1:]
@@ -169,7 +174,7 @@ def _check_program(words: Sequence[str]) -> str | None:
 
 
 def _check_nested(name: str, rest: Sequence[str], depth: int) -> str | None:
-    """Return the hint of a nested command, at any word where it may begin."""
+    """Return the risk of a nested command, which may begin at any of the first words."""
     if name == "eval":
         return _check_script(" ".join(rest), depth - 1)
     scripts = [word for word in rest if re.search(r"[\s;|&]", word)]
@@ -181,7 +186,7 @@ def _check_nested(name: str, rest: Sequence[str], depth: int) -> str | None:
 
 
 def _check_pipeline(node: Node) -> str | None:
-    """Return the hint of a pipeline in which one program runs the output of another."""
+    """Return the risk of a pipeline in which one program runs the output of another."""
     words = [
         found
         for each in _iterate_nodes(node)
@@ -201,7 +206,7 @@ def _check_pipeline(node: Node) -> str | None:
 
 
 def _takes_script(words: Sequence[str]) -> bool:
-    """Return true if the command is a shell or an interpreter that reads its script from its
+    """Return true if the command is a shell or an interpreter that reads a script from standard
     input.
     """
     name, script = _strip_folder(words[0]), words[1] if len(words) > 1 else "-"

@@ -1,4 +1,7 @@
-"""Rules for possible risks of a command: a program, its arguments, its effect. Pure."""
+"""Rules that map programs and their arguments to possible risks.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -146,9 +149,10 @@ _WRITERS = re.compile("cp|mv|tee|install|ln|sed|rsync|touch|chmod|chown|dd|tar|u
 
 
 def find_command_hint(name: str, arguments: Sequence[str]) -> str | None:
-    """Return the possible risk of one command.
+    """Return the possible risk of one command; C{None} without one.
 
-    Blanks within an argument count as C{_}: quoted text is no option.
+    Blanks within an argument are treated as C{_}, so that quoted text is not mistaken for an
+    option.
     """
     said = "".join(f" {re.sub(chr(92) + 's', '_', each)}" for each in arguments)
     for names, pattern, hint in _KNOWN:
@@ -161,12 +165,12 @@ def find_command_hint(name: str, arguments: Sequence[str]) -> str | None:
 
 
 def find_path_hint(path: str) -> str | None:
-    """Return the possible risk of writing to a path."""
+    """Return the possible risk of writing to a path; C{None} without one."""
     if re.match(r"/dev/(?:sd|nvme|vd|hd|xvd|mmc|disk|mem|mapper)", path):
         return DISK
     return SYSTEM if _PLACES.search(path) else None
 
 
 def choose_script_hint(words: str) -> str:
-    """Return the hint of a script that comes from other programs."""
+    """Return the risk of running a script that other programs produce."""
     return FETCHED if _FETCHES.search(words) else PRINTED

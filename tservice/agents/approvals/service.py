@@ -1,4 +1,4 @@
-"""Approval inbox, as its routes and other features call it (protocol-approvals)."""
+"""Service of the approval inbox for its routes and for other features (protocol-approvals)."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from tservice.sessions.interfaces import ISessions, Reauthorize, accept_always
 from tservice.settings.interfaces import ISettings
 
 CHECK_LIMIT = 2.0
-"""Seconds that a listing waits for panes; an item stays unchanged if its pane does not answer."""
+"""Maximum seconds that a listing waits for panes; an item stays unchanged if its pane is later."""
 
 
 class ApprovalService:
     """Service for pending items and their answers.
 
-    Every method that names an item raises a L{ServiceError}: 403 while the inbox is switched off,
-    404 for an item that is unknown or not the caller's.
+    Every method with the id of an item raises a L{ServiceError}: 403 while the inbox is switched
+    off, 404 if the item is unknown or not visible to the caller.
     """
 
     _log = Logger()
@@ -85,7 +85,7 @@ class ApprovalService:
         )
 
     def start(self, hub: EventHub) -> None:
-        """Load the stored items and subscribe to events; call this once the sessions are open."""
+        """Load the stored items and subscribe to events; call this once the sessions are loaded."""
         self._inbox.load_items()
         self._watch.start(hub)
 
@@ -102,11 +102,11 @@ class ApprovalService:
         return item is not None and item.kind is not ItemKind.IDLE
 
     def get_pending_item(self, session_id: str) -> ApprovalItem | None:
-        """Return the pending item of that session, as it was seen last."""
+        """Return the pending item of a session in its last known state; C{None} if it has none."""
         return self._inbox.get_item(session_id) if self._is_enabled else None
 
     def list_known(self, caller: Identity) -> list[ApprovalItemResponse]:
-        """Return the items that C{caller} may see, oldest first, as they were seen last."""
+        """Return the items that C{caller} may see in their last known state, oldest first."""
         return (
             [make_item_response(item) for item in self._inbox.list_visible(caller)]
             if self._is_enabled
@@ -114,9 +114,9 @@ class ApprovalService:
         )
 
     async def list_checked(self, caller: Identity) -> list[ApprovalItemResponse]:
-        """Return the items of L{list_known} after a check against their panes, as far as panes
-        answer
-        in time.
+        """Return the items of L{list_known} after checking them against the screens.
+
+        Items whose panes do not answer within L{CHECK_LIMIT} seconds stay unchanged.
         """
         if self._is_enabled:
             looks = [
@@ -135,9 +135,9 @@ class ApprovalService:
         caller: Identity,
         reauthorize: Reauthorize = accept_always,
     ) -> ApprovalItem:
-        """Give an answer; the item is resolved once its dialog is gone.
+        """Give an answer to an item's dialog, and resolve the item once the dialog is gone.
 
-        @param again: checks C{caller}'s permission again before each key.
+        @param reauthorize: checks C{caller}'s permission again before each key.
         @raise ServiceError: 400: not an answer to this item; 403: C{caller} may not drive the
             program there; 409: the dialog is gone or changed, or another user answers it; 422: it
             could not be typed.
@@ -169,9 +169,9 @@ class ApprovalService:
         return item
 
     def dismiss_item(self, item_id: str, caller: Identity) -> ApprovalItem:
-        """Remove the item; the dialog stays as it is.
+        """Remove the item; its dialog stays on the screen.
 
-        @raise ServiceError: 422: it was removed, but the removal is not on disk yet.
+        @raise ServiceError: 422: the item was removed, but the removal is not on disk yet.
         """
         item = self._get_pending(item_id, caller)
         self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)
@@ -180,9 +180,9 @@ class ApprovalService:
         return item
 
     def mark_viewed(self, session_id: str, caller: Identity) -> str | None:
-        """Record that a user viewed the session; return the id of its idle item, if it has one.
+        """Record that a user viewed the session, and return the id of its idle item, or C{None}.
 
-        @raise ServiceError: 422: it was recorded, but the record is not on disk yet.
+        @raise ServiceError: 422: the view was recorded, but the record is not on disk yet.
         """
         self._check_enabled()
         self._sessions.get(session_id, caller)
@@ -262,9 +262,9 @@ class ApprovalService:
             self._inbox.refresh_item(item, outcome.dialog)
 
     def _handle_changed_dialog(self, item: ApprovalItem, changed: DialogChangedError) -> None:
-        """Update the item after the dialog changed.
+        """Update the inbox after an answer found a changed dialog.
 
-        Another page of the same question is the same item; any other dialog is another item.
+        Another page of the same question keeps the item. Any other dialog gets a new item.
         """
         dialog = changed.dialog
         if dialog is not None and is_asking(dialog):
@@ -273,7 +273,10 @@ class ApprovalService:
     async def _wait_at_most(
         self, seconds: float, works: Sequence[Coroutine[Any, Any, object]]
     ) -> None:
-        """Wait for all of C{works}, at most for C{seconds}; late ones continue."""
+        """Wait until all of C{works} have finished, for at most C{seconds}.
+
+        Those that have not finished continue to run.
+        """
         enough: Deferred[None] = Deferred()
         left = len(works)
 

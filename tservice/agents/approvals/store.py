@@ -22,7 +22,8 @@ _SET = (
 class ApprovalStore:
     """Table with one row for each session; a saved item is on disk when the method returns.
 
-    If the disk is full, the write is deferred, so that users still learn of the dialogs.
+    If the disk is full, the write is deferred and the item is still announced, so that users learn
+    of the dialog.
     """
 
     def __init__(self, database: Database) -> None:
@@ -37,7 +38,7 @@ class ApprovalStore:
         return sorted(items, key=lambda item: item.created_at)
 
     def next_number(self, session_id: str) -> int:
-        """Return a number that no item of the session ever had."""
+        """Return a number that no item of the session has ever had."""
         row = self._database.query_one(
             "SELECT number FROM approvals WHERE session_id = ?", (session_id,)
         )
@@ -49,11 +50,16 @@ class ApprovalStore:
         self._write_row(item.session_id, parse_item_number(item.id), json.dumps(attrs.asdict(item)))
 
     def clear_item(self, session_id: str) -> None:
-        """Remove the session's item; its last number stays known."""
+        """Remove the session's item, but keep its number, so that L{next_number} does not repeat
+        it.
+        """
         self._write_row(session_id, self.next_number(session_id) - 1, None)
 
     def check_saved(self, session_id: str) -> None:
-        """@raise DiskFull: the last change of that session's item is not on disk."""
+        """Check that the last change of the session's item is on disk.
+
+        @raise DiskFull: the change is not on disk yet.
+        """
         self._database.deferred_writes.check_not_deferred(_make_key(session_id))
 
     def _write_row(self, session_id: str, number: int, item: str | None) -> None:
@@ -72,7 +78,7 @@ def _make_key(session_id: str) -> Key:
 
 
 def parse_item_number(item_id: str) -> int:
-    """Return the number in an item's id."""
+    """Return the number that an item's id contains."""
     return int(item_id.rpartition(":")[2])
 
 

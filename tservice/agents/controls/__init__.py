@@ -1,1 +1,1 @@
-"""Model, effort and permission mode of a running agent."""
+"""Changes of a running agent's model, effort and permission mode."""

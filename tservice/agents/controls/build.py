@@ -14,7 +14,7 @@ from tservice.sessions.interfaces import ISessions
 def build_controls(
     ground: Runtime, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
 ) -> FeatureRegistration[AgentControls]:
-    """Return the feature. It stores nothing, so there is nothing to start or stop."""
+    """Return the feature that controls running agents; it has nothing to start or stop."""
     controls = AgentControls(ground.reactor, sessions, agents, clis)
     return FeatureRegistration(
         name="controls", service=controls, operations=ControlRoutes(controls).build_operations()

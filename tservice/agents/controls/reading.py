@@ -1,4 +1,7 @@
-"""Parser of a running agent's settings from its screen (protocol-controls). Pure."""
+"""Parser of a running agent's settings from its screen (protocol-controls).
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.screen_frame import ScreenFrame
 
 BEHIND = 4
-"""Number of rows after a command in which the agent's response begins."""
+"""Number of rows below a command in which the agent's response begins."""
 
 
 def read_cycle_value(cycle: CycleControl, frame: ScreenFrame) -> str | None:
-    """Return the value that the screen shows; C{None} if it shows none."""
+    """Return the value of a setting that the screen shows; C{None} if it shows none."""
     for row in reversed(frame.rows[: frame.last_row + 1]):
         for value, pattern in cycle.shown.items():
             if re.search(pattern, row):
@@ -22,7 +25,11 @@ def read_cycle_value(cycle: CycleControl, frame: ScreenFrame) -> str | None:
 
 
 def choose_cycle_key(cycle: CycleControl, now: str | None, value: str) -> str:
-    """Return the key that leads from one value to another."""
+    """Return the key to press to get from one value to another.
+
+    @param now: the present value; C{None} if the screen shows none.
+    @param value: the requested value.
+    """
     order = list(cycle.shown)
     if cycle.back is None or now not in order or order.index(now) < order.index(value):
         return cycle.key
@@ -30,7 +37,7 @@ def choose_cycle_key(cycle: CycleControl, now: str | None, value: str) -> str:
 
 
 def find_confirming_option(command: CommandControl, dialog: AgentDialog | None) -> int | None:
-    """Return the option that confirms the change; C{None} if there is no such question."""
+    """Return the number of the option that confirms a change; C{None} without such a question."""
     if dialog is None or command.confirms is None:
         return None
     labels = {option.n: option.label for option in dialog.options}
@@ -38,8 +45,9 @@ def find_confirming_option(command: CommandControl, dialog: AgentDialog | None) 
 
 
 def read_command_result(command: CommandControl, words: str, frame: ScreenFrame) -> str | None:
-    """Return the agent's response to the last C{words} on the screen; C{None} if there is none
-    yet.
+    """Return the agent's response to a command; C{None} if there is none yet.
+
+    @param words: the text of the command; its last occurrence on the screen counts.
     """
     rows = frame.rows[: frame.last_row + 1]
     start, stop = 0, len(rows)

@@ -51,13 +51,13 @@ class PermissionModeSetResponse(ResponseModel):
 
 
 class ControlRoutes:
-    """Operations on the three properties that the agent itself keeps."""
+    """Operations that change model, effort and permission mode of a running agent."""
 
     def __init__(self, controls: AgentControls) -> None:
         self._controls = controls
 
     def build_operations(self) -> list[Operation]:
-        """Return the operations."""
+        """Return the operations of protocol-controls."""
         return [
             _make_operation(
                 "model",

@@ -1,4 +1,4 @@
-"""Changes of a running agent's model, effort or permission mode (protocol-controls)."""
+"""Service that changes a running agent's model, effort or permission mode (protocol-controls)."""
 
 from __future__ import annotations
 
@@ -51,13 +51,14 @@ from tservice.sessions.interfaces import (
 from tservice.terminal.screen_rules import ScreenRules
 
 LOOKS = (0.1, 0.15, 0.25, 0.5, 1.0, 2.0, 3.0)
-"""Seconds before each look for the effect of a key or a command."""
+"""Seconds before each capture that checks for the effect of a key or a command."""
 RESTS = (0.3, 0.7, 1.0)
-"""Seconds before each further look at an agent that ended its turn and still draws its spinner."""
+"""Seconds before each further capture of an agent that ended its turn and still draws its spinner.
+"""
 DRAWN = 1.0
-"""Seconds in which an agent draws typed text."""
+"""Seconds that an agent needs to draw typed text."""
 ROUND = 8
-"""Maximum number of presses of a cycle's key."""
+"""Maximum number of times that the key of a setting is pressed to reach a value."""
 
 
 class ControlSetting(StrEnum):
@@ -69,7 +70,7 @@ class ControlSetting(StrEnum):
 
 
 class AgentControls:
-    """Service that changes settings of agents, one at a time for each session."""
+    """Service that changes settings of running agents, one change at a time for each session."""
 
     def __init__(
         self, clock: IReactorTime, sessions: ISessions, agents: IAgents, clis: ICliRegistry
@@ -88,14 +89,13 @@ class AgentControls:
         caller: Identity,
         reauthorize: Reauthorize = accept_always,
     ) -> str:
-        """Set a value and return the value that the agent's screen shows then.
+        """Change a setting, and return the value that the agent's screen then shows.
 
-        @param again: checks C{caller}'s permission again before a key that bypasses the queue of
-            inputs.
-        @raise ServiceError: 400: the mode has no such control, or no such value; 403: the value
-            needs the grant to bypass permissions, or the running program does; 409: no process, a
-            turn runs, a dialog waits, or another change is under way; 422: the agent did not accept
-            it.
+        @param reauthorize: checks C{caller}'s permission again before a key that bypasses the queue
+            of inputs.
+        @raise ServiceError: 400: the mode has no such control, or no such value; 403: the value or
+            the running program requires the grant to bypass permissions; 409: no process, a turn
+            runs, a dialog waits, or another change is under way; 422: the agent did not accept it.
         """
         session = self._sessions.get(session_id, caller)
         entry, control = self._find_control(session, setting)
@@ -142,7 +142,7 @@ class AgentControls:
             self._busy.discard(session_id)
 
     async def _wait_until_drawn(self, session_id: str) -> None:
-        """Wait until recently typed text is on the screen, because it may be a draft."""
+        """Wait until recently typed text is visible, because it may be a draft."""
         pane = self._sessions.get_pane(session_id)
         typed = None if pane is None else pane.typed_at
         left = 0.0 if typed is None else typed + DRAWN - self._clock.seconds()
@@ -150,9 +150,9 @@ class AgentControls:
             await sleep(self._clock, left)
 
     async def _look_at_rest(self, session_id: str) -> AgentScreen:
-        """Look at an agent that rests.
+        """Capture the screen of an idle agent.
 
-        @raise ServiceError: 409: it does not rest, or its composer contains a draft.
+        @raise ServiceError: 409: the agent is not idle, or its composer contains a draft.
         """
         look = await self._agents.capture_screen(session_id)
         session = self._sessions.get(session_id)
@@ -176,7 +176,7 @@ class AgentControls:
     async def _cycle_to_value(
         self, session_id: str, cycle: CycleControl, value: str, caller: Identity
     ) -> str:
-        """Press the key until the screen shows the value."""
+        """Press the setting's key until the screen shows the value, and return that value."""
         look = await self._look_at_rest(session_id)
         passed: list[str | None] = []
         for _ in range(ROUND):
@@ -221,7 +221,10 @@ class AgentControls:
     async def _confirm_change(
         self, session_id: str, look: AgentScreen, option: int, again: Reauthorize
     ) -> None:
-        """Pick C{option} of the captured dialog, if it is still there."""
+        """Pick C{option} of the captured dialog, if the dialog is still on the screen.
+
+        @param again: checks the caller's permission again before the key.
+        """
         session, pane = self._sessions.get(session_id), self._sessions.get_pane(session_id)
         dialog = look.reading.dialog
         if pane is None or dialog is None:

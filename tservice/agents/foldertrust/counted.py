@@ -1,4 +1,7 @@
-"""Selection and summary of the parts of a file that can make an agent run something. Pure."""
+"""Extraction of those parts of a file that can make an agent run something.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from tservice.core.value_limits import exceeds_value_limit
 SHOWN_CHARS = 16_000
 """Maximum characters of the summary that people are shown."""
 _OWN_HOOK = {"type", "command", "timeout"}
-"""Keys of an entry that only runs its command."""
+"""Keys of a hook's entry that does nothing but run its command."""
 _KEY = re.compile(r"([A-Za-z_][\w-]*) *:(?: |$)")
 _PROJECT = re.compile(r"\$\{?CLAUDE_PROJECT_DIR\}?\"?/|\\|\./")
 _FILE_NAME = re.compile(r"[\w.@+][\w./@+-]{0,200}")
@@ -26,12 +29,13 @@ _FILE_NAME = re.compile(r"[\w.@+][\w./@+-]{0,200}")
 
 @frozen(kw_only=True)
 class FolderFinding:
-    """Parts of a folder that can make an agent run something.
+    """Files in a folder that can make an agent run something.
 
-    @ivar files: the parts that count in each file, by its path; C{None}: it cannot be read.
-    @ivar digest: of all parts, and of the files that they name. Equal digests run the same.
-    @ivar lasting: an answer may be remembered.
-    @ivar note: why the folder could not be examined.
+    @ivar files: path and relevant parts of each file; C{None} as parts if the file cannot be read.
+    @ivar digest: digest of these parts, and of the files to which they refer. Folders with equal
+        digests run the same commands.
+    @ivar lasting: the answer to a question about the folder may be remembered.
+    @ivar note: the reason why the folder could not be examined; C{None} if it was.
     """
 
     files: tuple[tuple[str, str | None], ...] = ()
@@ -41,11 +45,11 @@ class FolderFinding:
 
     @property
     def brings(self) -> bool:
-        """Return whether there is something to ask about."""
+        """True if a person must be asked about the folder."""
         return bool(self.files) or self.note is not None
 
     def summary(self) -> str:
-        """Return the complete text that people are shown before they answer."""
+        """Return the text about the folder that people see before they answer."""
         shown = [
             f"{replace_harmful_characters(path)}\n{_shown(path, text)}" for path, text in self.files
         ]
@@ -63,12 +67,12 @@ def _shown(path: str, text: str | None) -> str:
 
 
 def digest_of(parts: Sequence[object]) -> str:
-    """Return the digest of plain values."""
+    """Return a digest of values that JSON can represent."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def is_read(source: FolderSource, path: str) -> bool:
-    """Return whether the agent reads that file of a source as it starts.
+    """Return true if the agent reads the file of a source when it starts.
 
     Folders of agents and skills also contain files that run only when the agent runs them.
     """
@@ -76,9 +80,9 @@ def is_read(source: FolderSource, path: str) -> bool:
 
 
 def counted(source: FolderSource, path: str, content: str, own: Set[str]) -> str | None:
-    """Return the parts of a file that count; C{None} if there are none.
+    """Return the parts of a file that can make an agent run something; C{None} if there are none.
 
-    @param own: commands of the service itself.
+    @param own: commands of the service itself, which are ignored.
     """
     whole = content if content.strip() else None
     if not source.harmless:
@@ -106,7 +110,9 @@ def _remove(value: dict[str, Any], keys: Sequence[str]) -> None:
 
 
 def _pruned(value: Any, own: Set[str]) -> Any:
-    """Return the value without own commands, and without containers that become empty."""
+    """Return the value without the service's own commands, and without containers that become
+    empty.
+    """
     if isinstance(value, list):
         return [left for item in value if (left := _pruned(item, own)) is not None] or None
     if not isinstance(value, dict):
@@ -119,9 +125,10 @@ def _pruned(value: Any, own: Set[str]) -> Any:
 
 
 def _has_other_keys(text: str, harmless: Set[str]) -> bool:
-    """Return whether the front matter of a Markdown file has a key that is not harmless.
+    """Return true if the front matter of a Markdown file has a key that is not harmless.
 
-    Text that cannot be parsed plainly as keys counts, and so does front matter without an end.
+    Text that cannot be parsed as simple keys counts as such a key, and so does front matter without
+    an end.
     """
     lines = text.lstrip("\ufeff \t\r\n").splitlines()
     if not lines or not lines[0].startswith("---"):
@@ -136,5 +143,5 @@ def _has_other_keys(text: str, harmless: Set[str]) -> bool:
 
 
 def named_files(text: str) -> list[str]:
-    """Return the possible paths of files below the folder in a text that counts."""
+    """Return all words in C{text} that may be paths of files below the folder."""
     return sorted(set(_FILE_NAME.findall(_PROJECT.sub(" ", text))))

@@ -35,7 +35,7 @@ class FolderTrustAnswer(Payload):
 
 @frozen
 class FolderPreview:
-    """Preview of folders for callers who may start sessions in them."""
+    """Preview of trust questions for callers who may start sessions in a folder."""
 
     trust: FolderTrust
     cases: ICases
@@ -45,7 +45,7 @@ class FolderPreview:
     ) -> FolderTrustAnswer:
         """Return the question that a session with these fields would raise.
 
-        @raise ServiceError: 400, 403, 404, 422: as for the session.
+        @raise ServiceError: 400, 403, 404, 422: as for creating the session.
         """
         case = None if case_name is None else await self.cases.resolve_case(case_name, caller)
         places, there = self.trust.places, None if case is None else case.place

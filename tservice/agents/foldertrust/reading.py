@@ -1,8 +1,8 @@
 """Search of a working folder for files that can make an agent run something.
 
-Runs in a thread, with the rights of the folder's user. No link is followed, so nothing leads out of
-the folder, and everything is bounded. A link, content beyond a bound, and unreadable content count
-as a finding.
+The search runs in a thread, with the rights of the folder's user. No link is followed, so nothing
+leads out of the folder, and all amounts are bounded. A link, content beyond a bound, and unreadable
+content count as a finding.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from tservice.core.locations.workspace_bounds import FolderLimit
 FILE_BYTES = 1024 * 1024
 """Maximum bytes of one file."""
 ALL_BYTES = 8 * FILE_BYTES
-"""Maximum bytes of all parts that count."""
+"""Maximum total bytes of the files' relevant parts."""
 FILES = 400
-"""Maximum number of files to examine, and of files that these name."""
+"""Maximum number of files that are examined, and of further files to which these refer."""
 NAMES = 20_000
-"""Maximum number of words in these files that are looked up, because they may be files that run."""
+"""Maximum number of words in these files that are checked, because each may be the path of a file.
+"""
 DEPTH = 12
 """Maximum depth of nested folders."""
 
@@ -45,13 +46,15 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 def read_folder(
     folder: str, sources: Sequence[FolderSource], *, inside: FolderLimit, home: Path, own: Set[str]
 ) -> FolderFinding:
-    """Return the finding for C{folder} and the folders above it.
+    """Search C{folder} and the folders above it, and return the finding.
 
-    The home folder belongs to the user: content there, or above, does not count.
+    The home folder belongs to the user, so files in or above it do not count.
 
-    @param own: commands of the service itself.
+    @param sources: the files that configure the agent.
+    @param inside: the folder that must contain C{folder}.
+    @param own: commands of the service itself, which are ignored.
     @raise OSError: the folder itself cannot be opened.
-    @raise ServiceError: it leads out of its required parent folder.
+    @raise ServiceError: the folder is outside of its required parent folder.
     """
     opened = open_without_magic_links(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -71,7 +74,7 @@ def read_folder(
 
 
 def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
-    """Yield the folder and those above it, because some agents read every parent folder."""
+    """Yield the folder and its parents, because some agents read files in every parent folder."""
     top = inside.resolve_top()
     for folder in (real, *real.parents):
         if folder == home or (top is not None and not folder.is_relative_to(os.fsdecode(top))):
@@ -80,7 +83,7 @@ def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
 
 
 class _Search:
-    """Findings so far, and the remaining limits of the search."""
+    """Search in progress, with its findings and the remaining limits."""
 
     def __init__(self, own: Set[str]) -> None:
         self._own = own
@@ -89,7 +92,7 @@ class _Search:
         self._named: dict[str, str | None] = {}
 
     def finding(self) -> FolderFinding:
-        """Return the complete finding."""
+        """Return the result of the completed search."""
         files, named = sorted(self._files.items()), sorted(self._named.items())
         every = [text for _, text in (*files, *named)]
         return FolderFinding(
@@ -99,7 +102,11 @@ class _Search:
         )
 
     def look(self, top: int, prefix: str, source: FolderSource) -> None:
-        """Look for one source in an open folder."""
+        """Search an open folder for the files of one source.
+
+        @param top: descriptor of the folder.
+        @param prefix: path of the folder relative to the working folder.
+        """
         paths = [source.path]
         if source.path.endswith("/"):
             paths = list(self._below(top, prefix, source.path))
@@ -168,9 +175,10 @@ class _Search:
 
 
 def _open(top: int, path: str, flags: int) -> int:
-    """Open below a folder.
+    """Open a path below a folder, and return its descriptor.
 
-    @raise OSError: ELOOP: a link is on the way; EXDEV: it leads out.
+    @param top: descriptor of the folder.
+    @raise OSError: ELOOP: the path contains a link; EXDEV: it leads out of the folder.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ".." in parts:
@@ -198,9 +206,10 @@ def _step(folder: int, name: str, flags: int) -> int:
 
 
 def _content(top: int, path: str) -> bytes | None:
-    """Return at most one byte more than the limit; C{None} if it is a folder.
+    """Return the content of a file, at most one byte more than the limit; C{None} for a folder.
 
-    @raise OSError: it cannot be read, or is no plain file.
+    @param top: descriptor of the folder that contains the file.
+    @raise OSError: the file cannot be read, or is not a regular file.
     """
     opened = _open(top, path, _FILE)
     try:

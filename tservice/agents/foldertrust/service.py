@@ -1,4 +1,4 @@
-"""Check that agents start only in trusted folders, or in folders without files that run
+"""Check that agents start only in folders that a person trusts, or whose files run nothing
 (protocol-trust).
 """
 
@@ -24,15 +24,17 @@ from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
 from tservice.settings.interfaces import ISettings
 
 ONCE = 1000
-"""Maximum number of answers that hold for one start. Beyond it the oldest is asked for again."""
+"""Maximum number of answers that are valid for one start only. Beyond it the oldest is dropped, and
+the question is asked again.
+"""
 
 
 @frozen(kw_only=True)
 class FolderQuestions:
     """Callbacks that ask people about a folder.
 
-    @ivar ask: asks about a session's folder; a question about different content is replaced.
-    @ivar withdraw: removes a session's question, because its folder is no longer asked about.
+    @ivar ask: asks about a session's folder; replaces an earlier question about different files.
+    @ivar withdraw: removes the question about a session's folder.
     """
 
     ask: Callable[[Session, FolderFinding], None] = lambda session, found: None
@@ -43,9 +45,10 @@ class FolderQuestions:
 class TrustDependencies:
     """Dependencies of L{FolderTrust}.
 
-    @ivar files: the thread pool for users' folders.
-    @ivar inside: returns the required parent folders of an account's sessions in a place.
-    @ivar own: the commands that the service itself puts into a folder, by home and environment.
+    @ivar files: thread pool that reads users' folders.
+    @ivar inside: returns the folder that must contain an account's session folders in a location.
+    @ivar own: returns the commands that the service itself writes into a folder, given a home
+        folder and an environment.
     """
 
     settings: ISettings
@@ -59,14 +62,14 @@ class TrustDependencies:
 
 @implementer(ILaunchPreparation)
 class FolderTrust:
-    """Check of every session's folder at every start.
+    """Check of a session's folder before every start.
 
     @ivar questions: callbacks that ask people.
     @ivar places: locations of the folders.
     """
 
     def __init__(self, deps: TrustDependencies, preparation: ILaunchPreparation) -> None:
-        """@param preparation: puts files into the folder first."""
+        """@param preparation: writes the service's own files into the folder before the check."""
         self._deps = deps
         self._preparation = preparation
         self._once: dict[str, str] = {}
@@ -88,16 +91,17 @@ class FolderTrust:
         raise FolderHeld("answer the question in the inbox, then the session starts")
 
     def admits(self, owner: str | None, found: FolderFinding) -> bool:
-        """Return whether a session may start without a question."""
+        """Return true if the owner's session may start without a question about its folder."""
         rule = self._deps.settings.get().trust_folders
         if rule == "always" or not found.digest or (rule == "own" and not found.brings):
             return True
         return found.lasting and self._deps.store.knows(owner or "", found.digest)
 
     def accept(self, session: Session, digest: str, *, lasting: bool) -> None:
-        """Record that a person trusts the finding. The next start checks the folder again.
+        """Record that a person trusts the folder. The next start checks it again.
 
-        @param lasting: as L{FolderFinding.lasting}.
+        @param digest: digest of the finding that the person saw.
+        @param lasting: see L{FolderFinding.lasting}; otherwise the answer is valid for one start.
         @raise DiskFull: the answer cannot be saved on disk.
         """
         if lasting:
@@ -110,9 +114,9 @@ class FolderTrust:
     async def find(
         self, mode: str, place: Location, folder: str, owner: str | None, env: Mapping[str, str]
     ) -> FolderFinding:
-        """Return the finding that a session of that mode would be asked about; nothing is written.
+        """Return the finding about a folder for a session of that mode; nothing is written.
 
-        @param env: the environment of its pane.
+        @param env: the environment of the session's pane.
         @raise ServiceError: 403, 422, 429: the folder cannot be examined.
         """
         sources, at = self._sources(mode), place.id
@@ -138,9 +142,7 @@ class FolderTrust:
         return found if found.digest else FolderFinding(digest=where)
 
     def _sources(self, mode: str) -> tuple[FolderSource, ...]:
-        """Return the files that configure a mode. If it declares none, those of all modes are
-        returned.
-        """
+        """Return the files that configure a mode; those of all modes if the mode declares none."""
         entry = self._deps.clis.get_entry(mode)
         declared = None if entry is None else entry.capabilities.folder_config
         if declared is not None:

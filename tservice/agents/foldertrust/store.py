@@ -10,8 +10,8 @@ from tservice.core.clock import now_ms
 from tservice.store.database import Database
 
 KEPT = 500
-"""Maximum number of answers stored for one owner. Beyond it the oldest are removed and asked for
-again.
+"""Maximum number of answers stored for one owner. Beyond it the oldest are removed, and their
+questions are asked again.
 """
 
 _SAVE = """
@@ -29,28 +29,31 @@ _FORGET = "DELETE FROM trusted_folders WHERE owner = ?"
 
 
 class TrustStore:
-    """Table C{trusted_folders}. The owner is C{""} if there are no accounts."""
+    """Storage in the table C{trusted_folders}. The owner is C{""} if there are no accounts."""
 
     def __init__(self, clock: IReactorTime, database: Database) -> None:
         self._clock, self._database = clock, database
 
     def knows(self, owner: str, digest: str) -> bool:
-        """Return whether that owner's sessions may start with the content of this digest."""
+        """Return true if the owner trusts a folder with this digest."""
         return self._database.query_one(_KNOWS, (owner, digest)) is not None
 
     def save(self, owner: str, digest: str, working_dir: str) -> None:
-        """Save an answer.
+        """Store that the owner trusts a folder.
 
-        @raise DiskFull: it cannot be saved on disk.
+        @param digest: digest of the folder's finding.
+        @raise DiskFull: the answer cannot be saved on disk.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, (owner, digest, working_dir, now_ms(self._clock)))
             self._database.execute(_TRIM, (owner, KEPT))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:
-        """Remove the answers of removed accounts.
+        """Remove the answers of accounts that no longer exist.
 
-        If the disk is full this is done later, before it accepts a new account.
+        If the disk is full, they are removed later, before a new account is stored.
+
+        @param known: returns true if an account exists.
         """
         rows = self._database.query_rows(
             "SELECT DISTINCT owner FROM trusted_folders WHERE owner != ''"

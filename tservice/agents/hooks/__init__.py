@@ -1,1 +1,1 @@
-"""Hooks and status lines of agents: their setup and their intake."""
+"""Hooks and status lines of agents: their configuration, and the intake of their reports."""

@@ -1,8 +1,8 @@
 """First-run state of the primary CLI, for users who enabled its automatic setup.
 
-Without it, the CLI first contacts its own server, and then asks if the key of its environment may
-be used, with "No" selected. A setting (C{firstRunSeedEnabled}, off by default) answers both in
-advance. Entries are only added; those of the CLI or its user stay.
+In its first run, the CLI contacts its own server, and then asks if the key of its environment may
+be used, with "No" selected. A setting (C{firstRunSeedEnabled}, off by default) makes both
+unnecessary. Entries are only added; those of the CLI or its user stay.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ _NEW_MODE = 0o600
 
 
 class NotSeededError(Exception):
-    """The file was not changed; the text gives the reason, never the content."""
+    """The state file was not changed; the text gives the reason, never the content."""
 
 
 def add_first_run(state: object, key: str) -> dict[str, Any]:
     """Return the CLI's state with its first run completed and C{key} allowed.
 
-    @param key: C{""} for none. A key that is not longer than its tail is not written, because it
-        would be stored whole.
-    @raise NotSeededError: it does not look like the CLI's state.
+    @param state: the content of the state file.
+    @param key: the API key; C{""} for none. A key that is not longer than L{TAIL} is not written,
+        because it would be stored whole.
+    @raise NotSeededError: the content does not look like the CLI's state.
     """
     if not isinstance(state, dict):
         raise NotSeededError(f"{FILE}: it is not a JSON object")
@@ -57,7 +58,7 @@ def _get_answer_list(answers: Any, name: str) -> list[Any]:
 
 
 def seed_first_run(home: Path, environ: Mapping[str, str]) -> None:
-    """Write the state into the file that the CLI will read; nothing is written if nothing changes.
+    """Write the first-run state into the file that the CLI will read; skip an unchanged file.
 
     @param home: the home folder of the user who runs the CLI.
     @param environ: the environment of the pane.

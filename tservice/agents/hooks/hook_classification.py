@@ -1,11 +1,15 @@
-"""Classification of hook events by session and dialog. Pure."""
+"""Classification of hook events: the agent and the dialog to which an event belongs.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
 from tservice.agents.model import HookEvent
 
 FOREIGN = 100
-"""Maximum number of remembered conversations of other agents; the oldest is dropped first."""
+"""Maximum number of other agents' conversations that are remembered; the oldest is dropped first.
+"""
 
 TOOLS = 16
 """Maximum number of tools that are remembered as running; the newest are kept."""
@@ -18,13 +22,14 @@ _REPLACES = (CLEAR, "resume", "compact")
 
 
 class PaneConversations:
-    """Classifier that separates the pane's agent from agents that it started itself.
+    """Classifier that distinguishes the pane's agent from agents that this agent started.
 
-    A second agent in the same pane begins its own conversation (C{SessionStart}, source C{startup})
-    while the first one's has not ended. C{/clear} and the like begin one too, but with another
-    source.
+    A second agent in the same pane begins another conversation (C{SessionStart}, source C{startup})
+    before the first agent's conversation has ended. C{/clear} and similar commands begin one too,
+    but with another source.
 
-    @param current: the session's conversation before the service was restarted.
+    @param current: id of the session's conversation before the service was restarted; C{None}
+        without one.
     """
 
     def __init__(self, current: str | None) -> None:
@@ -32,9 +37,12 @@ class PaneConversations:
         self._foreign: dict[str, None] = {}
 
     def is_own(self, event: HookEvent, conversation: str, source: str) -> bool:
-        """Return true if an event is the session's own; events without a conversation are.
+        """Return true if an event comes from the session's own agent.
 
-        @param source: the reason for the conversation's start, of a C{session_start}.
+        Events without a conversation count as its own.
+
+        @param conversation: id of the event's conversation; C{""} if it has none.
+        @param source: the reason why the conversation started, for a C{session_start}.
         """
         if not conversation:
             return True
@@ -56,20 +64,20 @@ class PaneConversations:
 
 
 class RunningTools:
-    """Tools that run in a turn; several may run at a time."""
+    """Tools that run in the present turn; several may run at a time."""
 
     def __init__(self) -> None:
         self._running: list[str] = []
 
     @property
     def current_tool(self) -> str | None:
-        """Tool that began last; C{None} if none runs."""
+        """Tool that started last among those that run; C{None} if none runs."""
         return self._running[-1] if self._running else None
 
     def handle_event(self, event: HookEvent, words: str) -> None:
-        """Handle a hook that reports a tool, or the end of all tools.
+        """Handle a hook that reports the start or end of a tool, or the end of all tools.
 
-        @param words: the tool and its action, the same at its start and its end.
+        @param words: text with the tool and its action, which is the same at its start and its end.
         """
         if event is HookEvent.TOOL_STARTED:
             self._running = [*self._running, words][-TOOLS:]
@@ -80,22 +88,22 @@ class RunningTools:
             self.clear_tools()
 
     def clear_tools(self) -> None:
-        """Clear the list: no tool runs."""
+        """Record that no tool runs."""
         self._running = []
 
 
 class DialogHookMerger:
-    """Merger of the hooks that report one dialog.
+    """Filter that reports each dialog once, although several hooks report it.
 
-    C{PermissionRequest} and C{Elicitation} come immediately, the C{Notification} of the same dialog
-    six seconds later or never.
+    C{PermissionRequest} and C{Elicitation} come immediately. The C{Notification} of the same dialog
+    comes six seconds later or never.
     """
 
     def __init__(self) -> None:
         self._announced = False
 
     def is_new_dialog(self, name: str, *, blocked: bool) -> bool:
-        """Return true if an event reports a dialog that no other event reported.
+        """Return true if an event reports a dialog that no earlier event reported.
 
         @param name: the agent's own name of the event.
         @param blocked: a dialog is known to be on the screen already.
@@ -107,5 +115,8 @@ class DialogHookMerger:
         return not (announced or blocked)
 
     def reset_turn(self) -> None:
-        """Reset at the start or end of a turn: no notification of an earlier dialog can follow."""
+        """Forget the reported dialogs at the start or end of a turn.
+
+        No notification about an earlier dialog can follow.
+        """
         self._announced = False

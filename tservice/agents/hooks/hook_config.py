@@ -1,7 +1,7 @@
-"""Content of a workspace's C{.claude/settings.local.json} (protocol-hook-config). Pure.
+"""Content of a workspace's C{.claude/settings.local.json} (protocol-hook-config).
 
-The user's entries stay as they are. Our own entries are recognized by their command and replaced by
-those of this version.
+The user's entries stay as they are. The service's entries are recognized by their command and
+replaced by those of this version. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
     ("SubagentStart", None, HookEvent.SUBAGENT_STARTED),
     ("SubagentStop", None, HookEvent.SUBAGENT_STOPPED),
 )
-"""Event of the agent, its matcher, and the corresponding event of the service.
+"""Hook events of the agent, each with its matcher and the corresponding event of the service.
 
-There is none for PreCompact and PostCompact, because the agent prints their whole command on the
-screen.
+PreCompact and PostCompact are not used, because the agent prints their whole command on the screen.
 """
 
 _AGENT_TIMEOUT = BOUND + 5
-"""Seconds after which the agent itself ends a hook: never before the hook does."""
+"""Seconds after which the agent kills a hook, which is after the hook's own time limit."""
 
 
 class UnusableSettingsError(Exception):
-    """The file does not look like an agent's settings, so it is not changed."""
+    """The content does not look like an agent's settings, so the file is not changed."""
 
 
 def merge_settings(
@@ -56,9 +55,10 @@ def merge_settings(
     """Return the settings with or without the service's entries.
 
     @param settings: the file's content.
-    @param hooks: true if the hooks belong in it.
-    @param telemetry: true if the status line belongs in it.
-    @param own_line: the user's own status line command from elsewhere, which ours runs.
+    @param hooks: true to add the hooks, false to remove them.
+    @param telemetry: true to add the status line, false to remove it.
+    @param own_line: the user's own status line command from another file, which the service's
+        status line runs.
     @raise UnusableSettingsError: the settings, or a part that would receive entries, are not an
         object.
     """
@@ -71,7 +71,7 @@ def merge_settings(
 
 
 def find_own_status_line(settings: object) -> str | None:
-    """Return the user's own status line command in a settings file; C{None} without one."""
+    """Return the user's own status line command in a settings file; C{None} if there is none."""
     line = settings.get("statusLine") if isinstance(settings, dict) else None
     command = line.get("command") if isinstance(line, dict) else None
     if not isinstance(command, str) or not command.strip() or is_own_status(command):
@@ -103,7 +103,7 @@ def _remove_own_groups(event: str, groups: object) -> list[Any]:
 
 
 def _remove_own_hooks(group: Any) -> Any:
-    """Return the group without our commands; C{None} if there were no others."""
+    """Return the group without the service's commands; C{None} if no others are left."""
     hooks = group.get("hooks") if isinstance(group, Mapping) else None
     if not isinstance(hooks, list):
         return group

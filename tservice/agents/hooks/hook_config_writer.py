@@ -1,4 +1,4 @@
-"""Writer of hooks into a workspace before its agent starts (protocol-hook-config)."""
+"""Writer that adds hooks to a workspace before its agent starts (protocol-hook-config)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 class FileRefusedError(Exception):
-    """The file was not changed; the text gives the reason, never the content."""
+    """The settings file was not changed; the text gives the reason, never the content."""
 
 
 class HookConfigWriter:
     """Writer of C{<workspace>/.claude/settings.local.json}.
 
-    @param home: the folder of the user's own settings, unless C{CLAUDE_CONFIG_DIR} moved them.
+    @param home: the home folder with the user's own settings, unless C{CLAUDE_CONFIG_DIR} is set.
     """
 
     _log = Logger()
@@ -52,10 +52,12 @@ class HookConfigWriter:
         environ: Mapping[str, str],
         inside: FolderLimit,
     ) -> None:
-        """Add the service's entries, or remove them.
+        """Add the service's entries to the workspace's settings, or remove them.
 
-        Nothing is written if nothing changes, and no file is created only to be empty.
+        An unchanged file is not written, and no empty file is created.
 
+        @param hooks: true to add the hooks, false to remove them.
+        @param telemetry: true to add the status line, false to remove it.
         @param environ: the environment of the pane, which determines where the agent finds the
             user's settings.
         @param inside: the folder that must contain the workspace when it is opened.
@@ -76,8 +78,9 @@ class HookConfigWriter:
             raise FileRefusedError(f"{FOLDER}/{FILE}: {error.strerror}") from error
 
     def _find_own_line(self, folder: Path, environ: Mapping[str, str]) -> str | None:
-        """Return the status line that the user would have without ours: the folder's, else the
-        user's own.
+        """Return the status line command that is effective without the service's entry.
+
+        This is the folder's command, otherwise the one in the user's own settings.
 
         @param folder: the result of L{_open_folder}; a link in it may lead outside the account's
             files.
@@ -85,9 +88,9 @@ class HookConfigWriter:
         return self._line_in(folder, os.O_NOFOLLOW) or self.user_line(environ)
 
     def user_line(self, environ: Mapping[str, str]) -> str | None:
-        """Return the status line of the user's own settings.
+        """Return the status line command in the user's own settings; C{None} if there is none.
 
-        @param environ: as for L{write_config}.
+        @param environ: see L{write_config}.
         """
         moved = environ.get("CLAUDE_CONFIG_DIR", "")
         return self._line_in(Path(moved) if moved.startswith("/") else self.home / FOLDER, 0)
@@ -104,7 +107,7 @@ def _read_settings(folder: Path, flags: int) -> Any:
     """Return the content of C{settings.json}.
 
     @param flags: further flags of C{os.open}, in addition to those for non-blocking reading.
-    @raise OSError: it cannot be opened.
+    @raise OSError: the file cannot be opened.
     @raise FileError: see L{read_json}.
     """
     opened = os.open(folder / "settings.json", os.O_RDONLY | os.O_NONBLOCK | flags)
@@ -116,10 +119,12 @@ def _read_settings(folder: Path, flags: int) -> Any:
 
 @contextmanager
 def _open_folder(workspace: Path, inside: FolderLimit, *, make: bool) -> Iterator[Path | None]:
-    """Open the C{.claude} folder by its descriptor, so that it cannot be replaced while it is used.
+    """Open the C{.claude} folder by a descriptor, so that it cannot be replaced while it is used.
 
-    @raise OSError: it is a symbolic link (ELOOP, ENOTDIR), or not a folder.
-    @raise ServiceError: the workspace leads out of the folder that must contain it.
+    The result is C{None} if the folder does not exist and C{make} is false.
+
+    @raise OSError: the folder is a symbolic link (ELOOP, ENOTDIR), or not a folder.
+    @raise ServiceError: the workspace is outside of the folder that must contain it.
     """
     base = open_without_magic_links(workspace, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,4 +1,4 @@
-"""Permission of hooks to report on sessions (protocol-hook-secret)."""
+"""Check that a hook may report on a session (protocol-hook-secret)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tservice.sessions.interfaces import ISessions, Session
 def get_reported_session(sessions: ISessions, session_id: str, caller: Identity | None) -> Session:
     """Return the session on which C{caller} reports.
 
-    A hook's secret is valid for the sessions of one OS user: the instance's for those of the
-    service's user, that of an OS user for that user's, that of a container for those in it. Other
-    callers reach their own sessions.
+    A hook's secret is valid for the sessions of one OS user. The instance's secret covers those of
+    the service's user, an OS user's secret those of that user, and a container's secret those in
+    the container. Other callers can report on their own sessions.
 
     @param caller: C{None} for the service itself.
     @raise ServiceError: 404: no such session, or not visible to C{caller}.

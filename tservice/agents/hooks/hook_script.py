@@ -1,16 +1,17 @@
-"""Shell text that an agent's hook runs (protocol-hook-config). Pure.
+"""Shell script that an agent's hook runs (protocol-hook-config).
 
-It needs C{sh} and C{curl}; C{cat} and C{sleep} are used if present, and no event is lost without
-them. All values that differ between panes come from the environment. So the same text serves every
-session of a folder, and does nothing for an agent that the user started by hand.
+The script needs C{sh} and C{curl}. It uses C{cat} and C{sleep} if present, and loses no event
+without them. All values that differ between panes come from the environment. So the same script
+serves every session of a folder, and does nothing for an agent that the user started by hand. This
+module does no I/O.
 
-- The secret reaches curl by a descriptor that only curl reads: it shows on no command line.
-- C{-q} and C{--noproxy}: neither the user's curl settings nor a proxy sees it.
-- A certificate is unchecked on loopback only, where another server's certificate would be useless;
-the hook cannot know the name in the certificate.
-- The agent waits for its hooks for at most half a second. A slower hook continues by itself, for at
-most L{BOUND} seconds, detached from the agent. So hooks that the service answers in time keep their
-order, and a stalled service blocks no agent.
+- The secret reaches curl by a descriptor that only curl reads, so no command line shows it.
+- C{-q} and C{--noproxy} keep the secret from the curl settings of the user and from proxies.
+- Only on loopback the certificate is not checked. Another server's certificate would be useless
+there, and the hook cannot know the name in the certificate.
+- The agent waits at most half a second for each hook. A slower hook continues for at most L{BOUND}
+seconds, detached from the agent. So hooks that the service answers in time keep their order, and a
+stalled service blocks no agent.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ BOUND = 10
 PATIENCE = 0.5
 """Maximum seconds that an agent waits for one hook."""
 CONNECT = 1
-"""Seconds for the connection: the service is on this machine, or on a nearby host."""
+"""Maximum seconds for the connection, because the service is on this machine or on a nearby host.
+"""
 
 _READ = """\
 body=$(cat 2>/dev/null) || while IFS= read -r line || [ -n "$line" ]; do body="$body$line "; done
@@ -63,17 +65,18 @@ exit 0
 
 
 def build_stdin_reader() -> str:
-    """Return text that sets C{body}, C{secret} and C{trust}, or exits if the service did not
-    start the agent.
+    """Return the start of the script, which sets C{body}, C{secret} and C{trust}.
+
+    The script exits there if the service did not start the agent.
     """
     return _READ
 
 
 def build_post(path: str, start: str, *, bound: float) -> str:
-    """Return text that sends one request; its response goes to stdout.
+    """Return the part of the script that sends one request; its response goes to stdout.
 
-    @param start: the JSON text up to the value that was read from stdin; C{sh} expands it.
-    @param bound: seconds.
+    @param start: the JSON text before the value that was read from stdin; C{sh} expands it.
+    @param bound: time limit of the request in seconds.
     """
     return (
         _POST.replace("@TRUST", "$trust")
@@ -85,8 +88,9 @@ def build_post(path: str, start: str, *, bound: float) -> str:
 
 
 def build_hook_command(event: HookEvent) -> str:
-    """Return the command of a hook that reports C{event}; it is silent, and its status is always
-    0.
+    """Return the command of a hook that reports C{event}.
+
+    The command prints nothing, and its exit status is always 0.
     """
     start = f'{{"event":"{event}","sessionId":"$SERVICE_SESSION_ID","data":'
     return (
@@ -97,5 +101,5 @@ def build_hook_command(event: HookEvent) -> str:
 
 
 def is_own_hook(command: object) -> bool:
-    """Return true if a command is one of ours, of any version."""
+    """Return true if any version of the service wrote the command."""
     return isinstance(command, str) and PATH in command and SECRET_VARIABLE in command

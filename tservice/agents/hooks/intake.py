@@ -1,4 +1,4 @@
-"""Intake of agents' hooks, which derives signals from them (protocol-hooks, protocol-signals)."""
+"""Intake of hook events, which derives signals from them (protocol-hooks, protocol-signals)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from tservice.sessions.interfaces import ISessions, Session
 from tservice.terminal.model_name import sanitize_text
 
 CONVERSATIONS = 50
-"""Maximum number of conversation ids that a session keeps, the newest."""
+"""Maximum number of conversation ids that a session keeps; the newest are kept."""
 
 REASON_CHARS = 120
-"""Maximum characters of the running tool in C{statusReason}."""
+"""Maximum characters of the running tool's description in C{statusReason}."""
 
 _NAMES = {event: name for event in HookEvent for name in EventName if name == f"hook:{event}"}
 
@@ -52,7 +52,8 @@ _RESTS = {
     EventName.SESSION_EXIT: _WORK,
     EventName.SESSION_INTERACTIVE: _WORK,
 }
-"""Fields of a session's work that are cleared by an event."""
+"""Fields of a session's record that an event clears, because the work that they describe is over.
+"""
 
 
 @define
@@ -68,9 +69,9 @@ class _SessionHookState:
 class HookIntake:
     """Handler of all hook events of all sessions.
 
-    Each is broadcast as C{hook:<event>}. Signals come only from the session's own agent: not from
-    shells, and not from agents that are known without hooks. An agent started by another one has
-    the same environment and so reports in its name; it gives no signals either.
+    Each event is broadcast as C{hook:<event>}. Signals come only from the session's own agent, not
+    from shells or from modes without hooks. An agent that another agent started has the same
+    environment, so it reports for the same session; it causes no signals either.
     """
 
     def __init__(
@@ -100,9 +101,10 @@ class HookIntake:
         data: Mapping[str, Any] | None,
         caller: Identity | None = None,
     ) -> HookNotice:
-        """Handle one event.
+        """Handle one hook event, and return its reduced form.
 
         @param data: the hook's payload as received.
+        @param caller: the caller who reports the event; C{None} for the service itself.
         @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
         session = get_reported_session(self._sessions(), session_id, caller)
@@ -165,9 +167,7 @@ class HookIntake:
             self._store.save_transcript_path(session.id, path)
 
     def _record_work(self, session: Session, notice: HookNotice, told: _SessionHookState) -> None:
-        """Record the work in the turn and in the background; the work of subagents is not
-        recorded.
-        """
+        """Record the work in the turn and in the background, without the work of subagents."""
         if not notice.subagent:
             told.tools.handle_event(notice.event, _describe_tool(notice))
         fields: dict[str, Any] = {}
@@ -214,9 +214,7 @@ class HookIntake:
         )
 
     def _handle_event(self, event: Event) -> None:
-        """Handle a new process or the session's end: earlier hooks belong to the previous
-        process.
-        """
+        """Drop the state of earlier hooks when a session gets a new process or ends."""
         if event.name in (EventName.SESSION_INTERACTIVE, EventName.SESSION_DELETED):
             self._told.pop(event.session_id or "", None)
             self._proofs.forget_session(event.session_id or "")
@@ -229,7 +227,7 @@ class HookIntake:
             self._forget_work(event.session_id, _RESTS[event.name])
 
     def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:
-        """Clear the fields of the record about work that is over."""
+        """Clear the fields C{names} of the session's record, because the work is over."""
         try:
             session = self._sessions().get(session_id)
         except ServiceError:
@@ -245,7 +243,7 @@ def _get_text(data: Mapping[str, Any] | None, key: str) -> str:
 
 
 def _describe_reason(notice: HookNotice) -> str:
-    """Return one line for C{statusReason}: the starting tool, else the event."""
+    """Return one line for C{statusReason}: the tool that starts, otherwise the event."""
     if notice.event is not HookEvent.TOOL_STARTED or not notice.data.get("tool_name"):
         return f"{notice.event} hook"
     return sanitize_text(f"tool {_describe_tool(notice)}", REASON_CHARS) or str(notice.event)

@@ -1,5 +1,5 @@
-"""Preparation of an agent's start: hooks are written into the workspace, if the settings request
-it (protocol-hook-config).
+"""Preparation of an agent's start, which writes hooks into the workspace if the settings request it
+(protocol-hook-config).
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from tservice.settings.interfaces import ISettings
 
 @implementer(ILaunchPreparation)
 class HookPreparation:
-    """Writer of the hook configuration, which also records its availability (C{hooksAvailable}).
+    """Writer of the hook configuration, which also records if hooks are available
+    (C{hooksAvailable}).
 
-    The first hook that arrives sets that field too, from any source. A file that is refused is
-    logged and not changed: the agent runs without hooks, and its state is read from its screen.
-    With C{workspaceHooksEnabled} off, our entries are removed. With C{firstRunSeedEnabled} on, the
-    agent's first-run state is written too.
+    The first hook that arrives sets that field too. A file that is refused is logged and not
+    changed: the agent runs without hooks, and its state is read from its screen. With
+    C{workspaceHooksEnabled} off, the service's entries are removed. With C{firstRunSeedEnabled} on,
+    the agent's first-run state is written too.
     """
 
     _log = Logger()
@@ -46,9 +47,11 @@ class HookPreparation:
         files: IThreads,
         inside: Callable[[str | None, LocationId], FolderLimit],
     ) -> None:
-        """@param places: a workspace is written to with the rights of its session's place.
-        @param files: thread pool for the contents of users' folders.
-        @param inside: returns the folder that must contain an account's session folders in a place.
+        """@param places: locations of sessions; a workspace is written with the rights of its
+            session's location.
+        @param files: thread pool that reads and writes users' folders.
+        @param inside: returns the folder that must contain an account's session folders in a
+            location.
         """
         self._files = files
         self._inside = inside
@@ -86,9 +89,10 @@ class HookPreparation:
         return write_hooks
 
     def own_commands(self, home: Path, env: Mapping[str, str]) -> frozenset[str]:
-        """Return the commands that are put into a folder which has no status line itself.
+        """Return the commands that the service would write into a folder without its own status
+        line.
 
-        @param home: of the user there; may wait for a disk.
+        @param home: the home folder of the folder's user. Reading in it may block.
         """
         line = HookConfigWriter(home).user_line(env)
         hooks = {build_hook_command(event) for event in HookEvent}

@@ -13,12 +13,12 @@ from tservice.http.models import ENUM_MEMBER, RequestBody
 from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
-"""Maximum bytes of a body: the payload contains whole prompts and whole files that a tool is
-about to write.
+"""Maximum bytes of a hook's body, which contains whole prompts and whole files that a tool is about
+to write.
 """
 
 TELEMETRY_BODY_LIMIT = 256 * 1024
-"""Maximum bytes of a body: a status line receives about two thousand."""
+"""Maximum bytes of a status line's body, which usually has about two thousand."""
 
 SessionId = Annotated[str, Field(min_length=1, max_length=64)]
 

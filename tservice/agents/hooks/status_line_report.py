@@ -1,4 +1,6 @@
-"""Status line reports: lenient parsing, clamping, and the footer line (protocol-telemetry)."""
+"""Reports of status lines: tolerant parsing, clamping of values, and the footer line
+(protocol-telemetry).
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,17 @@ from tservice.terminal.model_name import sanitize_text
 
 COST_MAX = 1e9
 _LATEST = 32_503_680_000
-"""Epoch seconds of the year 3000, the latest accepted reset time."""
+"""Latest accepted reset time in epoch seconds, in the year 3000."""
 
 
 @frozen(kw_only=True)
 class StatusLineReport:
-    """Report of a status line; C{None} for values that it does not contain.
+    """Report of a status line, with C{None} for values that it does not contain.
 
-    @ivar context_used: percent of the context window, 0 to 100.
-    @ivar input_tokens: total so far; C{output_tokens} likewise.
-    @ivar cost: US dollars.
+    @ivar context_used: used part of the context window in percent, 0 to 100.
+    @ivar input_tokens: total number of tokens sent so far.
+    @ivar output_tokens: total number of tokens generated so far.
+    @ivar cost: total cost in US dollars.
     @ivar model: display name of the model.
     """
 
@@ -37,18 +40,21 @@ class StatusLineReport:
     model: str | None = None
 
     def make_plan_usage(self, at: int) -> PlanUsage | None:
-        """Return the plan's windows, if there are any (an API key has none)."""
+        """Return the usage of the plan's windows; C{None} if there are none, as with an API key.
+
+        @param at: time of the report, in Unix milliseconds.
+        """
         if self.five_hour is None and self.seven_day is None:
             return None
         return PlanUsage(five_hour=self.five_hour, seven_day=self.seven_day, at=at)
 
 
 def parse_report(data: Mapping[str, Any] | None) -> StatusLineReport:
-    """Parse the report in C{data}.
+    """Return the report that C{data} contains.
 
     Every field may be missing or null (protocol-telemetry). A value of another type counts as
-    missing, so that a later version of the agent keeps its footer. Numbers are clamped to their
-    range.
+    missing, so that the footer also works with a later version of the agent. Numbers are clamped to
+    their range.
     """
     given = data or {}
     limits, context = _get_object(given, "rate_limits"), _get_object(given, "context_window")
@@ -66,7 +72,7 @@ def parse_report(data: Mapping[str, Any] | None) -> StatusLineReport:
 
 
 def format_footer(report: StatusLineReport) -> str:
-    """Return the line to show: C{<model>  in:<n> out:<n>  ctx:<p>%}, without unknown values."""
+    """Return the footer line C{<model>  in:<n> out:<n>  ctx:<p>%}, without unknown values."""
     tokens = [
         f"{name}:{count}"
         for name, count in (("in", report.input_tokens), ("out", report.output_tokens))
@@ -120,7 +126,10 @@ def _parse_window(limits: Mapping[str, Any], name: str) -> UsageWindow | None:
 
 
 def _parse_number(value: object, most: float) -> float | None:
-    """Return a number clamped to 0 and C{most}; C{None} for booleans, infinities and the like."""
+    """Return a number clamped to the range 0 to C{most}; C{None} for any other value.
+
+    Booleans and infinities are no numbers.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if isinstance(value, float) and not math.isfinite(value):

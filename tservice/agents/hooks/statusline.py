@@ -1,6 +1,4 @@
-"""Status line that is added to an agent: the shell text, and the line it shows
-(protocol-telemetry).
-"""
+"""Shell command of the status line that is added to an agent (protocol-telemetry)."""
 
 from __future__ import annotations
 
@@ -10,9 +8,9 @@ from tservice.agents.hooks.hook_script import SECRET_VARIABLE, build_post, build
 
 PATH = "/api/status-telemetry"
 BOUND = 2
-"""Seconds for the request: the footer waits for its response."""
+"""Maximum seconds of the request, because the footer appears after its response."""
 OWN_LINE = 4
-"""Seconds for the user's own status line (protocol-telemetry)."""
+"""Maximum seconds of the user's own status line command (protocol-telemetry)."""
 
 _START = '{"sessionId":"$SERVICE_SESSION_ID","data":'
 
@@ -51,10 +49,10 @@ exit 0
 
 
 def build_status_command(own: str | None, seconds: float = OWN_LINE) -> str:
-    """Return the command of the C{statusLine} entry; its status is always 0.
+    """Return the command of the C{statusLine} entry, whose exit status is always 0.
 
-    @param own: the user's own command, whose output is shown; C{None} shows the service's line.
-    @param seconds: time limit for that command.
+    @param own: the user's own command, whose output is shown; C{None} to show the service's line.
+    @param seconds: time limit for the user's own command.
     """
     text = _ALONE if own is None else _BOTH
     return (
@@ -66,5 +64,5 @@ def build_status_command(own: str | None, seconds: float = OWN_LINE) -> str:
 
 
 def is_own_status(command: object) -> bool:
-    """Return true if a command is one of ours, of any version."""
+    """Return true if any version of the service wrote the command."""
     return isinstance(command, str) and PATH in command and SECRET_VARIABLE in command

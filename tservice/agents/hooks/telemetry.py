@@ -1,4 +1,4 @@
-"""Intake of status line reports: the session's figures and the plan's limits
+"""Intake of status line reports, for the session's figures and the plan's limits
 (protocol-telemetry).
 """
 
@@ -27,7 +27,7 @@ from tservice.sessions.interfaces import ISessions, ModelSource, Session, TokenU
 
 
 class TelemetryIntake:
-    """Handler of reports, which remembers the last one of each session until the session is
+    """Handler of status line reports, which keeps the last one of each session until the session is
     deleted.
     """
 
@@ -50,6 +50,8 @@ class TelemetryIntake:
     ) -> str:
         """Handle one report.
 
+        @param data: the input of the status line as received.
+        @param caller: the caller who sends the report; C{None} for the service itself.
         @return: the footer line to show.
         @raise ServiceError: 404: no such session, or not visible to C{caller}.
         """
@@ -64,8 +66,8 @@ class TelemetryIntake:
         return format_footer(report)
 
     def get_plan_usage(self) -> PlanUsage | None:
-        """Return the usage of the plan's limits, as last reported by a session of the service's
-        user.
+        """Return the plan's usage in the last report of a session that runs as the service's user;
+        C{None} without one.
         """
         return self._store.get_plan_usage()
 

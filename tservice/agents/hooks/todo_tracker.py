@@ -1,4 +1,7 @@
-"""To-do list of an agent, derived from the hooks of its tools (protocol-hooks). Pure."""
+"""To-do list of an agent, derived from the hooks of its tools (protocol-hooks).
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ _REMOVED = "deleted"
 class TodoTracker:
     """To-do list of one agent.
 
-    C{TodoWrite} sends the whole list. C{TaskCreate} and C{TaskUpdate} send one entry at a time, by
-    its id.
+    C{TodoWrite} sends the whole list. C{TaskCreate} and C{TaskUpdate} send one entry, identified by
+    an id.
     """
 
     def __init__(self) -> None:
@@ -29,9 +32,10 @@ class TodoTracker:
         return tuple(self._known.values())
 
     def handle_tool(self, tool: str, given: object, answered: object) -> None:
-        """Handle a tool that has run.
+        """Update the list after a tool has run.
 
-        @param given: its input; C{answered}: its result. Both are untrusted.
+        @param given: the input of the tool; untrusted.
+        @param answered: the result of the tool; untrusted.
         """
         given, answered = _as_mapping(given), _as_mapping(answered)
         if tool == "TodoWrite":

@@ -1,1 +1,1 @@
-"""Usage limits and automatic commands."""
+"""Pauses at usage limits, and automatic commands."""

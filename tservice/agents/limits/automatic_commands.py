@@ -1,4 +1,4 @@
-"""Automatic C{/compact} and C{/clear}, after a conversation grew too long (protocol-automatic)."""
+"""Automatic C{/compact} and C{/clear} when a conversation becomes too long (protocol-automatic)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ COMPACT = EventName.SESSION_AUTO_COMPACT
 CLEAR = EventName.SESSION_AUTO_CLEAR
 
 _CLIENT = "automatic-"
-"""Prefix of an event's name, used as the client id of the commands (protocol-exactly-once)."""
+"""Prefix of the commands' client id, followed by the name of an event (protocol-exactly-once)."""
 
 
 class AutomaticCommands:
-    """Sender of the command when the session is idle, once for each crossing of the threshold.
+    """Sender that types the command once for each crossing of the threshold, when the session is
+    idle.
 
-    A command is an input whose sequence number is the time of the answer before it. So the service
-    sends none again after a crash.
+    The sequence number of the input is the time of the answer before it. So the service does not
+    repeat the command after a crash.
     """
 
     _log = Logger()
@@ -77,7 +78,7 @@ class AutomaticCommands:
             spawn_logged(self._run_command(session_id), self._log, "an automatic command")
 
     def _find_due_command(self, session_id: str) -> tuple[Session, EventName, str] | None:
-        """Return the session, the event and the command that are due."""
+        """Return the session, the event and the command to send now; C{None} without a command."""
         try:
             session = self._sessions.get(session_id)
         except ServiceError:
@@ -123,7 +124,7 @@ class AutomaticCommands:
             self._busy.discard(session_id)
 
     async def _send_command(self, session_id: str, event: EventName, command: str) -> bool:
-        """Type a command; return false if it was typed before."""
+        """Type a command; return false if it had already been typed."""
         tally = self._tallies.get(session_id)
         at = None if tally is None else tally.response_at
         # The agent reports this number, and it may be anything.

@@ -1,4 +1,4 @@
-"""Factory of usage limits and automatic commands."""
+"""Factory of the feature for usage limits and automatic commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _log = Logger()
 
 @frozen(kw_only=True)
 class AgentLimitServices:
-    """Automatic services for the agents."""
+    """Services that act on agents without a request of a user."""
 
     limits: UsageLimitService
     automatic: AutomaticCommands
@@ -29,15 +29,13 @@ class AgentLimitServices:
 def build_agent_limits(
     ground: Runtime, *, sessions: ISessions, agents: IAgents, transcripts: TranscriptService
 ) -> FeatureRegistration[AgentLimitServices]:
-    """Return the feature that resumes sessions after a usage limit, and shortens long
-    conversations.
-    """
+    """Return the feature that resumes sessions after usage limits and shortens conversations."""
     limits = UsageLimitService(ground.reactor, sessions, agents, ground.hub, ground.time_zone)
     automatic = AutomaticCommands(ground.reactor, sessions, agents, ground.hub)
     transcripts.observers += [automatic.handle_tally, limits.handle_tally]
 
     async def catch_up(session_id: str) -> None:
-        """Handle the part of the transcript that was written while the service was down."""
+        """Handle the lines of the transcript that were written while the service was down."""
         try:
             found = await transcripts.read_new_part(session_id)
         except ServiceError as error:

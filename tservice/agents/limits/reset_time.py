@@ -1,4 +1,7 @@
-"""Parser of the reset time of a usage limit from the agent's words (protocol-automatic). Pure."""
+"""Parser of a usage limit's reset time from the agent's text (protocol-automatic).
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from attrs import frozen
 from tservice.core.event_payloads import RateLimitWindow, TelemetryPayload
 
 RESUME_DELAY_MS = 2 * 60 * 1000
-"""Milliseconds from the reset until a session resumes (protocol-automatic)."""
+"""Milliseconds from the reset of the limit until a session resumes (protocol-automatic)."""
 JUST_NOW = timedelta(minutes=5)
-"""Maximum age of a past time of day that still counts as today's: the text was read late."""
+"""Maximum age of a time of day that still means today, because the text may be read late."""
 FARTHEST = timedelta(days=32)
-"""Maximum distance of a reset time; a later one is a parsing error."""
+"""Maximum distance of a reset time from now; a later time is treated as a parsing error."""
 
 FULL = 100.0
 """Percentage at which a plan's window is used up."""
@@ -53,10 +56,11 @@ _ZONE = re.compile(r"\b[A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+[0-9]*){1,2}\b")
 
 @frozen(kw_only=True)
 class UsageLimit:
-    """Limit that was reached.
+    """Usage limit that an agent has reached.
 
-    @ivar text: the sentence.
-    @ivar reset_at: Unix milliseconds; C{None} if the sentence contains no time that can be parsed.
+    @ivar text: the agent's sentence about the limit.
+    @ivar reset_at: Unix milliseconds of the reset; C{None} if the sentence contains no time that
+        can be parsed.
     """
 
     text: str
@@ -64,7 +68,7 @@ class UsageLimit:
 
 
 def find_full_window(told: TelemetryPayload, now_ms: int) -> UsageLimit | None:
-    """Return the window that is used up by a status line's figures; the one with the latest reset.
+    """Return the used-up window with the latest reset in a status line's report, or C{None}.
 
     @param told: the payload of C{session:statusTelemetry}.
     """
@@ -84,9 +88,10 @@ def _window_limit(window: RateLimitWindow | None, name: str, now_ms: int) -> Usa
 
 
 def parse_reset(text: str, now_ms: int, local: tzinfo) -> int | None:
-    """Return the end of the limit in Unix milliseconds; C{None} if the text contains no time.
+    """Return the reset time in Unix milliseconds; C{None} if the text contains no time.
 
     @param text: for example C{3pm (UTC)}, C{Nov 21 at 9:30am}, C{in 2 hours 5 minutes}.
+    @param now_ms: time at which the text was written, in Unix milliseconds.
     @param local: the time zone of times without one: that of the machine where the agent runs.
     """
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
@@ -97,7 +102,10 @@ def parse_reset(text: str, now_ms: int, local: tzinfo) -> int | None:
 
 
 def compute_resume_time(limit: UsageLimit) -> int | None:
-    """Return the time at which to resume (protocol-automatic)."""
+    """Return the time to resume, in Unix milliseconds (protocol-automatic).
+
+    The result is C{None} if the reset time is unknown.
+    """
     return None if limit.reset_at is None else limit.reset_at + RESUME_DELAY_MS
 
 
@@ -107,7 +115,7 @@ def _parse_epoch(text: str) -> datetime | None:
 
 
 def _parse_duration(text: str, now: datetime) -> datetime | None:
-    """Parse a duration: C{in 2h 15m}, C{2 hours}."""
+    """Return the time after a duration such as C{in 2h 15m} or C{2 hours}; C{None} without one."""
     if _CLOCK.search(text) or _DATE.search(text):
         return None
     spans = list(_SPAN.finditer(text))

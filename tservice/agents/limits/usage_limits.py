@@ -1,9 +1,9 @@
-"""Usage limits: a session that reaches one pauses, and resumes after the reset
+"""Pauses of sessions that reached a usage limit, and their resumption after the reset
 (protocol-automatic).
 
-A limit is trusted if the agent itself records it: by its C{StopFailure} hook, an error in its
-transcript, or its status line. A row of text that looks like one is often part of an answer, so it
-only adds details to those (protocol-automatic).
+A limit counts if the agent itself records it: by its C{StopFailure} hook, an error in its
+transcript, or its status line. A row of text that looks like one is often part of an answer. So
+such a row only adds details to a recorded limit (protocol-automatic).
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ ESCAPE_PAUSE = 0.6
 """Seconds between Escape and the prompt (protocol-automatic)."""
 PROMPT = "continue"
 LONGEST_SLEEP = 600.0
-"""Seconds after which the clock is read again, because it may have been set."""
+"""Maximum seconds of a timer. Then the clock is read again, because it may have been changed."""
 TRIES = 3
 SETTLE = 3.0
-"""Seconds after a start of the service in which adopted sessions show their activity, and
-pending input is typed.
+"""Seconds after the service's start until sessions resume. In this time adopted sessions show their
+activity, and pending input is typed.
 """
 CLIENT = "limit-resume"
-"""Client id that types C{continue} with C{compute_resume_time} as its sequence number, so only once
-(protocol-exactly-once).
+"""Client id of the input C{continue}. Its sequence number is L{compute_resume_time}, so it is typed
+only once (protocol-exactly-once).
 """
 
 _FAILURE = "StopFailure"
@@ -65,7 +65,7 @@ LIMIT_RESUME_CANCELLED = EventName.SESSION_LIMIT_RESUME_CANCELLED
 
 
 class UsageLimitService:
-    """Service that detects limits and resumes sessions."""
+    """Service that detects usage limits and resumes sessions after their reset."""
 
     _log = Logger()
 
@@ -94,7 +94,7 @@ class UsageLimitService:
         self._ends: list[Callable[[], None]] = []
 
     def start(self) -> None:
-        """Set the stored timers; call this once the sessions are open."""
+        """Set the stored timers; call this once the sessions are loaded."""
         for session in self._sessions.list():
             self._arm_timer(session, SETTLE)
         self._ends = [
@@ -103,7 +103,7 @@ class UsageLimitService:
         ]
 
     def stop(self) -> None:
-        """Stop the timers; they stay stored on disk."""
+        """Stop the timers; their times stay stored on disk."""
         for end in self._ends:
             end()
         self._ends = []
@@ -150,7 +150,8 @@ class UsageLimitService:
     def _handle_failure(self, session_id: str, text: str, at: int | None = None) -> None:
         """Handle a turn that the agent records as failed.
 
-        @param at: its time, in Unix milliseconds; C{None} for now.
+        @param text: the agent's error text.
+        @param at: time of the failure, in Unix milliseconds; C{None} for now.
         """
         self._well.discard(session_id)
         found = parse_limit(text)
@@ -159,8 +160,9 @@ class UsageLimitService:
             self._record_limit(session_id, *found, at=at)
 
     def _handle_telemetry(self, session_id: str, told: TelemetryPayload) -> None:
-        """Handle a status line's figures; a turn that ended well proves that the limit is not
-        reached.
+        """Handle a status line's report.
+
+        A limit that it shows is not reached if the last turn ended well.
         """
         full = find_full_window(told, now_ms(self._clock))
         if full is None:
@@ -180,7 +182,10 @@ class UsageLimitService:
             self._handle_limit_notice(look.session_id, reading.limit, reading.limit_resets)
 
     def _handle_limit_notice(self, session_id: str, text: str, resets: str | None) -> None:
-        """Handle a screen that seems to show a limit."""
+        """Handle a screen with a text that looks like a usage limit.
+
+        @param resets: the reset time as the screen shows it; C{None} if it shows none.
+        """
         session, known = self._find_session(session_id), self._limits.get(session_id)
         if session is None:
             return
@@ -215,7 +220,7 @@ class UsageLimitService:
         self._schedule_resume(session_id)
 
     def _schedule_resume(self, session_id: str) -> None:
-        """Set the session's timer, if auto-resume is enabled and the time is known."""
+        """Set the session's timer, if auto-resume is enabled and the reset time is known."""
         session, limit = self._find_session(session_id), self._limits.get(session_id)
         at = None if limit is None else compute_resume_time(limit)
         if session is None or at is None or not session.auto_resume.enabled:
@@ -231,7 +236,7 @@ class UsageLimitService:
             self._publish_event(session, EventName.SESSION_LIMIT_PAUSE_SCHEDULED, told)
 
     def _handle_work(self, session_id: str) -> None:
-        """End the pause: the agent works."""
+        """End the session's pause, because its agent works."""
         session = self._find_session(session_id)
         if session is not None and session.limit_paused:
             limit = self._limits.pop(session_id, None)
@@ -241,7 +246,7 @@ class UsageLimitService:
             self._release_session(session, LIMIT_RESUME if resumed else LIMIT_RESUME_CANCELLED)
 
     def _handle_update(self, session_id: str) -> None:
-        """Handle a possible change of its auto-resume setting."""
+        """Handle a possible change of the session's auto-resume setting."""
         session = self._find_session(session_id)
         if session is None:
             return
@@ -258,7 +263,10 @@ class UsageLimitService:
     # -- resuming
 
     def _arm_timer(self, session: Session, least: float = 0.0) -> None:
-        """@param least: minimum delay in seconds."""
+        """Set the timer that resumes the session.
+
+        @param least: minimum delay in seconds.
+        """
         self._disarm_timer(session.id)
         at = session.auto_resume.resume_at
         if at is None or not session.limit_paused or not session.auto_resume.enabled:
@@ -289,9 +297,10 @@ class UsageLimitService:
             self._end_pause(session_id, LIMIT_RESUME_CANCELLED)
 
     async def _continue_session(self, session: Session) -> None:
-        """Type the prompt, unless the service before this one has; then end the limit.
+        """Type C{continue}, unless the service did so before a restart; then end the session's
+        pause.
 
-        @raise ServiceError: it cannot be typed.
+        @raise ServiceError: the prompt cannot be typed.
         """
         self._sessions.check_sender(session.id)
         if not await self._has_continued(session):
@@ -317,7 +326,7 @@ class UsageLimitService:
             self._resuming.discard(session.id)
 
     async def _has_continued(self, session: Session) -> bool:
-        """Return true if something was submitted since it was due, or the agent works."""
+        """Return true if something was submitted after the resume time, or the agent works."""
         at = session.auto_resume.resume_at
         submitted = session.last_submit_at
         if at is not None and submitted is not None and submitted >= at:
@@ -331,7 +340,7 @@ class UsageLimitService:
             self._release_session(session, event)
 
     async def _close_menu(self, session: Session) -> None:
-        """Close the client's own menu; a dialog of the agent must stay open."""
+        """Close a menu of the CLI about the limit; a dialog that the agent raised stays open."""
         pane = self._sessions.get_pane(session.id)
         if pane is None or session.pid is None:
             raise state_conflict("the session has no process")

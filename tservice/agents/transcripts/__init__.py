@@ -1,1 +1,1 @@
-"""Conversations as recorded by the agents themselves."""
+"""Readers of the conversations that the agents themselves record."""

@@ -20,9 +20,7 @@ from tservice.sessions.interfaces import ISessions
 def build_transcripts(
     ground: Runtime, *, sessions: ISessions, agents: IAgents, clis: ICliRegistry
 ) -> FeatureRegistration[TranscriptService]:
-    """Return the feature that reads the agents' conversation records, with the rights of their
-    OS users.
-    """
+    """Return the feature that reads agents' conversations, with the rights of their OS users."""
     homes = TranscriptHomes(
         own=find_own_files(ground.home, clis),
         places=ground.locations,

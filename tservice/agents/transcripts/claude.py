@@ -1,5 +1,7 @@
-"""Format of Claude Code's transcripts: a line for each block of a message
-(tests/agents/FACTS.rst). Pure.
+"""Format of Claude Code's transcripts, with one line for each block of a message
+(tests/agents/FACTS.rst).
+
+This module does no I/O.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from tservice.agents.transcripts.model import (
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
 SYNTHETIC = "<synthetic>"
-"""Model name on messages that the client itself writes in the agent's name."""
+"""Model name in messages that the client itself writes in the name of the agent."""
 # Without the preceding white space: matching it in a text of only white space would take quadratic
 # time, with the interpreter lock held.
 _PASTED = re.compile(r'</?pasted_content id="\w{1,16}">\n?')
@@ -38,18 +40,21 @@ _COMMAND = re.compile(r"\s*(?:<[a-z-]+>|\[Request interrupted|Caveat: )")
 
 
 def strip_paste_tags(text: str) -> str:
-    """Return a prompt as it was given: 2.1.330 puts a long paste between tags."""
+    """Return a prompt as the user typed it; version 2.1.330 puts a long paste between tags."""
     *before, last = _PASTED.split(text)
     return "".join((*map(str.rstrip, before), last))
 
 
 def is_client_text(text: str) -> bool:
-    """Return true if the client wrote a text in the user's name: a command, or its output."""
+    """Return true if the client wrote a text in the name of the user: a command, or its output."""
     return _COMMAND.match(text) is not None
 
 
 def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
-    """Return the message of a line, if it contains one."""
+    """Return the message of a line; C{None} if the line contains none.
+
+    @param found: the parsed line.
+    """
     role = found.get("type")
     if role not in ("user", "assistant"):
         return None
@@ -69,9 +74,10 @@ def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
 
 
 def parse_prompt(found: Mapping[str, Any]) -> str | None:
-    """Return the prompt that a line reports first: it begins a turn, or enters the queue.
+    """Return the prompt in a line, if no earlier line contains the same one; otherwise C{None}.
 
-    A prompt from the queue is reported again when it is sent; so is the last one at times.
+    The first line with a prompt begins a turn, or adds the prompt to the queue. A queued prompt is
+    written again when it is sent, and sometimes the last prompt is too.
     """
     if found.get("type") == "queue-operation":
         return as_string(found.get("content")) if found.get("operation") == "enqueue" else None
@@ -83,7 +89,10 @@ def parse_prompt(found: Mapping[str, Any]) -> str | None:
 
 
 def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
-    """Return the tally after one more line."""
+    """Return the tally after one more line.
+
+    @param found: the parsed line.
+    """
     if found.get("isSidechain") is True:
         return tally
     tally = evolve(
@@ -108,9 +117,13 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
 
 
 def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """Return the usage of a line's message: one of the agent's, or of its subagents'.
+    """Return the usage of the message in a line; C{None} without one.
 
-    A message takes several lines, each with the usage so far, and other lines may be between them.
+    The message may be a subagent's. It takes several lines, each with the usage so far, and other
+    lines may be between them.
+
+    @param tally: the tally before the line.
+    @param found: the parsed line.
     """
     if found.get("type") != "assistant":
         return None

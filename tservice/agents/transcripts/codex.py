@@ -1,8 +1,9 @@
-"""Format of Codex's transcripts: events, with the conversation's totals (tests/agents/FACTS.rst).
-Pure.
+"""Format of Codex's transcripts: events, with token totals of the conversation
+(tests/agents/FACTS.rst).
 
-Codex 0.169 writes completed items; before, there was an event for each side. Its plan is the
-argument of C{update_plan}, if the tool accepted it. This requires that the tool is enabled.
+Codex 0.169 writes completed items; older versions wrote an event for each side of the conversation.
+The to-do list is the argument of the tool C{update_plan}, if the tool is enabled and accepted it.
+This module does no I/O.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ _AGREED = "Plan updated"
 
 
 def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
-    """Return the message of an event, if it contains one."""
+    """Return the message of an event; C{None} if the event contains none.
+
+    @param found: the parsed line.
+    """
     if found.get("type") != "event_msg":
         return None
     payload = as_map(found.get("payload"))
@@ -94,7 +98,7 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
 
 
 def _track_plan(tally: TranscriptTally, item: Mapping[str, Any]) -> TranscriptTally:
-    """Return the tally after a call of the plan's tool, or after its result."""
+    """Return the tally after a call of C{update_plan}, or after the result of such a call."""
     name = as_name(item.get("call_id"))
     if item.get("type") == "function_call" and item.get("name") == _PLAN and name is not None:
         plan = parse_todos(_parse_arguments(item).get("plan"), "step")
@@ -129,10 +133,13 @@ def _add_totals(tally: TranscriptTally, info: Mapping[str, Any]) -> TranscriptTa
 
 
 def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """Return the usage of a line's answer.
+    """Return the usage of the answer in a line; C{None} without one.
 
     Codex reports totals of the conversation. A copy of a conversation reports the same totals of
     the same turns.
+
+    @param tally: the tally before the line.
+    @param found: the parsed line.
     """
     payload = as_map(found.get("payload"))
     if found.get("type") != "event_msg" or payload.get("type") != "token_count":

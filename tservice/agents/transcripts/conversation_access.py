@@ -1,4 +1,6 @@
-"""Access to a conversation that is a file of lines or rows of a database; call it from a thread."""
+"""Access to conversations, each of which is a file of lines or rows of a database; call it from a
+thread.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,20 @@ OPENCODE = "opencode"
 GEMINI = "gemini"
 
 PROJECT = ".project_root"
-"""Gemini CLI's file, two folders above a conversation, that names the project's folder."""
+"""Name of Gemini CLI's file that contains the path of the project's folder; it is two folders above
+a conversation.
+"""
 _PATH_CHARS = 4096
 
 
 def read_further(
     place: ReadPosition, path: Path, mode: str, known: Sequence[str] = ()
 ) -> ReadPosition:
-    """Read the new part.
+    """Read the new part of a conversation, and return the new position.
 
+    @param place: the position up to which the conversation was read.
     @param known: earlier conversations of the session, which a database contains as well.
-    @raise OSError: it cannot be read.
+    @raise OSError: the conversation cannot be read.
     """
     if mode == OPENCODE:
         return transcript_opencode.read_further(place, path, known)
@@ -33,8 +38,8 @@ def read_further(
 
 
 def read_head(path: Path, mode: str) -> TranscriptTally:
-    """Return the tally of a conversation's beginning: its id, folder, title and first prompt's
-    time.
+    """Return the tally of a conversation's beginning: id, folder, title and time of the first
+    prompt.
     """
     if mode == OPENCODE:
         try:
@@ -48,7 +53,7 @@ def read_head(path: Path, mode: str) -> TranscriptTally:
 def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
     """Return the last messages of a conversation, oldest first.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: the conversation cannot be read.
     """
     if mode == OPENCODE:
         return transcript_opencode.read_messages(path)
@@ -61,7 +66,7 @@ def read_spoken(
     """Iterate over the messages, oldest first; for a file, those in its first C{most} bytes.
 
     @param holds: returns true if a line of a file is worth parsing.
-    @raise OSError: it cannot be read.
+    @raise OSError: the conversation cannot be read.
     """
     if mode == OPENCODE:
         return iter(transcript_opencode.read_messages(path))

@@ -1,7 +1,7 @@
-"""Choice of a session's conversation if no hook names it. Pure.
+"""Choice of a session's conversation if no hook reports it.
 
 Several sessions may run the same agent in the same folder. The first prompt assigns a conversation
-to one of them: its time is that of the session's Enter.
+to one of them, because it has the time of the session's Enter. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tservice.agents.transcripts.reader import HEAD
 from tservice.sessions.interfaces import Session
 
 NEAR_MS = 10_000
-"""Maximum difference between the agent's time of a prompt and ours: the service first confirms
-that the text has left the composer.
+"""Maximum milliseconds between the agent's time of a prompt and the service's time, which is later:
+the service first confirms that the text has left the composer.
 """
 EARLY_MS = 5_000
 """Maximum milliseconds by which a conversation may seem older than its session."""
@@ -25,9 +25,9 @@ EARLY_MS = 5_000
 
 @frozen(kw_only=True)
 class ConversationCandidate:
-    """Conversation in the session's folder.
+    """Conversation in the session's folder that may be the session's.
 
-    @ivar begins: the content of its beginning.
+    @ivar begins: the tally of the conversation's beginning.
     """
 
     found: StoredConversation
@@ -37,7 +37,7 @@ class ConversationCandidate:
 def choose_conversation(
     session: Session, candidates: Sequence[ConversationCandidate], *, shared: bool
 ) -> StoredConversation | None:
-    """Return the session's current conversation.
+    """Return the session's current conversation; C{None} if no candidate is certain.
 
     @param candidates: newest first, none of which belongs to another session.
     @param shared: other sessions of the mode use the folder, so that the folder alone proves
@@ -60,8 +60,9 @@ def choose_conversation(
 
 
 def _compute_distance(session: Session, candidate: ConversationCandidate) -> int | None:
-    """Return the milliseconds between its first prompt and the session's last one, if they are
-    near.
+    """Return the milliseconds between the candidate's first prompt and the session's last prompt.
+
+    The result is C{None} if they are farther apart than L{NEAR_MS}.
     """
     first, last = candidate.begins.first_at, session.last_submit_at
     if first is None or last is None or abs(first - last) > NEAR_MS:
@@ -70,16 +71,16 @@ def _compute_distance(session: Session, candidate: ConversationCandidate) -> int
 
 
 def _began_in_session(session: Session, candidate: ConversationCandidate) -> bool:
-    """Return true if it began after the session."""
+    """Return true if the candidate began after the session was created."""
     first = candidate.begins.first_at
     return _has_messages(candidate) and (first is None or first >= session.created_at - EARLY_MS)
 
 
 def _has_messages(candidate: ConversationCandidate) -> bool:
-    """Return true if it contains any message, as far as its beginning shows.
+    """Return true if the candidate's beginning contains any message.
 
-    An empty conversation may belong to a process that has ended: Gemini CLI restarts after its
-    trust dialog is answered, and begins another.
+    An empty conversation may belong to a process that has ended. Gemini CLI restarts after its
+    trust dialog is answered, and then begins another conversation.
     """
     begins = candidate.begins
     return bool(begins.prompts or begins.response) or candidate.found.size > HEAD

@@ -1,4 +1,4 @@
-"""Search of words in conversations, and the count of their turns; call it from a thread."""
+"""Search for text in conversations, and the count of their turns; call it from a thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tservice.agents.transcripts.model import TranscriptTally
 from tservice.core.text import cut_between, is_mark
 
 SEARCHED = 2_000
-"""Maximum number of conversations, newest first, in one search."""
+"""Maximum number of conversations in one search; the newest are searched."""
 SEARCHED_BYTES = 512 * 1024 * 1024
 SEARCHED_EACH = 64 * 1024 * 1024
 """Maximum bytes of one conversation that a search reads, from its start."""
@@ -26,14 +26,14 @@ BEFORE, AROUND = 60, 180
 """Characters of an excerpt before the match, and in total."""
 
 _UNESCAPED = re.compile(rb"[a-z0-9 _.,:;-]+")
-"""Characters that JSON never escapes, with any writer."""
+"""Pattern of characters that no JSON writer escapes."""
 
 
 @frozen(kw_only=True)
 class ConversationHit:
-    """Conversation that contains the words.
+    """Conversation that matches a search.
 
-    @ivar excerpt: C{None} if only its folder's name contains them.
+    @ivar excerpt: the text around the match; C{None} if only the name of the folder matches.
     """
 
     found: StoredConversation
@@ -45,7 +45,7 @@ class ConversationHit:
 class ConversationSearchResult:
     """Result of a search.
 
-    @ivar complete: everything was searched.
+    @ivar complete: no conversation was left out because of a limit.
     """
 
     hits: tuple[ConversationHit, ...]
@@ -58,9 +58,11 @@ def search_transcripts(
     seen: Callable[[TranscriptTally], bool],
     seconds: Callable[[], float],
 ) -> ConversationSearchResult:
-    """Return the conversations that contain C{words}, ignoring case, in the order of C{found}.
+    """Return the conversations that contain the text C{words}, ignoring case, in the order of
+    C{found}.
 
-    @param seen: returns true if the caller may see a conversation, given its beginning.
+    @param seen: returns true if the caller may see a conversation, given the tally of its
+        beginning.
     @param seconds: the clock for L{SEARCH_SECONDS}.
     """
     wanted, end, left = words.lower(), seconds() + SEARCH_SECONDS, SEARCHED_BYTES
@@ -83,7 +85,9 @@ def search_transcripts(
 
 
 def count_turns(found: StoredConversation) -> int:
-    """Return the number of prompts in the first L{COUNTED} bytes; 0 if it cannot be read."""
+    """Return the number of prompts in a conversation's first L{COUNTED} bytes; 0 if it cannot be
+    read.
+    """
     with suppress(OSError):
         said = read_spoken(found.path, found.mode, COUNTED, _may_be_prompt)
         return sum(each.role == "user" for each in said)
@@ -91,7 +95,10 @@ def count_turns(found: StoredConversation) -> int:
 
 
 def make_excerpt(text: str, wanted: str) -> str | None:
-    """Return the text around the first match of C{wanted}, which is in lower case; on one line."""
+    """Return one line of text around the first match of C{wanted}; C{None} without a match.
+
+    @param wanted: the text to find, in lower case.
+    """
     at = text.lower().find(wanted)
     if at < 0:
         return None
@@ -103,8 +110,9 @@ def make_excerpt(text: str, wanted: str) -> str | None:
 
 
 def make_line_filter(wanted: str) -> Callable[[bytes], bool]:
-    """Return a cheap test for lines of JSON that may contain C{wanted}, so that few lines are
-    parsed.
+    """Return a fast function that rejects lines of JSON that cannot contain C{wanted}.
+
+    So only few lines have to be parsed.
     """
     runs = _UNESCAPED.findall(wanted.encode())
     longest = max(runs, key=len, default=b"")

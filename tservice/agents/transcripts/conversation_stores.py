@@ -1,4 +1,4 @@
-"""Locations of each agent's conversations, and the search in them."""
+"""Folders and databases in which agents store conversations, and the search in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRIMARY = "primary"
 CODEX = "codex"
 PI = "pi"
 CHATS = "chats"
-"""Name of the folder with Gemini CLI's conversations; its parent contains other files too."""
+"""Name of the folder that contains Gemini CLI's conversations; other files are next to it."""
 
 SCAN_LIMIT = 20_000
 """Maximum number of directory entries that one search examines."""
@@ -24,12 +24,12 @@ SCAN_LIMIT = 20_000
 
 @frozen(kw_only=True)
 class ConversationStore:
-    """Location of an agent's conversations.
+    """Location of one agent's conversations.
 
-    @ivar below: path in the home folder.
-    @ivar moves: by environment variable, the path below the folder that it names; the first one set
-        is used.
-    @ivar depth: levels of folders down to the files; 0 if it is a database.
+    @ivar below: default path, relative to the home folder.
+    @ivar moves: environment variables that move the location, each with the path below its value;
+        the first variable that is set is used.
+    @ivar depth: number of folder levels down to the files; 0 for a database.
     """
 
     below: str
@@ -37,8 +37,9 @@ class ConversationStore:
     depth: int
 
     def find_moved_root(self, environ: Mapping[str, str]) -> Path | None:
-        """Return the location given by a variable. A relative folder is ignored, because it
-        depends on the agent's working directory.
+        """Return the location that an environment variable sets; C{None} if no variable does.
+
+        A relative folder is ignored, because it depends on the agent's working directory.
         """
         for name, rest in self.moves.items():
             if environ.get(name, "").startswith("/"):
@@ -65,15 +66,15 @@ STORES: Mapping[str, ConversationStore] = {
         depth=2,
     ),
 }
-"""Locations by mode, for the modes whose conversations are known."""
+"""Locations by mode, for the modes whose conversations the service can read."""
 
 
 @frozen(kw_only=True)
 class StoredConversation:
     """Conversation on disk.
 
-    @ivar at: Unix milliseconds of its last change.
-    @ivar size: bytes; 0 if it is part of a database.
+    @ivar at: Unix milliseconds of the last change.
+    @ivar size: size in bytes; 0 for rows of a database.
     """
 
     path: Path
@@ -83,7 +84,7 @@ class StoredConversation:
 
 
 def scan_conversations(root: Path, mode: str) -> Iterator[StoredConversation]:
-    """Iterate over the conversations of C{mode} below C{root}, the newest folders first."""
+    """Iterate over the conversations of C{mode} below C{root}, newest folders first."""
     depth = STORES[mode].depth
     if not depth:
         yield from _scan_database(root, mode)
@@ -125,8 +126,9 @@ def scan_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversati
 
 
 def _is_text(name: str) -> bool:
-    """Return true if a name is Unicode: no agent creates other names, and they cannot be sent to
-    clients.
+    """Return true if a file name is valid Unicode.
+
+    No agent creates other names, and they cannot be sent to clients.
     """
     try:
         name.encode()

@@ -1,4 +1,4 @@
-"""Conversations of one home folder; no file outside the agents' stores is opened."""
+"""Locations of conversations in one home folder; no file outside the agents' stores is opened."""
 
 from __future__ import annotations
 
@@ -31,18 +31,21 @@ from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.sessions.interfaces import Session
 
 MODES = tuple(STORES)
-"""Modes whose transcripts are known."""
+"""Modes whose transcripts the service can read."""
 
 CANDIDATES = 50
-"""Maximum number of conversations, newest first, whose beginning is read to find a session's."""
+"""Maximum number of conversations whose beginning is read to find the one of a session; the newest
+are read.
+"""
 BESIDE = 500
-"""Maximum number of transcripts of subagents and of earlier conversations, newest first, that
+"""Maximum number of transcripts of subagents and of earlier conversations that are read; the newest
 are read.
 """
 SUBAGENTS = "subagents"
-"""Name of Claude Code's folder for a conversation's subagents."""
+"""Name of the folder in which Claude Code stores a conversation's subagents."""
 SUBAGENT_DEPTH = 4
-"""Levels of folders in there: those of a workflow have separate ones."""
+"""Number of folder levels below L{SUBAGENTS}, because a workflow's subagents have separate folders.
+"""
 NAME_CHARS = 8
 """Characters of a conversation's id that every agent puts into the name of its file."""
 
@@ -53,8 +56,8 @@ _OTHER = re.compile(r"[^A-Za-z0-9]")
 class LocatedTranscripts:
     """Transcripts of a session.
 
-    @ivar path: its current conversation.
-    @ivar beside: those of subagents and of earlier conversations.
+    @ivar path: the transcript of the current conversation.
+    @ivar related: the transcripts of subagents and of earlier conversations.
     """
 
     path: Path
@@ -63,12 +66,12 @@ class LocatedTranscripts:
 
 @frozen(kw_only=True)
 class TranscriptFiles:
-    """Locations of conversations.
+    """Locations of conversations, by mode.
 
     @ivar roots: by mode, the folder of the conversations, or the database.
-    @ivar inside: the folder in which a conversation must have begun to be a session's. Accounts
-        share a home, the folders of two can have the same encoded name in it, and some agents
-        resume any conversation.
+    @ivar inside: the folder in which a conversation must have begun to belong to a session.
+        Accounts may share a home, the folders of two may have the same encoded name there, and some
+        agents resume any conversation.
     """
 
     roots: Mapping[str, Path]
@@ -76,17 +79,17 @@ class TranscriptFiles:
 
     @classmethod
     def from_home(cls, home: Path) -> TranscriptFiles:
-        """Return the agents' default locations."""
+        """Return the agents' default locations in a home folder."""
         return cls(roots={mode: home / store.below for mode, store in STORES.items()})
 
     @property
     def claude_folder(self) -> Path:
-        """Claude Code's folder of folders, one for each working directory."""
+        """Folder in which Claude Code has one folder for each working directory."""
         return self.roots[PRIMARY]
 
     @property
     def codex_folder(self) -> Path:
-        """Codex's folder of years."""
+        """Folder in which Codex has one folder for each year."""
         return self.roots[CODEX]
 
     def with_environment(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
@@ -95,17 +98,20 @@ class TranscriptFiles:
         return self if root is None else evolve(self, roots={**self.roots, mode: root})
 
     def get_claude_folder(self, working_dir: str) -> Path:
-        """Return Claude Code's folder for a working directory; it counts characters as
-        JavaScript does.
+        """Return Claude Code's folder for a working directory.
+
+        In its name, a C{-} replaces each UTF-16 code unit that is no letter or digit, as in
+        JavaScript.
         """
         return self.claude_folder / _OTHER.sub(
             lambda sign: "-" * _count_utf16_units(sign[0]), working_dir
         )
 
     def find_named(self, session: Session, named_path: str | None) -> Path | None:
-        """Return the file that a hook named, if it belongs to this session's folder.
+        """Return the file that a hook reported, if it belongs to this session's folder; otherwise
+        C{None}.
 
-        A holder of the hook secret can name any file; other folders belong to other users.
+        The holder of a hook secret can report any file, and other folders belong to other users.
         """
         folder = os.path.realpath(self.get_claude_folder(session.working_dir))
         path = None if named_path is None else _resolve_path(named_path)
@@ -121,7 +127,7 @@ class TranscriptFiles:
     ) -> Path | None:
         """Return the session's conversation; C{None} if there is none yet, or if it is ambiguous.
 
-        @param told: the file named by a hook.
+        @param named_path: the file that a hook reported; C{None} without one.
         @param taken: conversations of other sessions.
         @param shared: other sessions of the mode use the folder.
         """
@@ -135,9 +141,9 @@ class TranscriptFiles:
     def find_transcripts(
         self, session: Session, named_path: str | None, taken: Collection[str], *, shared: bool
     ) -> LocatedTranscripts | None:
-        """Find the session's conversation, and all other transcripts with its usage.
+        """Return the session's conversation and all other transcripts that contain its usage.
 
-        The arguments are those of L{find_conversation}.
+        The arguments are those of L{find_conversation}, and C{None} has the same meaning.
         """
         if session.mode == PRIMARY:
             path = self.find_conversation(session, named_path, taken, shared=shared)
@@ -165,7 +171,7 @@ class TranscriptFiles:
         )
 
     def find_resumable(self, session: Session) -> str | None:
-        """Return the last of the session's conversations that is on disk and contains a prompt."""
+        """Return the id of the session's last conversation on disk that contains a prompt."""
         for conversation in reversed(session.conversation_ids):
             if any(
                 self._is_resumable(each, conversation)
@@ -175,7 +181,9 @@ class TranscriptFiles:
         return None
 
     def is_of_other_account(self, session: Session, conversation: str) -> bool:
-        """Return true if the session's agent would resume a conversation of another account."""
+        """Return true if resuming C{conversation} would show the session another account's
+        conversation.
+        """
         return any(
             read_head(each.path, each.mode).conversation == conversation
             and self._is_foreign(each.path, each.mode)
@@ -183,13 +191,15 @@ class TranscriptFiles:
         )
 
     def list_all(self) -> list[StoredConversation]:
-        """Return all conversations, newest first, within the limits of one search of each
+        """Return all conversations, newest first, within the limits of one search for each
         location.
         """
         return list_transcripts([self])
 
     def _find_claude_related(self, session: Session, path: Path) -> tuple[StoredConversation, ...]:
-        """Return the transcripts related to Claude Code's C{path}."""
+        """Return the transcripts of subagents and of earlier conversations for Claude Code's
+        C{path}.
+        """
         folder = Path(os.path.realpath(self.get_claude_folder(session.working_dir)))
         found: list[StoredConversation] = []
         for conversation in dict.fromkeys((*session.conversation_ids, path.stem)):
@@ -212,7 +222,7 @@ class TranscriptFiles:
         return None
 
     def _find_similar(self, session: Session, conversation: str) -> Iterable[StoredConversation]:
-        """Return the conversations whose name may be that of C{conversation}."""
+        """Return the files whose name contains the start of the id C{conversation}."""
         part = conversation[:NAME_CHARS]
         root = self.roots[session.mode]
         if session.mode == PRIMARY:
@@ -227,7 +237,7 @@ class TranscriptFiles:
         return own and not self._is_foreign(found.path, found.mode)
 
     def _is_foreign(self, path: Path, mode: str) -> bool:
-        """Return true if a conversation belongs to another account, or its owner is unknown."""
+        """Return true if a conversation belongs to another account, or to an unknown one."""
         if self.inside == ANYWHERE:
             return False
         begun = read_head(path, mode).cwd
@@ -254,9 +264,9 @@ class TranscriptFiles:
 
 
 def _count_utf16_units(sign: str) -> int:
-    """Return the number of UTF-16 units of a character.
+    """Return the number of UTF-16 code units of a character.
 
-    No codec is used: a thread that acts as another user may be unable to read that part of Python.
+    No codec is used, because a thread that acts as another user may be unable to load it.
     """
     return 2 if ord(sign) > 0xFFFF else 1
 
@@ -264,7 +274,7 @@ def _count_utf16_units(sign: str) -> int:
 def _collect_family(
     candidates: Iterable[ConversationCandidate], known: set[str]
 ) -> Iterable[ConversationCandidate]:
-    """Return the candidates that are in C{known}, and their subagents, recursively."""
+    """Return the candidates in C{known}, with their subagents and the subagents of these."""
     every = tuple(candidates)
     size = 0
     while len(known) > size:
@@ -286,16 +296,14 @@ def _get_time(found: StoredConversation) -> int:
 
 
 def _resolve_path(told: str) -> str | None:
-    """Return the real path; C{None} for a path that no file system has: with a NUL, or a lone
-    surrogate.
-    """
+    """Return the real path; C{None} for an impossible path, with a NUL or a lone surrogate."""
     with suppress(ValueError):
         return os.path.realpath(told)
     return None
 
 
 def list_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:
-    """Return all conversations, newest first, within the limits of one search of each location."""
+    """Return all conversations, newest first, within the limits of one search for each location."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())
     found = (transcript for mode, root in roots for transcript in scan_conversations(root, mode))

@@ -1,4 +1,7 @@
-"""Formats by mode, for transcripts that are files of JSON lines. Pure."""
+"""Formats, by mode, of transcripts that are files of JSON lines.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ _Says = Callable[[Mapping[str, Any]], TranscriptMessage | None]
 
 @frozen(kw_only=True)
 class LineFormat:
-    """Format of one agent's lines.
+    """Functions that interpret the lines of one agent's transcripts.
 
-    @ivar advance: returns the tally after one more line.
-    @ivar used: returns the usage of a line's message, given the tally before that line.
-    @ivar said: returns the message of a line, if it contains one.
-    @ivar given: returns the prompt of a line, if no earlier line reported the same one.
+    @ivar advance_tally: returns the tally after one more line.
+    @ivar parse_usage: returns the usage of the message in a line, given the tally before that line.
+    @ivar parse_message: returns the message in a line; C{None} without one.
+    @ivar parse_prompt: returns the prompt in a line, if no earlier line contains the same one.
     """
 
     advance_tally: Callable[[TranscriptTally, Mapping[str, Any]], TranscriptTally]

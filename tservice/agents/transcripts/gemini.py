@@ -1,7 +1,8 @@
-"""Format of Gemini CLI's transcripts: a line for each message, repeated as it grows. Pure.
+"""Format of Gemini CLI's transcripts, with a line for each message, repeated as the message grows.
 
 Version 0.61 writes them to C{~/.gemini/tmp/<folder>/chats/session-<time>-<id>.jsonl}; see
-C{tests/agents/FACTS.rst}. A message contains the tools that it called, with their results.
+C{tests/agents/FACTS.rst}. A message contains the tools that it called, with their results. This
+module does no I/O.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ _SURROUNDINGS = "<session_context>"
 
 
 def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
-    """Return the message of a line, if it contains one."""
+    """Return the message of a line; C{None} if the line contains none.
+
+    @param found: the parsed line.
+    """
     role, text = _ROLES.get(str(found.get("type"))), as_text(found.get("content"))
     if role is None or not text.strip() or text.startswith(_SURROUNDINGS):
         return None
@@ -68,7 +72,7 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
 
 
 def _update_todos(before: ListedTodos, called: Any) -> ListedTodos:
-    """Return the list after a message's tools; a refused call changes nothing."""
+    """Return the to-do list after the tools of a message; a refused call changes nothing."""
     for call in map(as_map, called if isinstance(called, list) else ()):
         if call.get("name") == _TODOS and call.get("status") == "success":
             told = parse_todos(as_map(call.get("args")).get("todos"), "description")
@@ -77,7 +81,11 @@ def _update_todos(before: ListedTodos, called: Any) -> ListedTodos:
 
 
 def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """Return the usage of a line's message."""
+    """Return the usage of the message in a line; C{None} without one.
+
+    @param tally: the tally before the line.
+    @param found: the parsed line.
+    """
     tokens = as_map(found.get("tokens"))
     if found.get("type") != "gemini" or not tokens:
         return None

@@ -1,4 +1,4 @@
-"""Past conversations on disk (protocol-conversations: C{GET /api/history/sessions})."""
+"""List of past conversations on disk (protocol-conversations: C{GET /api/history/sessions})."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import ISessions
 
 OWN_HEADS = 500
-"""Maximum number of transcripts, newest first, that are examined for a caller who may not see
-all.
+"""Maximum number of transcripts that are examined for a caller who may not see all; the newest are
+examined.
 """
 REMEMBERED = 5_000
-"""Maximum number of conversations whose turn counts are cached; beyond that the cache is
-cleared.
+"""Maximum number of conversations with a cached count of turns; beyond that the cache is cleared.
 """
 
 _T = TypeVar("_T")
@@ -52,7 +51,7 @@ class _HistoryView:
     """Conversations that one caller may see.
 
     @ivar own: the folders whose conversations the caller may see; C{None} for all.
-    @ivar inside: the folder that must contain these now.
+    @ivar inside: the folder that must contain these folders now.
     """
 
     files: tuple[TranscriptFiles, ...]
@@ -60,13 +59,14 @@ class _HistoryView:
     inside: FolderLimit
 
     def list_all(self) -> list[StoredConversation]:
-        """Return all conversations, newest first; the beginning of each determines if it may be
-        shown.
-        """
+        """Return all conversations, newest first; check each with L{may_show} before showing it."""
         return list_transcripts(self.files)
 
     def may_show(self, begins: TranscriptTally) -> bool:
-        """Return true if the caller may see a conversation."""
+        """Return true if the caller may see a conversation.
+
+        @param begins: the tally of the conversation's beginning.
+        """
         if self.own is None:
             return True
         # A session may have been created with more rights than its owner has now.
@@ -76,8 +76,9 @@ class _HistoryView:
 class ConversationHistory:
     """Past conversations on disk, with or without a session.
 
-    A caller who is not an admin sees the conversations in their own sessions' folders, as far as
-    they may work there now. An account that names an OS user sees those in that user's home.
+    A caller who is not an admin sees the conversations in the folders of their own sessions, as far
+    as they may work there now. For an account with an OS user, these are the conversations in that
+    user's home.
 
     @param seconds: a clock that threads may call.
     """
@@ -100,7 +101,7 @@ class ConversationHistory:
     ) -> ConversationListResponse:
         """Return conversations, newest first.
 
-        @raise ServiceError: 422 naming C{osUser}: nothing can be read as that user now.
+        @raise ServiceError: 422 naming C{osUser}: no files can be read as that user now.
         """
         return await self._run_as_caller(
             caller, partial(self._make_page, limit=limit, offset=offset)
@@ -109,7 +110,7 @@ class ConversationHistory:
     async def search_conversations(
         self, caller: Identity, words: str, limit: int, offset: int
     ) -> ConversationListResponse:
-        """Return conversations that contain C{words}, or whose folder's name does.
+        """Return conversations whose text or folder name contains C{words}.
 
         @raise ServiceError: see L{list_conversations}.
         """
@@ -135,7 +136,9 @@ class ConversationHistory:
     # -- internal
 
     async def _run_as_caller(self, caller: Identity, look: Callable[[_HistoryView], _T]) -> _T:
-        """Run C{look} in a thread, with the rights that the caller's sessions have."""
+        """Run C{look} in a thread, with the file rights of the caller's sessions, and return its
+        result.
+        """
         await self._homes.places.refresh_location(caller.location_id)
         place = self._homes.places.get_caller_location(caller)
         sessions = [each for each in self._sessions.list(caller) if each.location_id == place.id]
@@ -212,8 +215,8 @@ class ConversationHistory:
         )
 
     def _count_turns(self, found: StoredConversation) -> int:
-        """Return the number of turns, counted once for each state: L{StoredConversation} names
-        time and size.
+        """Return the number of turns, which is cached until the conversation's time or size
+        changes.
         """
         known = self._turns.get(found)
         if known is not None:

@@ -1,6 +1,7 @@
-"""Content of the agents' own transcripts, and helpers that their formats share. Pure.
+"""Content of the agents' own transcripts, and helper functions that their formats share.
 
-Formats: C{tests/agents/FACTS.rst}. Missing and additional values in a line are ignored.
+C{tests/agents/FACTS.rst} describes the formats. Missing and additional values in a line are
+ignored. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from tservice.core.text import JOINERS, shorten_text
 from tservice.core.value_limits import exceeds_value_limit
 
 TEXT_LIMIT = 256 * 1024
-"""Characters kept of an answer, from its end."""
+"""Maximum characters of an answer that are kept, from its end."""
 TITLE_LENGTH = 60
 NAME_CHARS = 4096
-"""Maximum characters of a name or a path, and of an error."""
+"""Maximum characters of a name, a path, or an error text."""
 LINE_VALUES = 50_000
 """Maximum number of values and names in a line; parsing more would block other threads."""
 ListedTodos = tuple[tuple[str, str], ...]
@@ -50,7 +51,7 @@ def _truncate_text(text: str) -> str:
 
 @frozen(kw_only=True)
 class TurnFailure:
-    """Turn that the agent itself recorded as failed.
+    """Failure of a turn that the agent itself recorded.
 
     @ivar at: Unix milliseconds; C{None} if the line has no time.
     """
@@ -61,21 +62,25 @@ class TurnFailure:
 
 @frozen(kw_only=True)
 class TranscriptTally:
-    """Summary of a transcript so far, without the usage of its messages.
+    """Summary of a transcript up to some line, without the usage of its messages.
 
     @ivar model: the model of the last answer.
     @ivar context: tokens of the conversation as of the last answer.
-    @ivar window: tokens that the model accepts, if the lines contain it.
-    @ivar parent: the conversation whose subagent this one belongs to.
-    @ivar began: start time of its file, for agents whose forks begin with copies.
-    @ivar turn: for agents that report totals, the turn of the next total; C{sum}: the total before
-        it.
-    @ivar response: the last answer; C{response_id} joins its lines.
-    @ivar title: from the first prompt, which was given at C{first_at}; the last one at
-        C{prompted_at}; C{prompts} counts them.
+    @ivar window: tokens that the model accepts; C{None} if the lines do not contain it.
+    @ivar parent: id of the conversation whose subagent wrote this one; C{None} without one.
+    @ivar began: start time of the transcript's file, for agents whose forks begin with copies.
+    @ivar turn: id of the turn to which the next total belongs, for agents that report totals.
+    @ivar sum: the total before that turn, for agents that report totals.
+    @ivar response: text of the last answer.
+    @ivar response_id: id of the last answer's message, which joins its lines.
+    @ivar title: title made from the first prompt.
+    @ivar prompts: number of prompts.
+    @ivar first_at: time of the first prompt, in Unix milliseconds.
+    @ivar prompted_at: time of the last prompt, in Unix milliseconds.
     @ivar failure: failure of the last turn; C{None} if it did not fail.
-    @ivar todos: the agent's to-do list, as last given to its tool.
-    @ivar planned: a list that its tool was given and has not confirmed yet, with the call's name.
+    @ivar todos: the to-do list that the agent last passed to its tool.
+    @ivar planned: id of a tool call and its to-do list, which the tool has not confirmed yet;
+        C{None} without one.
     """
 
     context: int = 0
@@ -100,12 +105,15 @@ class TranscriptTally:
 
     @property
     def has_ended(self) -> bool:
-        """True if the agent answered or failed."""
+        """True if the last turn has an answer or a failure."""
         return self.response != "" or self.failure is not None
 
 
 def decode_tally(kept: Mapping[str, Any]) -> TranscriptTally | None:
-    """Return a tally from its stored JSON; C{None} if another version of the service stored it."""
+    """Return a tally from its stored JSON; C{None} if another version of the service stored it.
+
+    @param kept: the parsed JSON.
+    """
     fields = dict(kept)
     try:
         failure = fields.pop("failure", None)
@@ -129,12 +137,12 @@ def _decode_todos(known: Sequence[Sequence[str]]) -> ListedTodos:
 class ReadPosition:
     """Position up to which a transcript was read.
 
-    @ivar inode: distinguishes a file from another one of the same name.
-    @ivar position: the start of the first unread line.
-    @ivar changed_at: the file's last change by then, in Unix milliseconds, for a file that is not
-        the session's conversation.
-    @ivar ended: the end was reached.
-    @ivar used: usage of messages in the last part read, by their names.
+    @ivar inode: inode of the file, which distinguishes it from another file of the same name.
+    @ivar position: offset of the first unread line, in bytes.
+    @ivar changed_at: last change of the file when it was read, in Unix milliseconds; only for files
+        other than the session's conversation.
+    @ivar ended: the end of the file was reached.
+    @ivar used: usage of the messages in the last part read, by their names.
     """
 
     path: str
@@ -147,8 +155,9 @@ class ReadPosition:
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
-    """Parse a line as a JSON object; return C{None} for anything else, and for more than
-    L{LINE_VALUES}.
+    """Parse a line as a JSON object.
+
+    The result is C{None} for anything else, and for more than L{LINE_VALUES} values.
     """
     if exceeds_value_limit(line, LINE_VALUES):
         return None
@@ -163,7 +172,7 @@ def parse_line(line: bytes) -> dict[str, Any] | None:
 
 
 def add_prompt(tally: TranscriptTally, said: TranscriptMessage) -> TranscriptTally:
-    """Return the tally after a prompt, which clears the failure."""
+    """Return the tally after a prompt of the user, which clears the failure."""
     return evolve(
         tally,
         title=tally.title or make_title(said.text),
@@ -177,7 +186,8 @@ def add_prompt(tally: TranscriptTally, said: TranscriptMessage) -> TranscriptTal
 def add_answer(tally: TranscriptTally, name: str, said: TranscriptMessage) -> TranscriptTally:
     """Return the tally after a message of the agent.
 
-    @param name: id of the message, whose lines are joined; C{""} if each line is a separate one.
+    @param name: id of the message; lines with the same id are joined. C{""} if each line is a
+        separate message.
     """
     joined = f"{tally.response}\n\n{said.text}" if name and name == tally.response_id else said.text
     return evolve(
@@ -189,7 +199,7 @@ def add_answer(tally: TranscriptTally, name: str, said: TranscriptMessage) -> Tr
 
 
 def make_title(prompt: str) -> str | None:
-    """Return a session's name from its first prompt; C{None} if the prompt is unsuitable
+    """Return a session's title from its first prompt; C{None} if the prompt is unsuitable
     (protocol-session).
     """
     line = next((line for line in prompt.splitlines() if line.strip()), "")
@@ -200,7 +210,7 @@ def make_title(prompt: str) -> str | None:
 
 
 def as_text(content: Any) -> str:
-    """Return the text of a message's content, with blocks joined by an empty line."""
+    """Return the text of a message's content, whose blocks are joined by an empty line."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):
@@ -213,7 +223,7 @@ def as_text(content: Any) -> str:
 
 
 def as_time(value: Any) -> int | None:
-    """Convert a time from its ISO form to Unix milliseconds."""
+    """Return an ISO time as Unix milliseconds; C{None} for any other value."""
     if not isinstance(value, str):
         return None
     try:
@@ -223,32 +233,32 @@ def as_time(value: Any) -> int | None:
 
 
 def as_map(value: Any) -> Mapping[str, Any]:
-    """Return a JSON object; an empty one for any other value. The functions below do likewise."""
+    """Return the value if it is a JSON object, otherwise an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_string(value: Any) -> str | None:
-    """Return a text that is not empty."""
+    """Return the value if it is a text that is not empty, otherwise C{None}."""
     return value if isinstance(value, str) and value else None
 
 
 def as_name(value: Any) -> str | None:
-    """Return a name or a path of at most L{NAME_CHARS}, which is stored with a conversation."""
+    """Return the value if it is a text of at most L{NAME_CHARS} characters, otherwise C{None}."""
     return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARS else None
 
 
 def as_id(value: Any) -> str | None:
-    """Return a conversation's id that is safe on a command line."""
+    """Return a conversation id that is safe on a command line; C{None} for any other value."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else None
 
 
 def as_count(value: Any) -> int:
-    """Return a number of tokens."""
+    """Return a number of tokens, limited to its valid range; 0 for any other value."""
     known = isinstance(value, int) and not isinstance(value, bool)
     return max(0, min(value, TOKENS_MAX)) if known else 0
 
 
 def as_number(value: Any) -> float:
-    """Return an amount of dollars."""
+    """Return the value if it is a valid amount of dollars, otherwise 0."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if known and 0 <= value < 1e9 else 0.0

@@ -1,8 +1,8 @@
-"""Conversations of opencode: rows of a SQLite database; call from a thread
-(tests/agents/FACTS.rst).
+"""Conversations of opencode, which are rows of a SQLite database (tests/agents/FACTS.rst).
 
-A conversation is named as if it were a file in the database: C{.../opencode.db/ses_1}. Any user may
-have written the database, so a child process reads it (L{rows}).
+A conversation has a path as if it were a file in the database: C{.../opencode.db/ses_1}. Any user
+may have written the database, so a child process reads it (L{rows}). Call the functions from a
+thread.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 from tservice.core.value_limits import exceeds_value_limit
 
 NEWEST = 20
-"""Maximum number of messages, newest first, that are searched for the last answer or a prompt."""
+"""Maximum number of messages that are searched for the last answer or a prompt; the newest are
+searched.
+"""
 PARTS = 200
 """Maximum number of parts of one message that are read."""
 LISTED = 1000
-"""Maximum number of conversations, newest first, that are listed."""
+"""Maximum number of conversations that are listed; the newest are listed."""
 
 LATE_MS = 60_000
-"""Maximum milliseconds after its time at which a message becomes visible to readers."""
+"""Maximum milliseconds between a message's time and its becoming visible to readers."""
 
 _SESSION = "SELECT directory, model FROM session WHERE id = ?"
 # The changed messages of the given conversations and of their subagents, the oldest change first.
@@ -93,10 +95,11 @@ def list_conversations(database: Path) -> list[tuple[str, int]]:
 
 
 def read_further(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadPosition:
-    """Read a conversation.
+    """Read the new messages of a conversation, and return the new position.
 
+    @param place: the position up to which the conversation was read.
     @param known: earlier conversations of the session, whose last messages may not be read yet.
-    @raise OSError: it cannot be read.
+    @raise OSError: the database cannot be read.
     """
     if place.path != str(path):
         place = ReadPosition(path=str(path))
@@ -115,7 +118,7 @@ def read_further(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> 
 def read_head(path: Path) -> TranscriptTally:
     """Return the tally of a conversation's beginning.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: the database cannot be read.
     """
     with open_reader(path.parent) as rows:
         return _read_beginning(rows, path.name, TranscriptTally())
@@ -124,7 +127,7 @@ def read_head(path: Path) -> TranscriptTally:
 def read_messages(path: Path) -> list[TranscriptMessage]:
     """Return the last messages of a conversation, oldest first.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: the database cannot be read.
     """
     kept: list[TranscriptMessage] = []
     left = MESSAGE_CHARS
@@ -141,10 +144,11 @@ def read_messages(path: Path) -> list[TranscriptMessage]:
 
 
 def read_prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
-    """Iterate over the prompts of a conversation since C{since} with their times (Unix
-    milliseconds), newest first, as far as the newest messages contain them.
+    """Iterate over the prompts of a conversation since C{since}, newest first, with their times.
 
-    @raise OSError: it cannot be read.
+    Times are Unix milliseconds. Only the L{NEWEST} messages are searched.
+
+    @raise OSError: the database cannot be read.
     """
     with open_reader(path.parent) as rows:
         found = [message["said"] for message in _read_newest(rows, path.name, NEWEST)]
@@ -154,10 +158,10 @@ def read_prompts(path: Path, since: int) -> Iterator[tuple[int, str]]:
 
 
 def has_answer(path: Path, since: int) -> bool:
-    """Return true if the newest messages contain an answer or a failure since C{since} (Unix
-    milliseconds).
+    """Return true if the newest messages contain an answer or a failure since C{since}.
 
-    @raise OSError: it cannot be read.
+    @param since: Unix milliseconds.
+    @raise OSError: the database cannot be read.
     """
     with open_reader(path.parent) as rows:
         found = _read_newest(rows, path.name, NEWEST)
@@ -183,8 +187,9 @@ def _read_beginning(
 
 
 def _read_changed(rows: DatabaseReader, conversations: Sequence[str], since: int) -> Iterator[Row]:
-    """Iterate over the messages of conversations and their subagents that changed since,
-    L{LINES} at most.
+    """Iterate over the messages that changed since C{since}, at most L{LINES}.
+
+    The messages are those of the conversations and of their subagents.
     """
     after: tuple[int, str] = (since, "")
     for _ in range(LINES // REPORTS):
@@ -196,11 +201,11 @@ def _read_changed(rows: DatabaseReader, conversations: Sequence[str], since: int
 
 
 def _parse_usage(row: Row) -> MessageUsage | None:
-    """Return the usage of a message.
+    """Return the usage of a message; C{None} if it has none.
 
-    Its name is its id. A fork of a conversation has new ids and the old times, so a message of the
-    agent itself is named by its time. Messages of subagents may have equal times, but are never
-    copied.
+    The usage is identified by the message's time, because a fork of a conversation has new ids and
+    the old times. Messages of subagents are identified by their ids: their times may be equal, but
+    they are never copied.
     """
     data = _parse_object(row["data"])
     tokens, cost = as_map(data.get("tokens")), as_number(data.get("cost"))

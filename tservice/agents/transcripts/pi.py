@@ -1,8 +1,8 @@
-"""Format of pi's transcripts: a line for each message, with its price (tests/agents/FACTS.rst).
-Pure.
+"""Format of pi's transcripts, with a line for each message, including its price
+(tests/agents/FACTS.rst).
 
 Version 0.73 writes them to C{~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl}. Entries form a
-tree, all branches of which are read.
+tree, all branches of which are read. This module does no I/O.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
 
 def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
-    """Return the message of a line, if it contains one."""
+    """Return the message of a line; C{None} if the line contains none.
+
+    @param found: the parsed line.
+    """
     if found.get("type") != "message":
         return None
     message = as_map(found.get("message"))
@@ -73,7 +76,11 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
 
 
 def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsage | None:
-    """Return the usage of a line's message."""
+    """Return the usage of the message in a line; C{None} without one.
+
+    @param tally: the tally before the line.
+    @param found: the parsed line.
+    """
     message = as_map(found.get("message"))
     if found.get("type") != "message" or message.get("role") != "assistant":
         return None

@@ -1,4 +1,4 @@
-"""Prices of tokens and context sizes of models, from the setting and the packaged table."""
+"""Token prices and context sizes of models, from the setting and the packaged table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNITS = {"K": 1000, "M": MILLION}
 
 @frozen(kw_only=True)
 class PriceTable:
-    """Table of prices.
+    """Table with the prices and the context size of each model.
 
     @ivar packaged: rows that come with the program.
     @ivar chosen: rows of the setting C{modelPrices}, which take precedence.
@@ -33,23 +33,24 @@ class PriceTable:
     chosen: Callable[[], Sequence[ModelPrice]] = tuple
 
     def find_row(self, model: str) -> ModelPrice | None:
-        """Return the row of a model, by its own name; C{None} if it is unknown."""
+        """Return the first row whose pattern matches a model's name; C{None} if no row matches."""
         name = model.lower()
         rows = (*self.chosen(), *self.packaged)
         return next((row for row in rows if name and fnmatchcase(name, row.model.lower())), None)
 
     def compute_cost(self, totals: UsageTotals) -> float:
-        """Return dollars: those of the transcript, else the price of the tokens whose price is
-        known.
+        """Return the cost in dollars.
+
+        This is the cost in the transcript, otherwise the price of all tokens whose price is known.
         """
         if totals.cost > 0:
             return totals.cost
         return sum(self._price_usage(used) for used in totals.usage)
 
     def compute_context_percentage(self, tally: TranscriptTally, shown: str) -> float | None:
-        """Return the used percentage of the model's window; C{None} if its size is unknown.
+        """Return the used percentage of the model's context window; C{None} if its size is unknown.
 
-        @param shown: the model as the screen names it, perhaps with its window.
+        @param shown: the model's name on the screen, which may contain the size of the window.
         """
         window = tally.window or parse_shown_window(shown) or self._get_window(tally.model or "")
         if not window or tally.context > window:
@@ -71,12 +72,12 @@ class PriceTable:
 
 
 def parse_shown_window(shown: str) -> int | None:
-    """Return the window in a model's name on the screen: C{Opus 4.8 (1M context)}."""
+    """Return the context size in a model's name on the screen, such as C{Opus 4.8 (1M context)}."""
     found = _CONTEXT.search(shown)
     return None if found is None else int(found["count"]) * _UNITS[found["unit"]]
 
 
 def load_packaged_prices() -> tuple[ModelPrice, ...]:
-    """Return the rows that come with the program."""
+    """Return the price rows that come with the program."""
     text = (files("tservice.agents.transcripts") / "prices.yaml").read_text("utf-8")
     return tuple(ModelPrice.model_validate_json(json.dumps(row)) for row in parse_yaml(text))

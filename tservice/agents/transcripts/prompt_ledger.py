@@ -1,9 +1,10 @@
 """Assignment of agents' reports to prompts: each report belongs to at most one prompt
-(protocol-prompts). Pure.
+(protocol-prompts).
 
-Prompts are often equal ("continue"), and the report of one may come after the Enter of the next:
-Claude Code runs the hook of a queued prompt when the turn is over. So a report belongs to a prompt
-for sure only if the reports cannot all belong to other prompts with the same text.
+Prompts are often equal ("continue"), and the report of one may come after the Enter of the next.
+Claude Code runs the hook of a queued prompt when the turn is over. So a report certainly belongs to
+a prompt only if other prompts with the same text cannot explain all reports. This module does no
+I/O.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ from tservice.agents.transcripts.claude import strip_paste_tags
 from tservice.sessions.interfaces import PromptReport
 
 KEPT = 256
-"""Maximum number of a session's prompts that are remembered, and of hook reports; the newest are
+"""Maximum number of a session's prompts that are kept, and of its hook reports; the newest are
 kept.
 """
 
 LATE_MS = 600_000
-"""Maximum milliseconds between the Enter of a prompt that is queued in a turn, and its report."""
+"""Maximum milliseconds between the Enter of a prompt and its report, if the prompt is queued in a
+turn.
+"""
 
 
 def hash_prompt(text: str) -> bytes:
-    """Return a digest that equal prompts share.
+    """Return a digest that is the same for equal prompts.
 
-    White space is ignored, because agents change tabs, line ends and blanks. So are the tags that
-    they put around a paste.
+    White space is ignored, because agents change tabs, line ends and blanks. The tags that agents
+    put around a paste are ignored too.
     """
     folded = "".join(strip_paste_tags(text).split())
     return sha256(folded.encode("utf-8", "surrogatepass")).digest()
@@ -38,10 +41,11 @@ def hash_prompt(text: str) -> bytes:
 
 @define(eq=False)
 class LedgerEntry:
-    """Prompt whose Enter was pressed.
+    """Prompt that was submitted by Enter.
 
+    @ivar mark: digest of the prompt's text.
     @ivar since: time of the Enter, in Unix milliseconds.
-    @ivar until: time at which the agent had certainly read that Enter; C{None} if unknown.
+    @ivar until: time at which the agent had certainly read the Enter; C{None} if unknown.
     """
 
     mark: bytes
@@ -51,13 +55,13 @@ class LedgerEntry:
 
 @frozen
 class ReportSpan:
-    """Time in which a prompt may be reported, in Unix milliseconds; C{until} is exclusive."""
+    """Time span in which a prompt may be reported, in Unix milliseconds; C{until} is exclusive."""
 
     since: int
     until: int
 
     def contains_time(self, at: int) -> bool:
-        """Return true if C{at} is in the span."""
+        """Return true if C{at} (Unix milliseconds) is in the span."""
         return self.since <= at < self.until
 
 
@@ -69,15 +73,16 @@ class _HookReport:
 
 
 class PromptLedger:
-    """Prompts of one session in the order of their Enters, and the reports of hooks."""
+    """Prompts of one session in the order of their submission, and hooks' reports about them."""
 
     def __init__(self) -> None:
         self._entries: deque[LedgerEntry] = deque(maxlen=KEPT)
         self._heard: deque[_HookReport] = deque(maxlen=KEPT)
 
     def add_prompt(self, text: str, at: int, *, caught_up: bool) -> LedgerEntry:
-        """Record an Enter for C{text}.
+        """Record that Enter was pressed for C{text}.
 
+        @param at: time of the Enter, in Unix milliseconds.
         @param caught_up: the agent has read all earlier input.
         """
         for each in self._entries if caught_up else ():
@@ -89,13 +94,14 @@ class PromptLedger:
     def add_hook_report(self, text: str, at: int, name: str | None = None) -> None:
         """Record a hook's report of a prompt.
 
-        @param name: the agent's id of that prompt; a repeated id is the same prompt.
+        @param at: time of the report, in Unix milliseconds.
+        @param name: the agent's id of the prompt; a repeated id means the same prompt.
         """
         if name is None or all(each.name != name for each in self._heard):
             self._heard.append(_HookReport(hash_prompt(text), at, name))
 
     def judge_by_hooks(self, entry: LedgerEntry) -> PromptReport:
-        """Return the result of the hooks for a prompt; they may report it at any later time."""
+        """Return what the hooks prove about a prompt; they may still report it later."""
         return self.judge_by_times(
             entry, [each.at for each in self._heard if each.mark == entry.mark]
         )
@@ -103,18 +109,20 @@ class PromptLedger:
     def judge_by_times(
         self, entry: LedgerEntry, report_times: Sequence[int], *, at_once: bool = False
     ) -> PromptReport:
-        """Return the result for a prompt, given the reports of prompts with its text.
+        """Return what reports of prompts with the same text prove about a prompt.
 
-        @param told: times of the reports, from L{find_earliest_time} on.
-        @param at_once: a report's time is that at which the agent read the Enter; otherwise it may
-            be later.
+        @param report_times: times of the reports, from L{find_earliest_time} on, in Unix
+            milliseconds.
+        @param at_once: a report has the time at which the agent read the Enter; otherwise its time
+            may be later.
         """
         others = [_compute_span(each, at_once) for each in self._find_equal_entries(entry)]
         return judge_reports(_compute_span(entry, at_once), others, report_times)
 
     def find_earliest_time(self, entry: LedgerEntry, *, at_once: bool = False) -> int:
-        """Return the earliest time of reports about this prompt, or about others with the same
-        text.
+        """Return the earliest time of a report that matters for this prompt, in Unix milliseconds.
+
+        Reports about earlier prompts with the same text matter too.
         """
         others = (_compute_span(each, at_once) for each in self._find_equal_entries(entry))
         return min((entry.since, *(each.since for each in others if each.until > entry.since)))
@@ -126,11 +134,11 @@ class PromptLedger:
 def judge_reports(
     span: ReportSpan, others: Sequence[ReportSpan], report_times: Sequence[int]
 ) -> PromptReport:
-    """Return the result for one prompt.
+    """Return what the reports prove about one prompt.
 
-    @param span: the time in which it may be reported; C{others}: the same for those with equal
-        text.
-    @param told: times of reports with that text.
+    @param span: the time in which the prompt may be reported.
+    @param others: the same for other prompts with equal text.
+    @param report_times: times of the reports with that text, in Unix milliseconds.
     """
     if not any(map(span.contains_time, report_times)):
         return PromptReport.NOT_YET
@@ -139,7 +147,7 @@ def judge_reports(
 
 
 def count_explained(report_times: Iterable[int], spans: Sequence[ReportSpan]) -> int:
-    """Return the maximum number of reports that can be assigned to prompts, one each."""
+    """Return the maximum number of reports that can be assigned to different prompts."""
     left = sorted(spans, key=lambda each: each.until)
     for at in sorted(report_times):
         own = next((each for each in left if each.contains_time(at)), None)

@@ -1,11 +1,11 @@
 """Confirmation of prompts and answers by hooks and transcripts, in addition to the screen
 (protocol-conventions, protocol-signals).
 
-A composer may show a text that was submitted long ago: Claude Code sometimes keeps a paste there.
-Its C{UserPromptSubmit} hook reports each prompt that begins a turn. Its transcript also contains
-those that wait for the end of one. pi writes its transcript at the first answer only, and others
-may be late. So a prompt in the transcript was submitted, but a missing one may have been submitted
-too. Each report counts for one prompt alone (L{PromptLedger}).
+A composer may show a text that was submitted long ago, because Claude Code sometimes keeps a paste
+there. Claude Code's C{UserPromptSubmit} hook reports each prompt that begins a turn. Its transcript
+also contains prompts that wait for the end of a turn. pi writes its transcript only at the first
+answer, and other agents may be late. So a prompt in the transcript was submitted, but a missing one
+may have been submitted too. Each report counts for one prompt only (L{PromptLedger}).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
 
 TAIL = 1024 * 1024
-"""Bytes from a transcript's end that are searched for a prompt."""
+"""Number of bytes at a transcript's end that are searched for a prompt."""
 DISORDER_MS = 60_000
 """Maximum milliseconds by which a line may be older than the line before it.
 
@@ -39,19 +39,21 @@ Claude Code, stopped for 2 s at a time, wrote lines that were 6.2 s older than o
 """
 
 _TELLING = frozenset({"primary", "codex"})
-"""Modes whose transcripts contain each prompt once it is given, so that a missing one was not
-given.
+"""Modes whose transcripts contain each prompt as soon as it is submitted, so that a missing one was
+not submitted.
 """
 _AT_ONCE = frozenset({"primary"})
-"""Modes whose transcripts contain the time of a prompt's Enter; others contain the time of its
-processing.
+"""Modes whose transcripts contain the time of a prompt's Enter. Others contain the time at which
+the prompt was processed.
 """
 
 
 class PromptProofs:
-    """Agents' own reports about their prompts.
+    """Agents' own reports about the prompts of all sessions.
 
-    @param told: returns the transcript that a session's hooks named.
+    @param find_named_path: returns the transcript that a session's hooks reported, given the
+        session's id.
+    @param in_thread: runs a function in a thread, with the file rights of a session's owner.
     """
 
     def __init__(
@@ -72,19 +74,20 @@ class PromptProofs:
     ) -> None:
         """Record a hook's report of a prompt.
 
-        @param prompt: the prompt in its payload; untrusted.
-        @param name: its id of that prompt; untrusted.
+        @param prompt: the prompt in the hook's payload; untrusted.
+        @param at: time of the report, in Unix milliseconds.
+        @param name: the agent's id of the prompt; untrusted.
         """
         ledger = self._ledgers.get(session_id)
         if ledger is not None and isinstance(prompt, str):
             ledger.add_hook_report(prompt, at, as_id(name))
 
     def forget_session(self, session_id: str) -> None:
-        """Drop the reports of a session that has a new process or is gone."""
+        """Drop the reports of a session that has a new process or was deleted."""
         self._ledgers.pop(session_id, None)
 
     def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
-        """Record an Enter for C{text} that follows or has just happened; see
+        """Record that Enter is about to be pressed for C{text}, or has just been pressed; see
         L{IInputGate.claim_prompt}.
         """
         ledger = self._ledgers.setdefault(session.id, PromptLedger())
@@ -95,9 +98,11 @@ class PromptProofs:
     async def find_recorded_times(
         self, session: Session, mark: bytes, since: int
     ) -> list[int] | None:
-        """Return the times since C{since} at which the agent's transcript contains such a prompt.
+        """Return the times at which the agent's transcript contains a prompt, newest first.
 
-        @return: Unix milliseconds, newest first; C{None} if no transcript can be read.
+        @param mark: digest of the prompt (L{hash_prompt}).
+        @param since: earliest time, in Unix milliseconds.
+        @return: Unix milliseconds; C{None} if no transcript can be read.
         """
         if session.mode not in STORES:
             return None
@@ -126,8 +131,11 @@ class PromptProofs:
         )
 
     async def has_recorded_answer(self, session: Session, since: int) -> bool:
-        """Return true if the agent recorded an answer or a failed turn at C{since} (Unix
-        milliseconds) or later; false if it is unknown.
+        """Return true if the agent recorded an answer or a failed turn at or after C{since}.
+
+        The result is false if this is unknown.
+
+        @param since: Unix milliseconds.
         """
         homes, files = self._homes, self._homes.get_files(session)
         told = self._told(session.id)
@@ -153,7 +161,7 @@ def _transcript_has_answer(path: Path, mode: str, since: int) -> bool:
 
 @frozen(kw_only=True)
 class _ClaimInSession:
-    """Prompt of a session among the others of its ledger."""
+    """Submitted prompt of one session, with the ledger of the session's other prompts."""
 
     proofs: PromptProofs
     session: Session
@@ -161,7 +169,7 @@ class _ClaimInSession:
     entry: LedgerEntry
 
     async def get_report(self) -> PromptReport:
-        """Return the report about the prompt, by hooks and by the transcript."""
+        """Return what the hooks and the transcript prove about the prompt."""
         heard = self.ledger.judge_by_hooks(self.entry)
         if heard is PromptReport.SUBMITTED:
             return heard
@@ -178,11 +186,12 @@ class _ClaimInSession:
 
 
 def read_prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterator[tuple[int, str]]:
-    """Iterate over an agent's prompts since C{since} with their times (Unix milliseconds), newest
-    first.
+    """Iterate over an agent's prompts since C{since}, newest first, with their times.
 
-    @param tail: bytes from the transcript's end that are read.
-    @raise OSError: it cannot be read.
+    Times are Unix milliseconds.
+
+    @param tail: number of bytes at the transcript's end that are read.
+    @raise OSError: the transcript cannot be read.
     """
     if mode == OPENCODE:
         yield from opencode.read_prompts(path, since)
@@ -199,8 +208,10 @@ def read_prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterato
 
 
 def _read_entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any]]:
-    """Iterate over the entries of a transcript's end since C{since} (Unix milliseconds), newest
-    first.
+    """Iterate over the parsed lines at a transcript's end since C{since}, newest first.
+
+    @param since: Unix milliseconds.
+    @param tail: number of bytes at the transcript's end that are read.
     """
     with open_regular(path) as file:
         size = file.seek(0, 2)
@@ -215,7 +226,7 @@ def _read_entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str
 
 
 def _parse_time(found: dict[str, Any]) -> int | None:
-    """Return the time of an entry in Unix milliseconds; C{None} if it has none."""
+    """Return the time of a parsed line in Unix milliseconds; C{None} if it has none."""
     try:
         return int(datetime.fromisoformat(str(found.get("timestamp"))).timestamp() * 1000)
     except (ValueError, OverflowError):

@@ -23,22 +23,22 @@ from tservice.agents.transcripts.usage.record import MessageUsage
 from tservice.core.kernel_paths import open_without_magic_links
 
 PIECE = 256 * 1024
-"""Bytes of one read."""
+"""Maximum bytes of one read from a file."""
 LINE_LIMIT = 8 * 1024 * 1024
 """Maximum bytes of a line; longer ones are skipped."""
 TURN = 16 * 1024 * 1024
 """Maximum bytes read in one call, so that other work of the thread pool gets its turn."""
 LINES = 50_000
-"""Maximum lines read in one call, for the same reason: these bytes could be millions of short
-lines.
+"""Maximum lines read in one call, for the same reason, because L{TURN} bytes could be millions of
+short lines.
 """
 REPORTS = 2_000
-"""Maximum messages whose usage one call returns, which are then stored together."""
+"""Maximum messages whose usage one call returns; these are stored together."""
 SHORTEST = 16
-"""Bytes below which a line contains nothing useful, in any format."""
+"""Minimum bytes of a line that contains anything useful, in any format."""
 UNREAD = 1024 * 1024 * 1024
-"""Maximum bytes that are read in all calls together. Of a larger file, such as a sparse one,
-only the end is read.
+"""Maximum bytes of a file that are read in all calls together. Of a larger file, such as a sparse
+one, only the end is read.
 """
 HEAD = 256 * 1024
 """Bytes that are searched for the beginning of a conversation."""
@@ -46,15 +46,15 @@ TAIL = 4 * 1024 * 1024
 """Bytes from the end that are searched for a conversation's last messages."""
 MESSAGES = 200
 MESSAGE_CHARS = 1024 * 1024
-"""Maximum characters of the last messages that are returned, in addition to the limit
+"""Maximum total characters of the last messages that are returned, in addition to the limit
 C{MESSAGES}.
 """
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file: no pipe that could block, no link out of its folder.
+    """Open a regular file, without blocking on a pipe and without following a link.
 
-    @raise OSError: it is something else.
+    @raise OSError: the path is not a regular file, or cannot be opened.
     """
     fd = open_without_magic_links(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -68,7 +68,9 @@ def read_further(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
 
     A file that was replaced or truncated is read from its start again.
 
-    @raise OSError: it cannot be read.
+    @param place: the position up to which the transcript was read.
+    @return: the new position.
+    @raise OSError: the transcript cannot be read.
     """
     format_ = FORMATS[mode]
     used: dict[str, MessageUsage] = {}
@@ -99,10 +101,11 @@ def _newer_usage(before: MessageUsage | None, now: MessageUsage) -> MessageUsage
 
 
 def read_lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, int]]:
-    """Iterate over the complete lines that begin between C{start} and C{stop}, with the end of
-    each.
+    """Iterate over the complete lines that begin between C{start} and C{stop}, with each line's
+    end.
 
-    A line above L{LINE_LIMIT} is yielded as an empty one. A line without its end is not yielded.
+    A line longer than L{LINE_LIMIT} is yielded as an empty one. An unfinished last line is not
+    yielded.
     """
     file.seek(start)
     position, skipping = start, False
@@ -142,7 +145,9 @@ def read_head(path: Path, mode: str) -> TranscriptTally:
 
 
 def _is_repeated(before: TranscriptMessage, now: TranscriptMessage) -> bool:
-    """Return true if a message is repeated: Gemini CLI writes it again whenever it grows."""
+    """Return true if C{now} is a longer version of C{before}: Gemini CLI repeats a message as it
+    grows.
+    """
     same = before.timestamp is not None and before.timestamp == now.timestamp
     return same and before.role == now.role and now.text.startswith(before.text)
 
@@ -150,10 +155,10 @@ def _is_repeated(before: TranscriptMessage, now: TranscriptMessage) -> bool:
 def read_spoken(
     path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
 ) -> Iterator[TranscriptMessage]:
-    """Iterate over the messages in the first C{most} bytes, oldest first.
+    """Iterate over the messages in the first C{most} bytes of a transcript, oldest first.
 
     @param holds: returns true if a line is worth parsing.
-    @raise OSError: it cannot be read.
+    @raise OSError: the transcript cannot be read.
     """
     with open_regular(path) as file:
         yield from _read_messages_between(
@@ -164,7 +169,7 @@ def read_spoken(
 def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
     """Return the last messages of a conversation, oldest first.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: the transcript cannot be read.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -176,7 +181,9 @@ def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
 
 
 def _sort_messages(said: Iterable[TranscriptMessage]) -> Iterable[TranscriptMessage]:
-    """Sort messages by time: a busy Claude Code may write a prompt after its answer."""
+    """Return the messages sorted by time, because a busy Claude Code may write a prompt after its
+    answer.
+    """
     at = 0
     timed: list[tuple[int, TranscriptMessage]] = []
     for each in said:

@@ -1,4 +1,4 @@
-"""Conversations as clients see them (protocol-conversations)."""
+"""Response models of conversations (protocol-conversations)."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ class TranscriptResponse(Payload):
 
 
 def make_message_response(message: TranscriptMessage) -> TranscriptMessageResponse:
-    """Return a message as clients see it."""
+    """Return a message as a response."""
     role: Literal["user", "assistant"] = "user" if message.role == "user" else "assistant"
     return TranscriptMessageResponse(role=role, text=message.text, timestamp=message.timestamp)

@@ -1,4 +1,4 @@
-"""Conversation that a session's next start continues (protocol-start)."""
+"""Lookup of the conversation that a session's next start continues (protocol-start)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _T = TypeVar("_T")
 
 @implementer(IConversations)
 class StoredConversations:
-    """Lookup of conversations on disk: an agent refuses to resume a conversation that it did not
+    """Lookup of conversations on disk, because an agent refuses to resume one that it did not
     store.
 
-    An agent does not store a conversation without a prompt. If an agent's files are unknown, its
-    last id is trusted.
+    An agent does not store a conversation without a prompt. If the files of an agent are unknown,
+    the session's last conversation id is trusted.
     """
 
     _log = Logger()

@@ -46,7 +46,7 @@ class TranscriptQuery(QueryParameters):
 
 
 class TranscriptRoutes:
-    """Operations C{last-response}, and those below C{list_history}."""
+    """Operations C{last-response}, and those below C{/api/history}."""
 
     def __init__(self, transcripts: TranscriptService, history: ConversationHistory) -> None:
         self._transcripts = transcripts

@@ -1,4 +1,6 @@
-"""Sessions' data from the agents' transcripts (protocol-session, protocol-conversations)."""
+"""Service that reads sessions' data from the agents' transcripts (protocol-session,
+protocol-conversations).
+"""
 
 from __future__ import annotations
 
@@ -50,18 +52,18 @@ from tservice.sessions.interfaces import (
 )
 
 CONVERSATIONS = 50
-"""Maximum number of conversation ids that a session keeps, the newest."""
+"""Maximum number of conversation ids that a session keeps; the newest are kept."""
 
 MOMENT = 0.1
-"""Seconds from an event to the reading. The agent writes the last lines of a turn after its
-hook, one turn causes several events, and waiting clients get their responses first.
+"""Seconds from an event to the read that it causes. The agent writes the last lines of a turn after
+its hook, one turn causes several events, and waiting clients get their responses first.
 """
 
 AGAIN = 0.5
-"""Seconds between two readings after a turn whose answer is not written yet."""
+"""Seconds between two reads after a turn whose answer is not written yet."""
 LATE = 2.0
-"""Seconds from the rest of an agent to one more reading, in case that no hook reports the turn's
-end.
+"""Seconds after which the transcript of an idle agent is read once more, if no hook reports the
+turn's end.
 """
 
 _MOMENTS = {
@@ -84,8 +86,9 @@ _T = TypeVar("_T")
 class _ReadResult:
     """Result of reading a transcript.
 
-    @ivar kept: the usage of its messages is stored; false if the disk is full, so that it is read
-        again.
+    @ivar place: the position up to which it was read.
+    @ivar is_stored: the usage of the messages is stored; false if the disk is full, so that this
+        part must be read again.
     """
 
     place: ReadPosition
@@ -93,7 +96,7 @@ class _ReadResult:
 
 
 class TranscriptService:
-    """Reader of a session's transcript, which continues whenever its agent said something.
+    """Service that reads a session's transcript whenever its agent has written something.
 
     @ivar observers: called for each session whose transcript has new content.
     """
@@ -140,7 +143,7 @@ class TranscriptService:
                 self._schedule_reading(session.id)
 
     def stop(self) -> None:
-        """Unsubscribe from events and cancel all readings."""
+        """Unsubscribe from events and cancel all reads."""
         if self._end is not None:
             self._end()
             self._end = None
@@ -151,16 +154,16 @@ class TranscriptService:
         self._wanted.clear()
 
     def get_tally(self, session_id: str) -> TranscriptTally | None:
-        """Return the last tally; C{None} before the first reading of this service."""
+        """Return the session's last tally; C{None} before the service has read the transcript."""
         place = self._places.get(session_id)
         return None if place is None else place.tally
 
     async def get_last_response(self, session_id: str, *, whole: bool) -> dict[str, Any]:
-        """Return the agent's last answer; with C{whole}, also the last messages of the
-        conversation.
+        """Return the agent's last answer.
 
         Right after a turn's end this waits until the agent has written that turn's answer.
 
+        @param whole: also return the last messages of the conversation.
         @raise ServiceError: 400: the session's mode has no known transcript.
         """
         session = self._require_transcript(session_id)
@@ -177,7 +180,7 @@ class TranscriptService:
         return answer
 
     async def list_prompts(self, session_id: str, since: int) -> list[tuple[int, str]]:
-        """Return the prompts of the session's agent from C{since} on, oldest first.
+        """Return the prompts of the session's agent since C{since}, oldest first.
 
         Each prompt has the time of its Enter, as far as the agent records it, in Unix milliseconds.
         Right after a turn's end this waits like L{get_last_response}.
@@ -192,7 +195,7 @@ class TranscriptService:
         return await self._run_as_owner(session, read) or []
 
     async def read_new_part(self, session_id: str) -> ReadPosition:
-        """Read the new part of the transcript."""
+        """Read the new part of the session's transcript, and return the new position."""
         lock = self._locks.setdefault(session_id, DeferredLock())
         await lock.acquire()
         try:
@@ -203,7 +206,10 @@ class TranscriptService:
     # -- internal
 
     async def _read_complete(self, session_id: str) -> ReadPosition:
-        """Read the new part; right after a turn's end, wait for that turn's answer."""
+        """Read the new part, and return the position.
+
+        Right after a turn's end, wait for that turn's answer.
+        """
         place = await self.read_new_part(session_id)
         while pause := self._turns.get_wait(session_id, place.tally):
             await sleep(self._clock, pause)
@@ -252,7 +258,7 @@ class TranscriptService:
                 work.addBoth(lambda _: self._work.discard(work))
 
     async def _read_until_complete(self, session_id: str) -> None:
-        """Read the new part, and repeat until the answer of a turn that ended is written."""
+        """Read the new part repeatedly, until it contains the answer of the turn that ended."""
         pause = MOMENT
         while pause:
             await sleep(self._clock, pause)
@@ -304,7 +310,7 @@ class TranscriptService:
     async def _read_to_end(self, session: Session, place: ReadPosition) -> _ReadResult | None:
         """Read a transcript to its end, and store the usage of its messages.
 
-        @return: the position; C{None} if it cannot be read, or the session is gone.
+        @return: the result; C{None} if the transcript cannot be read, or the session was deleted.
         """
         found, kept = None, True
         while True:
@@ -326,7 +332,7 @@ class TranscriptService:
     async def _read_related(self, session: Session) -> bool:
         """Read the new part of the transcripts of subagents and of earlier conversations.
 
-        @return: true if there was any.
+        @return: true if any of them has a new part.
         """
         places = self._get_related_positions(session.id)
         here = self._places[session.id].path
@@ -358,7 +364,7 @@ class TranscriptService:
         return self._beside[session_id]
 
     def _keep_old_position(self, session_id: str, place: ReadPosition) -> None:
-        """Keep the position of a conversation that the session no longer uses; its rest is read
+        """Store the position in a conversation that the session no longer uses, to read its rest
         later.
         """
         if place.path:
@@ -367,7 +373,7 @@ class TranscriptService:
             self._store.save_related(session_id, places[place.path])
 
     def _shares_folder(self, session: Session) -> bool:
-        """Return true if other sessions of its mode use its folder."""
+        """Return true if other sessions of the same mode use the session's folder."""
         return any(
             each.id != session.id
             and (each.mode, each.working_dir) == (session.mode, session.working_dir)
@@ -415,9 +421,7 @@ def _read_prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
 
 
 def _reduce_position(place: ReadPosition) -> ReadPosition:
-    """Return the part of a position that is stored for a transcript other than the session's
-    conversation.
-    """
+    """Return the position without the data that only the session's own conversation needs."""
     tally = place.tally
     needed = TranscriptTally(
         model=tally.model, conversation=tally.conversation, turn=tally.turn, sum=tally.sum
@@ -428,9 +432,9 @@ def _reduce_position(place: ReadPosition) -> ReadPosition:
 def _find_changed_fields(
     session: Session, tally: TranscriptTally, totals: UsageTotals, prices: PriceTable
 ) -> dict[str, Any]:
-    """Return the changes to the session's record.
+    """Return the fields of the session's record that change, with their new values.
 
-    If a status line reports the figures, its values take precedence, because the transcript is
+    If a status line reports the same figures, its values take precedence, because the transcript is
     incomplete.
     """
     told = session.statusline_telemetry or ModelSource.STATUSLINE in session.models
@@ -453,7 +457,7 @@ def _find_changed_fields(
 def _find_current_path(session: Session, place: ReadPosition) -> Path | None:
     """Return the conversation that was read last, if it contains the prompt of the running turn.
 
-    This avoids a search through all conversations.
+    Otherwise the result is C{None}, and all conversations must be searched.
     """
     prompt, submitted = place.tally.prompted_at, session.last_submit_at
     if session.status is not SessionStatus.BUSY or session.mode not in _LISTING:
@@ -464,12 +468,12 @@ def _find_current_path(session: Session, place: ReadPosition) -> Path | None:
 
 
 def _find_changed_todos(session: Session, tally: TranscriptTally, begun: int) -> dict[str, Any]:
-    """Return the changes to the to-do list of the record.
+    """Return the change to the to-do list of the session's record; empty if nothing changes.
 
-    A list is shown once the present process received a prompt in its conversation. The list of an
-    earlier process is obsolete.
+    A list is shown once the present process has received a prompt in its conversation. The list of
+    an earlier process is obsolete.
 
-    @param begun: Unix milliseconds of the process's start.
+    @param begun: start of the process, in Unix milliseconds.
     """
     if session.pid is None or tally.prompted_at is None or tally.prompted_at < begun:
         return {}

@@ -1,4 +1,4 @@
-"""Homes of transcripts: the service's own user's, or those of another place."""
+"""Home folders with transcripts: that of the service's own user, and those of other locations."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _T = TypeVar("_T")
 
 @frozen(kw_only=True)
 class TranscriptHomes:
-    """Locations of each place's transcripts.
+    """Locations of transcripts, by the location in which a session runs.
 
-    @ivar own: those of the service's own place.
-    @ivar inside: returns the folder in which the conversations of an account's sessions in a place
-        must have begun.
+    @ivar own: transcripts of the service's own user.
+    @ivar inside: returns the folder in which conversations must have begun to belong to sessions of
+        an account in a location.
     """
 
     own: TranscriptFiles
@@ -33,7 +33,7 @@ class TranscriptHomes:
     inside: Callable[[str | None, LocationId], FolderLimit]
 
     def get_files(self, session: Session) -> TranscriptFiles:
-        """Return the locations of a session's agent, which its own C{envOverrides} may have
+        """Return the locations of a session's transcripts, which its C{envOverrides} may have
         moved.
         """
         place = self.places.recall_location(session.location_id)
@@ -41,20 +41,23 @@ class TranscriptHomes:
         return evolve(files, inside=self.inside(session.owner, session.location_id))
 
     def are_shared(self, session: Session) -> bool:
-        """Return true if the same home contains conversations that the session's account may not
+        """Return true if the session's home folder contains conversations that its account may not
         see.
         """
         return self.inside(session.owner, session.location_id) != ANYWHERE
 
     def list_files(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptFiles]:
-        """Return the default locations of agents in C{place}, and those of its C{sessions}."""
+        """Return the agents' default locations of transcripts in C{place}, and those of its
+        C{sessions}.
+        """
         base = self._get_default_files(place)
         return [base, *(base.with_environment(each.mode, each.env_overrides) for each in sessions)]
 
     def bind_to_owner(self, session: Session, work: Callable[[], _T]) -> Callable[[], _T]:
-        """Return C{work} bound to the rights of a session's place; call the result in a thread.
+        """Return a function that runs C{work} with the file rights of a session's location.
 
-        A session's agent chooses the target of its transcript's name, so root must not follow it.
+        Call the result in a thread. A session's agent chooses the target of its transcript's path,
+        so root must not follow it.
         """
         place = self.places.recall_location(session.location_id)
         kept = reuse_readers(work)
@@ -66,9 +69,9 @@ class TranscriptHomes:
 
 
 def find_own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
-    """Return the default locations of agents of the service's own user.
+    """Return the locations of transcripts of agents that run as the service's own user.
 
-    The service's environment moves them for the modes that receive it.
+    Variables in the service's environment move them, for the modes that receive these variables.
     """
     files = TranscriptFiles.from_home(home)
     for mode in MODES:

@@ -1,4 +1,4 @@
-"""Times at which a transcript is read: in a turn, and while the end of a turn may be missing.
+"""Times at which a transcript is read: during a turn, and after it while its answer may be missing.
 
 An agent writes the last lines of a turn a moment after its C{stop} hook. A client that requests the
 answer right after that hook must not get the previous answer.
@@ -17,24 +17,26 @@ from tservice.core.events import Event, EventName
 from tservice.core.timers import NamedTimers
 
 LOOK = 0.05
-"""Seconds between two reads of an incomplete transcript."""
+"""Seconds between two reads of a transcript that may lack the answer."""
 SETTLED = 0.15
-"""Seconds after a turn's end in which an existing answer may still get its last part."""
+"""Seconds after a turn's end in which the last part of its answer may still be written."""
 PATIENCE = 5.0
-"""Seconds after a turn's end in which its answer may come: an agent needs 0.1 on an idle
+"""Maximum seconds from a turn's end until its answer is written; an agent needs 0.1 on an idle
 machine.
 """
 
 IN_TURN = 5.0
-"""Seconds between two reads in a turn, for agents whose lists are in their transcripts only."""
+"""Seconds between two reads during a turn, for agents whose to-do lists are only in their
+transcripts.
+"""
 
 _FAILURE = "StopFailure"
-"""Agent's name for the end of a turn without an answer."""
+"""Name of Claude Code's hook for the end of a turn without an answer."""
 _REST = {EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED}
 
 
 class TurnTimes:
-    """Start and end of the last turn of each session; dropped with the session."""
+    """Start and end of the last turn of each session."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
@@ -42,7 +44,7 @@ class TurnTimes:
         self._ended: dict[str, float] = {}
 
     def handle_event(self, event: Event) -> None:
-        """Handle a hook's event or the end of a session."""
+        """Handle a hook event of a session, or its end, which removes its times."""
         name = event.session_id
         if name is None:
             return
@@ -57,7 +59,7 @@ class TurnTimes:
             self._ended.pop(name, None)
 
     def get_wait(self, session_id: str, tally: TranscriptTally) -> float:
-        """Return the seconds until the next read makes sense; 0 if the transcript is complete."""
+        """Return the seconds until the next read is useful; 0 if the transcript is complete."""
         ended = self._ended.get(session_id)
         if ended is None:
             return 0.0
@@ -74,9 +76,10 @@ def _is_failure(event: Event) -> bool:
 
 
 class TurnReadTimer:
-    """Timer that calls C{look} with a session's id every L{IN_TURN} seconds of its turns.
+    """Timer that calls C{look} with a session's id every L{IN_TURN} seconds during its turns.
 
-    @param wanted: returns true if a session's transcript contains something new during its turns.
+    @param wanted: returns true if the transcript of a session contains data during its turns that
+        no hook reports.
     """
 
     def __init__(
@@ -87,7 +90,7 @@ class TurnReadTimer:
         self._look = look
 
     def handle_event(self, event: Event) -> None:
-        """Handle an event of a session."""
+        """Start or stop the timer of a session when its turn begins or ends."""
         name = event.session_id
         if name is None:
             return

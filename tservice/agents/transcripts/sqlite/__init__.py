@@ -1,1 +1,1 @@
-"""Databases that agents write, and the child process that reads them."""
+"""Reader of the SQLite databases that agents write, in a child process."""

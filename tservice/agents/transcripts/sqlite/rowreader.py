@@ -1,13 +1,12 @@
-"""Child process that reads one SQLite database, because a hostile one can crash or block its
-reader.
+"""Child process that reads one SQLite database, which may be hostile to its reader.
 
 Any user may have written the database, and may write while it is read. A WAL index that is
 truncated during a read kills the reading process (SIGBUS). One SQL instruction may run forever, and
-a pipe in place of a journal blocks. So this separate process reads, and is killed if necessary.
+a pipe instead of a journal blocks. So this separate process reads, and is killed if necessary.
 
 It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only. Each
-input line is a query, C{[statement, arguments]}. The output for each query is one JSON object a
-row, then the error text as a string, which is empty after success.
+input line is a query, C{[statement, arguments]}. The output for each query is one JSON object for
+each row, then the error text as a JSON string, which is empty after success.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from typing import Any
 from urllib.parse import quote
 
 PACE = 10_000
-"""Instructions of the SQLite virtual machine between two checks of the remaining number."""
+"""Number of SQLite virtual machine instructions between two checks of the instruction limit."""
 NICENESS = 5
-"""Nice value, so that reading yields to interactive input."""
+"""Nice value of the process, so that reading yields to interactive work."""
 
 
 def main() -> None:
@@ -43,7 +42,10 @@ def main() -> None:
 
 
 def become_user(who: list[Any] | None) -> None:
-    """Become another user permanently; do nothing for C{None}."""
+    """Change to another user permanently.
+
+    @param who: user id, group id, and list of further group ids; C{None} keeps the present user.
+    """
     if who is not None:
         uid, gid, groups = who
         os.setgroups(groups)
@@ -52,7 +54,11 @@ def become_user(who: list[Any] | None) -> None:
 
 
 def limit_resources(seconds: int, memory: int) -> None:
-    """Limit this process's resources: the kernel ends it if it exceeds them."""
+    """Limit the resources of this process; the kernel ends it if it exceeds them.
+
+    @param seconds: processor seconds.
+    @param memory: bytes of address space.
+    """
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -60,7 +66,7 @@ def limit_resources(seconds: int, memory: int) -> None:
 
 
 def open_database(order: dict[str, Any]) -> sqlite3.Connection:
-    """Open the database read-only; its schema is not trusted."""
+    """Open the database read-only, without trusting its schema."""
     path = order["path"]
     for name in ("", "-journal", "-wal", "-shm"):
         if os.path.lexists(path + name) and not stat.S_ISREG(os.lstat(path + name).st_mode):
@@ -80,7 +86,7 @@ def open_database(order: dict[str, Any]) -> sqlite3.Connection:
 def answer_query(
     rows: sqlite3.Connection, order: dict[str, Any], statement: str, arguments: list[Any]
 ) -> None:
-    """Print the rows of a statement."""
+    """Run a statement, and print its rows and the end of the answer."""
     left = order["bytes"]
     try:
         for row in rows.execute(statement, arguments):
@@ -97,7 +103,7 @@ def answer_query(
 
 
 def convert_row(row: sqlite3.Row) -> Iterator[tuple[str, Any]]:
-    """Convert a row to values that JSON supports."""
+    """Yield the names and values of a row, converted to values that JSON supports."""
     for name in row.keys():  # noqa: SIM118 -- a row is a sequence
         value = row[name]
         yield name, _decode_text(value) if isinstance(value, bytes) else value
@@ -110,7 +116,10 @@ def _decode_text(value: bytes) -> str | None:
 
 
 def print_end(end: str) -> None:
-    """Print the end of an answer."""
+    """Print the end of an answer.
+
+    @param end: the error text; C{""} after success.
+    """
     sys.stdout.buffer.write(json.dumps(end).encode() + b"\n")
     sys.stdout.buffer.flush()
 

@@ -1,4 +1,4 @@
-"""Rows of a SQLite database that an agent wrote, read by a child process; call it from a thread.
+"""Client of the child process that reads a SQLite database; call it from a thread.
 
 See L{rowreader} for the dangers of an untrusted database.
 """
@@ -21,11 +21,11 @@ from tservice.agents.transcripts.sqlite import rowreader
 from tservice.core.users.file_identity import act_as_process, get_acting_ids
 
 STEPS = 30_000_000
-"""Maximum instructions of the SQLite virtual machine in one child: about a second."""
+"""Maximum SQLite virtual machine instructions in one child, which take about a second."""
 CPU_SECONDS = 20
-"""Maximum processor seconds of one child; a single instruction may take long."""
+"""Maximum processor seconds of one child, because a single instruction may take long."""
 ANSWER_SECONDS = 10.0
-"""Maximum seconds until a query's first row, including L{LOCKED}, and between rows."""
+"""Maximum seconds until a query's first row (including L{LOCKED}), and between two rows."""
 LOCKED = 2.0
 """Seconds that a read waits for a writer's lock."""
 VALUE_LIMIT = 8 * 1024 * 1024
@@ -36,8 +36,8 @@ MEMORY = 512 * 1024 * 1024
 """Maximum address space of a child, in bytes."""
 _PIECE = 256 * 1024
 _MOST = 6 * ANSWER_LIMIT
-"""Maximum bytes of an answer, even from a compromised child: an escaped character takes up to
-six.
+"""Maximum bytes of an answer, even from a compromised child; JSON takes up to six bytes for an
+escaped character.
 """
 
 Row = Mapping[str, Any]
@@ -45,13 +45,16 @@ _T = TypeVar("_T")
 
 
 class DatabaseReader:
-    """Connection to one database through the child that reads it.
+    """Connection to the child process that reads one database.
 
-    @ivar broken: the reason why the child no longer answers.
+    @ivar broken: the reason why the child no longer answers; C{""} while it works.
     """
 
     def __init__(self, path: Path) -> None:
-        """@raise OSError: the child cannot be started."""
+        """Start the child process.
+
+        @raise OSError: the child cannot be started.
+        """
         self.broken = ""
         self._fault = ""
         self._path = path
@@ -69,9 +72,9 @@ class DatabaseReader:
         self._child = act_as_process(lambda: _start_child(json.dumps(order)))
 
     def run_query(self, statement: str, *arguments: Any) -> list[Row]:
-        """Return the rows of a statement.
+        """Return the rows that a statement selects.
 
-        @raise OSError: it failed, found too much, or took too long.
+        @raise OSError: the query failed, returned too much, or took too long.
         """
         if self.broken:
             raise OSError(f"{self._path}: {self.broken}")
@@ -100,7 +103,7 @@ class DatabaseReader:
         _require_pipe(self._child.stdin).write(data)
 
     def _read_answer(self) -> Iterator[Row]:
-        """Iterate over the rows of an answer; afterwards its error text is known."""
+        """Iterate over the rows of an answer, and store its error text at the end."""
         for line in self._read_lines():
             found = json.loads(line)
             if isinstance(found, str):
@@ -135,9 +138,9 @@ class DatabaseReader:
 
 @contextmanager
 def open_reader(path: Path) -> Iterator[DatabaseReader]:
-    """Provide the rows of a database; within L{reuse_readers} the child is reused by later callers.
+    """Provide a reader of a database; within L{reuse_readers} later callers reuse its child.
 
-    @raise OSError: it is no regular file, or the child cannot be started.
+    @raise OSError: the path is no regular file, or the child cannot be started.
     """
     kept: dict[Path, DatabaseReader] | None = getattr(_here, "kept", None)
     rows = None if kept is None else kept.get(path)
@@ -154,7 +157,9 @@ def open_reader(path: Path) -> Iterator[DatabaseReader]:
 
 
 def reuse_readers(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Return C{work} with one child for each database that it reads, however often."""
+    """Return a function that calls C{work} with one child for each database, however often it is
+    read.
+    """
 
     def run_work() -> _T:
         before: dict[Path, DatabaseReader] | None = getattr(_here, "kept", None)

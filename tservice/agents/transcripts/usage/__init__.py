@@ -1,1 +1,1 @@
-"""Tokens used by messages: each message counts once, even if several files repeat it."""
+"""Tokens used by messages; each message counts once, even if several files repeat it."""

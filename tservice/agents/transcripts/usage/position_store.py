@@ -11,13 +11,13 @@ from tservice.store.database import Database
 
 
 class ReadPositionStore:
-    """Store of the read position of each transcript."""
+    """Storage of the position up to which each transcript was read."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load_position(self, session_id: str) -> ReadPosition:
-        """Return the position of a session; an empty one if it was never read."""
+        """Return the position in a session's conversation; an empty one if it was never read."""
         row = self._database.query_one(
             "SELECT path, inode, position, tally FROM transcripts WHERE session_id = ?",
             (session_id,),
@@ -32,7 +32,7 @@ class ReadPositionStore:
         )
 
     def save_position(self, session_id: str, place: ReadPosition) -> None:
-        """Store a position; losing it only costs a second reading."""
+        """Store the position in a session's conversation; after a loss it is only read again."""
         self._database.execute(
             "INSERT INTO transcripts (session_id, path, inode, position, tally) "
             "VALUES (?, ?, ?, ?, ?) ON CONFLICT (session_id) DO UPDATE SET path = excluded.path, "
@@ -48,7 +48,7 @@ class ReadPositionStore:
         )
 
     def load_related(self, session_id: str) -> dict[str, ReadPosition]:
-        """Return the positions of a session's further transcripts, by their paths."""
+        """Return the positions in a session's other transcripts, by their paths."""
         rows = self._database.query_rows(
             "SELECT path, inode, position, changed_at, tally FROM transcript_files "
             "WHERE session_id = ?",
@@ -67,7 +67,7 @@ class ReadPositionStore:
         }
 
     def save_related(self, session_id: str, place: ReadPosition) -> None:
-        """Store the position of a further transcript; see L{save_position}."""
+        """Store the position in one of a session's other transcripts; see L{save_position}."""
         self._database.execute(
             "INSERT INTO transcript_files (session_id, path, inode, position, changed_at, tally) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, path) DO UPDATE SET "
@@ -85,7 +85,7 @@ class ReadPositionStore:
         )
 
     def drop_related(self, session_id: str, path: str) -> None:
-        """Remove the position of a further transcript that is gone."""
+        """Remove the position in a transcript that no longer exists."""
         self._database.execute(
             "DELETE FROM transcript_files WHERE session_id = ? AND path = ?",
             (session_id, path),

@@ -1,17 +1,20 @@
-"""Tokens and dollars of messages, and their sums. Pure."""
+"""Tokens and dollars of messages, and their sums.
+
+This module does no I/O.
+"""
 
 from __future__ import annotations
 
 from attrs import define, field, frozen
 
 MODELS = 20
-"""Maximum number of models with separate sums; the tokens of further ones have no price."""
+"""Maximum number of models with separate sums; the tokens of other models have no price."""
 MODEL_CHARS = 200
 """Maximum characters of a model's name; a longer one has no price."""
 
 
 def is_unicode(text: str) -> bool:
-    """Return true if a text can be stored: JSON may contain lone surrogates."""
+    """Return true if a text can be stored; JSON may contain lone surrogates, which cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -23,7 +26,7 @@ def is_unicode(text: str) -> bool:
 class ModelUsage:
     """Tokens of one model, by price category.
 
-    @ivar input: tokens sent, except those from and into the cache.
+    @ivar input: tokens sent, except those that were read from the cache or written to it.
     """
 
     model: str
@@ -34,7 +37,7 @@ class ModelUsage:
 
     @property
     def sent(self) -> int:
-        """Tokens sent, cached ones included."""
+        """Tokens sent, including cached ones."""
         return self.input + self.cache_read + self.cache_write
 
     def subtract_usage(self, other: ModelUsage) -> ModelUsage:
@@ -57,10 +60,10 @@ class ModelUsage:
 
 @frozen(kw_only=True)
 class MessageUsage:
-    """Usage of one message, as its agent reported it last.
+    """Usage of one message in its agent's last report.
 
     @ivar name: identifies the message in all files of a session.
-    @ivar cost: dollars, if the agent reports them.
+    @ivar cost: cost in dollars; C{None} if the agent does not report it.
     @ivar at: Unix milliseconds of the report; C{None} if it has no time.
     """
 
@@ -70,16 +73,19 @@ class MessageUsage:
     at: int | None = None
 
     def is_newer_than(self, before: MessageUsage) -> bool:
-        """Return true if this report is the later one; of two with equal times the second is."""
+        """Return true if this report is later than C{before}, has the same time, or a time is
+        unknown.
+        """
         return self.at is None or before.at is None or self.at >= before.at
 
 
 @define(kw_only=True)
 class UsageTotals:
-    """Sums of a session's messages.
+    """Sums of the usage of a session's messages.
 
-    @ivar by_model: at most L{MODELS} models, and C{""} for the others.
-    @ivar messages: the number of rows in the sums.
+    @ivar by_model: sums of at most L{MODELS} models, and under C{""} the sum of the others.
+    @ivar cost: total in dollars, as far as the agent reports it.
+    @ivar messages: the number of stored rows in the sums.
     """
 
     by_model: dict[str, ModelUsage] = field(factory=dict)
@@ -88,7 +94,7 @@ class UsageTotals:
 
     @property
     def usage(self) -> tuple[ModelUsage, ...]:
-        """Tokens by model, for pricing."""
+        """Token sums of each model, to compute their price."""
         return tuple(self.by_model.values())
 
     @property
@@ -102,14 +108,14 @@ class UsageTotals:
         return sum(each.output for each in self.by_model.values())
 
     def get_sum_name(self, model: str) -> str:
-        """Return the name under which tokens of C{model} are summed."""
+        """Return the key in C{by_model} under which tokens of C{model} are summed."""
         if len(model) > MODEL_CHARS or not is_unicode(model):
             return ""
         told_apart = model in self.by_model or len(self.by_model) < MODELS
         return model if told_apart else ""
 
     def add_message(self, more: MessageUsage) -> None:
-        """Add a message, whose model is a L{get_sum_name}."""
+        """Add a message, whose model must be the result of L{get_sum_name}."""
         used = more.used
         before = self.by_model.get(used.model, ModelUsage(model=used.model))
         self.by_model[used.model] = before.add_usage(used)

@@ -1,4 +1,4 @@
-"""Storage of the usage of messages: a row for each, so that each counts once."""
+"""Storage of the usage of messages, with a row for each message, so that each counts once."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tservice.store.database import Database
 
 KEPT = 100_000
 """Maximum number of a session's messages with separate rows. Beyond that, the oldest tenth is
-summed up; if one of these is reported again, it counts again.
+merged into sums. If one of these messages is reported again, it counts again.
 """
 NAME_CHARS = 100
-"""Maximum characters of a message's name that are stored; a longer name is stored as its hash."""
+"""Maximum characters of a stored message name; a longer name is stored as its hash."""
 
 _SUMMED = "="
-"""Prefix of the name of a row that sums up messages of a model."""
+"""Prefix of the name of a row that contains the sum of a model's oldest messages."""
 _ASKED = 500
-"""Maximum number of names in one statement."""
+"""Maximum number of message names in one SQL statement."""
 _LAST = 2**62
 """Report time of a summed row, so that it is never the oldest."""
 
@@ -60,7 +60,7 @@ _OLDEST = """
 
 
 class UsageStore:
-    """Table C{message_usage}, and the sums of each session."""
+    """Storage in the table C{message_usage}, with the sums of each session in memory."""
 
     def __init__(self, database: Database, most: int = KEPT) -> None:
         """@param most: maximum number of a session's messages with separate rows."""
@@ -69,18 +69,18 @@ class UsageStore:
         self._totals: dict[str, UsageTotals] = {}
 
     def get_totals(self, session_id: str) -> UsageTotals:
-        """Return the sums of a session."""
+        """Return the sums of a session's messages."""
         known = self._totals.get(session_id)
         if known is None:
             known = self._totals[session_id] = self._compute_totals(session_id)
         return known
 
     def forget_session(self, session_id: str) -> None:
-        """Drop the sums of a session that was deleted."""
+        """Drop the cached sums of a session that was deleted."""
         self._totals.pop(session_id, None)
 
     def merge_usage(self, session_id: str, found: Mapping[str, MessageUsage]) -> bool:
-        """Store the usage of messages, each once; return true if anything is new.
+        """Store the usage of messages, each once; return true if any of it is new.
 
         @param found: the last report of each message, by its name.
         @raise DiskFull: the disk is full; nothing was stored.
@@ -129,7 +129,7 @@ class UsageStore:
         return totals
 
     def _compact_oldest(self, session_id: str) -> None:
-        """Merge the oldest messages into one row for each model, in a transaction."""
+        """Merge a session's oldest messages into one row for each model, in a transaction."""
         oldest = self._database.query_rows(_OLDEST, (session_id, max(1, self._most // 10)))
         sums: dict[str, MessageUsage] = {}
         names = [f"{_SUMMED}{model}" for model in {row["model"] for row in oldest}]
@@ -150,7 +150,7 @@ class UsageStore:
 
 
 def _make_row_name(name: str) -> str:
-    """Return the name of a message's row."""
+    """Return the name under which a message is stored."""
     if len(name) <= NAME_CHARS and not name.startswith(_SUMMED) and is_unicode(name):
         return name
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
