@@ -1,4 +1,4 @@
-"""Folders packed as C{.tar.gz}, chunk by chunk (protocol-files)."""
+"""Packing of folders as C{.tar.gz} archives, produced chunk by chunk (protocol-files)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ from tservice.files.model import FOLDER_NAMES, is_secret
 
 PIECE = 256 * 1024
 LEVEL = 1
-"""Compression level: links are seldom faster, and the panes need the processor too."""
+"""Compression level. The lowest is enough: the processor is the bottleneck, and the panes need it
+too.
+"""
 
 FOLDERS = 200_000
-"""Limit of folders that wait to be packed; a larger archive is aborted."""
+"""Maximum number of subfolders that may wait to be packed. An archive that exceeds it is
+aborted.
+"""
 
 _GZIP = 31
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -28,13 +32,16 @@ _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def pack_folder(top: ConfinedEntry, name: str, closed: AccessRules) -> Generator[bytes, None, None]:
-    """Yield the archive of the folder C{top} in chunks of about L{PIECE}; empty chunks may occur.
+    """Yield the archive of the folder C{top} in chunks of about L{PIECE} bytes. Some chunks may be
+    empty.
 
-    Secrets, sockets, pipes and devices are left out; links are packed as links.  C{top} must stay
-    open until the end.
+    Secrets, sockets, pipes and devices are left out. Symbolic links are packed as links. The caller
+    must keep C{top} open until the generator ends.
 
     @param name: name of the folder in the archive.
-    @raise OSError: the disk failed; entries that vanish are left out.
+    @param closed: rules for folders to leave out.
+    @raise OSError: the disk failed. Entries that vanish while packing are left out without an
+        error.
     """
     deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
     for block in _archive_blocks(top, name, closed):
@@ -89,10 +96,12 @@ def _list_names(folder: int) -> list[bytes]:
 def _entry_blocks(
     folder: int, name: bytes, shown: str, *, secret: bool
 ) -> Generator[bytes, None, bool]:
-    """Yield the blocks of one entry, unless it is a folder.
+    """Yield the tar blocks of one entry; yield nothing for a folder.
 
-    @param secret: leave out a file of that name.
-    @return: true for a folder.
+    @param folder: descriptor of the folder that contains the entry.
+    @param shown: path of the entry in the archive.
+    @param secret: true if a file with this name is a secret and must be left out.
+    @return: true if the entry is a folder, which the caller packs separately.
     """
     try:
         found = os.open(name, _LOOK, dir_fd=folder)
@@ -125,8 +134,9 @@ def _file_blocks(found: int, shown: str) -> Iterator[bytes]:
 
 
 def _content_blocks(descriptor: int, size: int) -> Iterator[bytes]:
-    """Yield exactly this many bytes: a file that grows is cut, one that shrinks is filled with
-    zeros.
+    """Yield exactly C{size} bytes of a file, as announced in its tar header.
+
+    A file that has grown is cut. A file that has shrunk is padded with zeros.
     """
     left = size
     while left:

@@ -28,7 +28,7 @@ from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions, Session
 
 _GIT = ".git"
-"""A repository, or the file that names one: its hooks and settings run commands."""
+"""Name of a repository, or of a file that points to one. Hooks and settings inside run commands."""
 
 
 def build_files(
@@ -39,10 +39,10 @@ def build_files(
     audit: IAuditLog,
     words: CapabilityTokens,
 ) -> FeatureRegistration[FilesService]:
-    """Build the feature with its routes. Uploads are swept from the start on, and a stop ends
-    followed files.
+    """Build the feature with its routes. Starting it starts the removal of old uploads; stopping it
+    ends the streams of followed files.
 
-    @param words: tokens for addresses that a browser fetches by itself.
+    @param words: issuer of the tokens in URLs that a browser requests without the page's key.
     """
     workers = WorkspaceWorkers(ground.worker_pools.files, ground.locations, ground.workspace_bounds)
     quota = DailyUploadQuota(ground.reactor, DAY_BYTES)
@@ -109,7 +109,7 @@ def _build_dependencies(
 
 @frozen
 class _OtherFeatures:
-    """Queries to other features on behalf of the routes."""
+    """Queries to the sessions and CLI features that the file routes need."""
 
     sessions: ISessions
     clis: ICliRegistry
@@ -122,13 +122,15 @@ class _OtherFeatures:
         return workspace_of(self.sessions.get(session_id, call.identity))
 
     def describe_insertion(self, session_id: str, path: str) -> dict[str, str]:
-        """Return the text to type for a file, and its kind."""
+        """Return the text to type for a file into the session's prompt, and the form of that
+        text.
+        """
         entry = self.clis.get_entry(self.sessions.get(session_id).mode)
         form = AttachmentForm.PATH if entry is None else entry.capabilities.attachment
         return {"insert": form.format_path(path), "attachment": form.value}
 
     def runs(self, path: str) -> bool:
-        """Return whether a file at C{path} can configure git, or an agent, to run something."""
+        """Return true if a file at C{path} can make git or an agent run a command."""
         sources = [
             source
             for entry in self.clis.list_entries()
@@ -150,7 +152,7 @@ class _OtherFeatures:
 
 
 def workspace_of(session: Session) -> Workspace:
-    """Return the workspace of a session."""
+    """Return the folder, location and owner of a session's files."""
     return Workspace(
         session_id=session.id,
         folder=session.working_dir,

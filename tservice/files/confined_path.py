@@ -1,9 +1,9 @@
-"""Access to a folder that no path can leave (protocol-files).
+"""Access to files below a folder, such that no path can lead outside (protocol-files).
 
-A path is walked from descriptor to descriptor, and the kernel follows no link on the way. The text
-of a link is read from its own descriptor, and walked by the same rules.  Concurrent changes
-therefore do no harm: each step goes down from a folder that was reached by steps down, or starts
-again at the top.
+A path is resolved one component at a time, each with a descriptor, and the kernel never follows a
+link. A link's text is read from the link's own descriptor and resolved by the same rules.
+Concurrent renames are harmless: each component is opened in a folder that was itself reached from
+the top. After C{..} the walk starts again at the top.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.files.model import check_path, outside_refused, secret_refused
 
 STEPS = 512
-"""Limit of path parts, including those of links and those repeated after C{..}."""
+"""Maximum number of path components to resolve. Components of links, and those repeated after
+C{..}, count too.
+"""
 
 LINKS = 40
 
@@ -31,15 +33,16 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 FolderId = tuple[int, int]
-"""Device and inode."""
+"""Device and inode numbers that identify a folder."""
 
 
 @frozen
 class AccessRules:
-    """Rules for inaccessible folders, including everything below them.
+    """Folders that file operations must not enter.
 
-    @ivar free: folders that stay accessible within an inaccessible one.
-    @ivar inside: bounds that the workspace itself must be in.
+    @ivar folders: inaccessible folders, including everything below them.
+    @ivar exempt: folders within an inaccessible folder that stay accessible.
+    @ivar bounds: folders that the workspace itself must be in.
     """
 
     folders: frozenset[FolderId] = frozenset()
@@ -47,18 +50,20 @@ class AccessRules:
     bounds: FolderLimit = ANYWHERE
 
     def denies(self, status: os.stat_result) -> bool:
-        """Return true if this folder is inaccessible."""
+        """Return true if the folder with this C{status} is inaccessible."""
         return _folder_id(status) in self.folders
 
 
 @frozen(kw_only=True)
 class ConfinedEntry:
-    """Result of resolving a path.
+    """File, folder or missing entry that a path resolves to.
 
-    @ivar names: path from the top with links resolved; empty: the top itself.
-    @ivar paths: its absolute paths: as requested, and with links resolved.
-    @ivar folder: descriptor of the folder that contains it; for a folder, its own.
-    @ivar descriptor: C{O_PATH} descriptor of the entry; C{None}: it does not exist.
+    @ivar names: path components from the top, with links resolved. An empty tuple means the top
+        itself.
+    @ivar paths: absolute paths of the entry: the requested one, and the one with links resolved.
+    @ivar folder: descriptor of the folder that contains the entry; for a folder, its own
+        descriptor.
+    @ivar descriptor: C{O_PATH} descriptor of the entry, or C{None} if the entry does not exist.
     """
 
     names: tuple[bytes, ...]
@@ -74,18 +79,18 @@ class ConfinedEntry:
 
     @property
     def path(self) -> str:
-        """Path from the top, as clients see it."""
+        """Path of the entry relative to the top, as clients see it."""
         return "/".join(map(decode_name, self.names)) or "."
 
     @property
     def is_folder(self) -> bool:
-        """True for a folder."""
+        """True if the entry is a folder."""
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
     def require_status(self) -> os.stat_result:
-        """Return the status of the entry.
+        """Return the C{stat} result of the entry.
 
-        @raise FileNotFoundError: it does not exist.
+        @raise FileNotFoundError: the entry does not exist.
         """
         if self.status is None:
             raise FileNotFoundError
@@ -94,26 +99,26 @@ class ConfinedEntry:
     def check_regular(self) -> None:
         """Check that the entry is a regular file.
 
-        @raise FileNotFoundError: it does not exist.
-        @raise ServiceError: 400: it is no regular file.
+        @raise FileNotFoundError: the entry does not exist.
+        @raise ServiceError: 400 if it is not a regular file.
         """
         if not stat.S_ISREG(self.require_status().st_mode):
             raise invalid_field("path", "must be a regular file")
 
     def open_file(self) -> int:
-        """Open exactly the file that was found, for reading.
+        """Open exactly the file that the path resolved to, and return a descriptor for reading.
 
-        @raise FileNotFoundError: it does not exist.
-        @raise ServiceError: 400: it is no regular file, and was not opened.
+        @raise FileNotFoundError: the file does not exist.
+        @raise ServiceError: 400 if it is not a regular file; such an entry is never opened.
         """
         self.check_regular()
         return os.open(f"/proc/self/fd/{self.descriptor}", _READ)
 
     def open_folder(self) -> int:
-        """Open the folder for listing.
+        """Open the folder and return a descriptor for listing it.
 
-        @raise FileNotFoundError: it does not exist.
-        @raise ServiceError: 400: it is no folder.
+        @raise FileNotFoundError: the folder does not exist.
+        @raise ServiceError: 400 if it is not a folder.
         """
         self.require_status()
         if not self.is_folder:
@@ -122,17 +127,19 @@ class ConfinedEntry:
 
 
 class ConfinedFolder:
-    """Opened workspace that paths cannot leave.
+    """Open workspace folder, below which paths are resolved without leaving it.
 
-    @ivar real: its path with links resolved.
+    @ivar real: path of the folder with links resolved.
     """
 
     def __init__(self, folder: str, closed: AccessRules = AccessRules()) -> None:
-        """Open the workspace.
+        """Open the workspace folder.
 
+        @param closed: rules for folders that must not be entered.
         @raise FileNotFoundError: the folder does not exist.
-        @raise ServiceError: 400: it has become a folder of the kernel's; 403: it is inaccessible by
-            C{closed}, or was replaced by a link to something that does not belong to the account.
+        @raise ServiceError: 400 if the folder now belongs to the kernel, such as C{/proc}. 403 if
+            C{closed} denies access, or if the folder was replaced by a link to one outside the
+            account's bounds.
         """
         self._asked = os.fsencode(folder)
         self._closed = closed
@@ -146,7 +153,7 @@ class ConfinedFolder:
             raise
 
     def close(self) -> None:
-        """Close the workspace."""
+        """Close the descriptor of the workspace folder."""
         os.close(self._top)
 
     def __enter__(self) -> ConfinedFolder:
@@ -157,11 +164,12 @@ class ConfinedFolder:
 
     @contextmanager
     def find(self, path: str) -> Iterator[ConfinedEntry]:
-        """Resolve C{path}, which is relative, or absolute and inside.
+        """Resolve C{path} and yield the entry, whose descriptors are closed after the block.
 
-        @raise ServiceError: 400: invalid path, or too many steps or links; 403: it leads outside,
-            or into an inaccessible folder.
-        @raise OSError: a folder on the way is missing, is no folder, or may not be entered.
+        @param path: relative to the workspace, or absolute and inside the workspace.
+        @raise ServiceError: 400 for an invalid path, or too many components or links; 403 if the
+            path leads outside or into an inaccessible folder.
+        @raise OSError: a folder of the path is missing, is not a folder, or may not be entered.
         """
         check_path(path)
         words = os.fsencode(path)
@@ -176,9 +184,9 @@ class ConfinedFolder:
             walk.close()
 
     def _relative_parts(self, path: bytes) -> list[bytes]:
-        """Return the parts of an absolute path below the top.
+        """Return the components of an absolute path, relative to the top.
 
-        @raise ServiceError: 403: the path is outside.
+        @raise ServiceError: 403 if the path is outside the workspace.
         """
         for top in (self.real, self._asked):
             if path == top or path.startswith(top.rstrip(b"/") + b"/"):
@@ -186,7 +194,10 @@ class ConfinedFolder:
         raise outside_refused()
 
     def _check_ancestors(self) -> None:
-        """Check that no ancestor, with links resolved, is inaccessible."""
+        """Check that the rules deny access to no ancestor of the workspace.
+
+        @raise ServiceError: 403 if an ancestor, with links resolved, is inaccessible.
+        """
         if not self._closed.folders:
             return
         at = os.dup(self._top)
@@ -211,7 +222,7 @@ class ConfinedFolder:
 
 
 class _PathWalk:
-    """Walk along one path; it holds two descriptors at most."""
+    """Resolution of one path. At most two descriptors are open at a time."""
 
     def __init__(
         self, top: int, closed: AccessRules, inside: Callable[[bytes], list[bytes]]
@@ -270,7 +281,7 @@ class _PathWalk:
         self._names.append(part)
 
     def _go_up(self) -> list[bytes]:
-        """Return to the top, and return the parts that lead to the parent folder."""
+        """Restart the walk at the top, and return the components that lead to the parent folder."""
         if not self._names:
             raise outside_refused()
         again = self._names[:-1]
@@ -278,7 +289,7 @@ class _PathWalk:
         return _reverse_parts(again)
 
     def _follow_link(self, link: int) -> list[bytes]:
-        """Return the parts of a link's target and close the link's descriptor."""
+        """Return the components of a link's target, and close the link's descriptor."""
         try:
             target = os.readlink(b"", dir_fd=link)
         finally:
@@ -299,7 +310,7 @@ class _PathWalk:
 
 
 def _reverse_parts(parts: list[bytes]) -> list[bytes]:
-    """Return the parts in reverse order, without empty ones and dots."""
+    """Return the components in reverse order, without empty ones and C{.}."""
     return [part for part in reversed(parts) if part not in (b"", b".")]
 
 
@@ -308,7 +319,9 @@ def _folder_id(status: os.stat_result) -> FolderId:
 
 
 def find_folder_ids(folder: str | os.PathLike[str]) -> frozenset[FolderId]:
-    """Return the identity of C{folder}; empty if it does not exist."""
+    """Return a set with the identity of C{folder}. The set is empty if the folder does not
+    exist.
+    """
     with suppress(OSError):
         return frozenset({_folder_id(os.stat(folder))})
     return frozenset()

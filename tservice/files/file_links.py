@@ -1,8 +1,8 @@
-"""Short-lived addresses that open one file (protocol-file-link).
+"""Short-lived URLs that open one file without the page's key (protocol-file-link).
 
-A request that a browser makes by itself, for a picture or a download, has a cookie but no key of
-the page.  Therefore it is refused.  A token in the path opens the one file, with the rights of its
-creator.
+For a picture or a download, a browser sends the cookie but not the page's key, so the service
+refuses the request. The URLs of this module contain a token instead. The token opens one file, with
+the permissions of the user who created it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tservice.core.identity import Identity
 
 KIND = "file"
 SECONDS = 600.0
-"""Seconds after its last use at which a token expires."""
+"""Seconds after the last use of a token at which it expires."""
 
 
 class FileCapability(Protocol):
-    """Subject of a token."""
+    """Permission that a token gives: its subject is one file."""
 
     @property
     def subject(self) -> str: ...
@@ -45,7 +45,7 @@ class CapabilityTokens(Protocol):
 class FileLink:
     """File that a token opens.
 
-    @ivar download: the file is to be saved, not shown.
+    @ivar download: true if the browser must save the file instead of displaying it.
     """
 
     session_id: str
@@ -54,24 +54,28 @@ class FileLink:
 
 
 class FileLinks:
-    """Registry of tokens for files."""
+    """Registry of the tokens that open files."""
 
     def __init__(self, words: CapabilityTokens) -> None:
         self._words = words
 
     def create_token(self, link: FileLink, caller: Identity) -> str:
-        """Return a new token for C{link}."""
+        """Create a token that opens C{link} with the permissions of C{caller}, and return it."""
         subject = json.dumps([link.session_id, link.path, link.download])
         return self._words.create_token(
             KIND, subject, caller.username, caller.auth_session, lasts=SECONDS
         )
 
     def is_valid(self, word: str) -> bool:
-        """Return true if C{word} is still valid; the check counts as a use."""
+        """Return true if the token C{word} is still valid. The check counts as a use of the
+        token.
+        """
         return self._words.find_grant(KIND, word) is not None
 
     def find_link(self, word: str) -> FileLink | None:
-        """Return the link of C{word}; C{None} if it is unknown or expired."""
+        """Return the file that the token C{word} opens, or C{None} if the token is unknown or
+        expired.
+        """
         found = self._words.find_grant(KIND, word)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""File tree of a workspace, breadth first (protocol-files)."""
+"""Listing of a workspace's files and folders as a tree, breadth first (protocol-files)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Entry = dict[str, Any]
 
 @frozen(kw_only=True)
 class TreeRequest:
-    """Request for a tree.
+    """Parameters of a tree listing.
 
-    @ivar depth: levels, from 1; clamped.
+    @ivar depth: number of folder levels to list, from 1. Values out of range are clamped.
     """
 
     path: str = "."
@@ -37,9 +37,9 @@ class TreeRequest:
 
 @frozen
 class _PendingFolder:
-    """Folder that is still to be listed.
+    """Folder whose entries are still to be listed.
 
-    @ivar steps: path from the root of the tree; without links.
+    @ivar steps: path components from the root of the tree, none of which is a link.
     """
 
     steps: tuple[bytes, ...]
@@ -48,7 +48,7 @@ class _PendingFolder:
 
 @define
 class TreeBuilder:
-    """Builder of a tree; limited to L{TREE_ENTRIES}."""
+    """Builder of a tree listing with at most L{TREE_ENTRIES} entries."""
 
     top: ConfinedEntry
     wanted: TreeRequest
@@ -59,7 +59,7 @@ class TreeBuilder:
     _waiting: deque[_PendingFolder] = field(factory=deque)
 
     def build_entries(self) -> list[Entry]:
-        """Return the entries of the root folder, with nested entries inside."""
+        """Return the entries of the root folder. Each listed folder contains its own entries."""
         beginning: Entry = {"path": self.top.path}
         self._list_folder(self.top.open_folder(), _PendingFolder((), beginning))
         depth = min(max(self.wanted.depth, 1), TREE_DEPTH)
@@ -95,7 +95,7 @@ class TreeBuilder:
             os.close(at)
 
     def _list_folder(self, descriptor: int, folder: _PendingFolder) -> None:
-        """Add the entries of the folder, and close C{descriptor}."""
+        """Add the entries of C{folder} to the tree, and close its C{descriptor}."""
         try:
             room = TREE_ENTRIES - self._count
             names = list(islice(self._sorted_names(descriptor), room + 1))
@@ -111,7 +111,7 @@ class TreeBuilder:
             os.close(descriptor)
 
     def _sorted_names(self, descriptor: int) -> Iterator[str]:
-        """Yield names, folders first, ignoring case."""
+        """Yield the names in a folder in alphabetical order, ignoring case. Folders come first."""
         folders: list[str] = []
         files: list[str] = []
         with os.scandir(descriptor) as found:
@@ -150,10 +150,11 @@ class TreeBuilder:
 
 
 def list_tree(workspace: str, wanted: TreeRequest, closed: AccessRules) -> dict[str, Any]:
-    """Return the answer of C{GET files}.
+    """Return the body of the response to C{GET files}.
 
-    @raise ServiceError: 400: no folder; 403: outside, or inaccessible.
-    @raise OSError: it is missing, or may not be read.
+    @param workspace: path of the workspace folder.
+    @raise ServiceError: 400 if the path is not a folder; 403 if it is outside or inaccessible.
+    @raise OSError: the folder is missing or may not be read.
     """
     with ConfinedFolder(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
         tree = TreeBuilder(spot, wanted, closed)

@@ -1,4 +1,4 @@
-"""Watching of folders for changes (inotify(7))."""
+"""Notification about changes in folders, by inotify(7)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ _CHANGES = (
 
 READ_BYTES = 64 * 1024
 REST_SECONDS = 0.05
-"""Pause between reads: a writer can make a million changes a second.  The kernel queues events as
-far as it has room.
+"""Seconds to pause between two reads of inotify events, as a program can cause a million a second.
+
+The kernel queues events during the pause, up to its limit.
 """
 LISTENERS_PER_TURN, TURN_SECONDS = 4, 0.008
 """Listeners notified in one reactor turn, and the seconds until the next turn: hundreds of reads in
@@ -43,9 +44,10 @@ _EVENT = struct.Struct("=iIII")
 
 
 class _BatchedNotifier(inotify.INotify):
-    """Notifier that reports each folder once per read, and all folders after a queue overflow.
+    """inotify reader that reports each changed folder once per read.
 
-    Twisted's own class reports each event with its path, which would use up the reactor's time.
+    After an overflow of the kernel's queue it reports every folder. Twisted's own class reports
+    each event with its path, which would keep the reactor busy.
     """
 
     _resting: IDelayedCall | None = None
@@ -80,9 +82,9 @@ class _BatchedNotifier(inotify.INotify):
 
 @frozen(eq=False)
 class _WatchedFolder:
-    """Watched folder with its own descriptor, so that renaming it does no harm.
+    """Watched folder with an open descriptor, so that the watch survives a rename of the folder.
 
-    @ivar listeners: callbacks, each by a unique key.
+    @ivar listeners: functions to call after a change, each under a unique key.
     """
 
     path: FilePath[str]
@@ -91,9 +93,10 @@ class _WatchedFolder:
 
 
 class FolderWatches:
-    """Watches of all folders with followed files.
+    """Watches of all folders that contain followed files.
 
-    The kernel keeps one watch for a folder, however often it is added: so they are counted here.
+    The kernel has one watch for a folder, however often it is added. This class therefore counts
+    the listeners of each folder, and removes the watch after the last one.
     """
 
     _log = Logger()
@@ -110,11 +113,11 @@ class FolderWatches:
         return len(self._watched)
 
     def watch_folder(self, folder: int, listener: Heard) -> Callable[[], None]:
-        """Call C{heard} after each change in C{folder}.
+        """Call C{listener} after each change in C{folder}.
 
-        @param folder: a descriptor, which may be closed afterwards.
-        @return: ends the watch; may be called twice.
-        @raise ServiceError: 422: the system's limit of watches is reached.
+        @param folder: descriptor of the folder. The caller may close it afterwards.
+        @return: function that ends the watch. It may be called twice.
+        @raise ServiceError: 422 if the system's limit of inotify watches is reached.
         """
         status = os.fstat(folder)
         key = (status.st_dev, status.st_ino)
@@ -162,7 +165,10 @@ class FolderWatches:
         return handle_event
 
     def _notify_listeners(self) -> None:
-        """Notify the next few listeners; those that are due again come last."""
+        """Call a limited number of listeners and schedule the others.
+
+        A listener whose folder changes again moves to the end of the queue.
+        """
         self._turn = None
         for own in tuple(islice(self._pending, LISTENERS_PER_TURN)):
             heard = self._pending.pop(own, None)

@@ -1,4 +1,4 @@
-"""Streams of followed files: their messages and their ends (protocol-files)."""
+"""Streams that send the text appended to a file, as C{tail -f} does (protocol-files)."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ BEAT_SECONDS = 15.0
 Message = dict[str, Any]
 
 HEARTBEAT: Message = {}
-"""Heartbeat message: there is no news, and the stream is alive."""
+"""Empty message that shows that the stream is alive while the file does not change."""
 
 
 class FileFollowers:
-    """Registry of the streams of followed files.
+    """Registry of the open streams of followed files.
 
-    @param new_id: returns the id of a new stream.
+    @param new_id: returns a new unique id for a stream.
     """
 
     def __init__(
@@ -52,17 +52,19 @@ class FileFollowers:
 
     @property
     def count(self) -> int:
-        """Number of open streams."""
+        """Number of open streams of all sessions."""
         return len(self._streams)
 
     async def follow_file(
         self, workspace: Workspace, path: str, lines: int
     ) -> AsyncIterator[Message]:
-        """Yield the messages of one stream. It ends after L{IDLE_SECONDS} without news, and with
-        its session.
+        """Yield the messages of a new stream for one file.
 
-        @raise ServiceError: 429: the session has L{STREAMS} already; else as in
-            L{FileTail.open_at_lines}.
+        The stream ends with its session, or after L{IDLE_SECONDS} without new text.
+
+        @param lines: number of last lines in the first message.
+        @raise ServiceError: 429 if the session has L{STREAMS} streams already. Other errors are
+            those of L{FileTail.open_at_lines}.
         """
         place = workspace.session_id
         if self._open[place] >= STREAMS:
@@ -93,7 +95,10 @@ class FileFollowers:
                 await handle.close()
 
     def end_streams(self, session_id: str | None = None) -> None:
-        """End the streams of one session, or all."""
+        """End the streams of one session.
+
+        @param session_id: id of the session. C{None} ends the streams of all sessions.
+        """
         for stream, of in tuple(self._streams.items()):
             if session_id in (None, of):
                 stream.finish()
@@ -102,7 +107,7 @@ class FileFollowers:
 class _FollowedStream:
     """Stream of one followed file.
 
-    @ivar stop: ends the watch.
+    @ivar stop: function that ends the watch of the file's folder.
     """
 
     stop: Callable[[], None] | None = None
@@ -118,7 +123,11 @@ class _FollowedStream:
     async def iterate_messages(
         self, handle: WorkerHandle, tail: FileTail, news: TailUpdate
     ) -> AsyncIterator[Message]:
-        """Yield messages, starting with C{news}, until L{finish}."""
+        """Yield C{news} as the first message, then new text and heartbeats until L{finish} is
+        called.
+
+        @param handle: owner of the open files of C{tail}.
+        """
         while not self._is_over():
             if news.truncated:
                 yield {"type": "truncated"}
@@ -144,17 +153,17 @@ class _FollowedStream:
         yield {"type": "end"}
 
     def mark_changed(self) -> None:
-        """Handle a change in the file's folder."""
+        """Note that something in the file's folder changed, so that the file is read again."""
         self._dirty = True
         self._wake_reader()
 
     def finish(self) -> None:
-        """End the stream."""
+        """End the stream after its current message."""
         self._over = True
         self._wake_reader()
 
     def release(self) -> None:
-        """Release the watch and the timer."""
+        """End the watch of the folder and cancel the heartbeat timer."""
         if self.stop is not None:
             self.stop()
         self._timers.cancel_all()
@@ -163,7 +172,10 @@ class _FollowedStream:
         return self._over
 
     async def _wait_for_change(self) -> bool:
-        """Wait for a change or the end; return true if only a heartbeat is due."""
+        """Wait until the folder changes, the stream ends, or a heartbeat is due.
+
+        @return: true if only a heartbeat is due.
+        """
         if "beat" not in self._timers:
             self._timers.schedule_call("beat", BEAT_SECONDS, self._handle_beat)
         self._waiting = Deferred()

@@ -1,4 +1,4 @@
-"""File types by name and first bytes, and limits (pure)."""
+"""Limits of file operations, and file types by name and by first bytes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,33 @@ from tservice.core.text import is_mark
 TREE_ENTRIES = 5000
 TREE_DEPTH = 10
 FOLDER_NAMES = 200_000
-"""Names of one folder that are read; the first in order are shown."""
+"""Maximum number of names that are read from one folder. The first of them in order are listed."""
 
 TEXT_BYTES = 10 * 1024 * 1024
 """Largest file that is shown as text, in bytes (protocol-files)."""
 CONTENT_BYTES = 1024 * 1024
-"""Bytes of one answer, whatever number of lines was requested."""
+"""Maximum size of one response in bytes, regardless of the number of lines requested."""
 CONTENT_LINES = 10_000
 EDIT_BYTES = 512 * 1024
 
 UNEXPANDED_FOLDERS = frozenset(
     {".git", "node_modules", "dist", "build", "target", "vendor", "venv", "__pycache__"}
 )
-"""Folders that are listed, and entered only on request (protocol-files)."""
+"""Names of folders that appear in a tree without their entries, unless requested
+(protocol-files).
+"""
 
 UPLOADS = ".service-uploads"
 LEGACY_UPLOADS = ".claude-images"
-"""Folder of images in the predecessor program: readable, and swept (protocol-uploads)."""
+"""Folder for images of the predecessor program. Its files can be read, and old ones are removed
+(protocol-uploads).
+"""
 
 GENERATED_NAME = re.compile(r"(?:(?:paste|upload|screenshot)-[0-9]{10,16}-[0-9a-f]{6,32}[.-].*|"
                   r"\.(?:paste|upload|edit)-[0-9a-f]{16}\.part)", re.DOTALL)  # fmt: skip
-"""Names that only the service generates: no other files are swept."""
+"""Pattern of file names that only the service generates. Other files are never removed as old
+uploads.
+"""
 
 KEPT_SECONDS = 7 * 24 * 3600.0
 SWEEP_SECONDS = 3600.0
@@ -45,33 +51,34 @@ IMAGES_A_MINUTE = 30
 UPLOAD_BYTES = 100 * 1024 * 1024
 UPLOAD_FILES = 20
 DAY_BYTES = 10 * 1024**3
-"""Bytes that an account may upload per day (protocol-uploads)."""
+"""Maximum number of bytes that an account may upload per day (protocol-uploads)."""
 FREE_BYTES, FREE_PERCENT = 10**9, 5
 """Disk space that an upload must leave free: both limits hold."""
 SCREENSHOT_BYTES = 10 * 1024 * 1024
 SCREENSHOTS_LISTED = 50
 FORM_SPARE = 64 * 1024
-"""Bytes of a form in addition to its files: heads and boundaries."""
+"""Maximum number of bytes of a form besides its files, for part headers and boundaries."""
 
 TRANSFERS = 16
-"""Concurrent uploads and downloads of one session."""
+"""Maximum number of concurrent uploads and downloads of one session."""
 
 HEAD_BYTES = 64
-"""Number of first bytes needed to recognize an image type."""
+"""Number of bytes at the beginning of a file that are enough to recognize an image type."""
 
 _HEIC = frozenset({b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"})
 _NAME_SIGNS = re.compile(r"[^\w.-]")
-"""Characters that are replaced: an agent reads a path in a prompt up to a blank."""
+"""Characters that are replaced in the name of an upload, as a path in a prompt ends at a space."""
 
 
 @frozen(kw_only=True)
 class Workspace:
     """Folder that a session works in.
 
-    @ivar session_id: session whose limits apply.
-    @ivar folder: the path as the session has it.
-    @ivar place: location whose rights apply to all operations.
-    @ivar owner: account that owns it; C{None}: there is one user, or it belongs to the service.
+    @ivar session_id: id of the session, to which the limits apply.
+    @ivar folder: path of the folder as stored in the session.
+    @ivar place: location of the session. File operations run with the rights of its OS user.
+    @ivar owner: account that owns the session. C{None} if there is only one user, or if the session
+        belongs to the service.
     """
 
     session_id: str
@@ -91,16 +98,17 @@ def outside_refused() -> ServiceError:
 
 
 def check_path(path: str) -> None:
-    """Check that a path is valid.
+    """Check that a path received from a client has a valid form.
 
-    @raise ServiceError: 400.
+    @raise ServiceError: 400 if the path is invalid.
     """
     if not path or len(path) > 4096 or "\0" in path:
         raise invalid_field("path", "must be a path of 1 to 4096 characters")
 
 
 def image_type(head: bytes) -> str | None:
-    """Return the file extension of an image by its first bytes; C{None} if unknown.
+    """Return the file extension for an image with the first bytes C{head}, or C{None} for other
+    files.
 
     >>> image_type(b"GIF89a...")
     'gif'
@@ -133,14 +141,16 @@ _EXTENSIONS = {
 
 
 def image_type_by_name(filename: str) -> str | None:
-    """Return the image type that a file name claims."""
+    """Return the image type that a file name's extension claims, or C{None} for other
+    extensions.
+    """
     return _EXTENSIONS.get(filename.rpartition(".")[2].lower()) if "." in filename else None
 
 
 def safe_file_name(filename: str | None) -> str:
-    """Return the last part of a received name, made safe for a folder.
+    """Return the last component of a file name sent by a client, with unsafe characters replaced.
 
-    >>> plain_name("../../a b.txt")
+    >>> safe_file_name("../../a b.txt")
     'a_b.txt'
     """
     last = (filename or "").replace("\\", "/").rpartition("/")[2]
@@ -153,5 +163,7 @@ def safe_file_name(filename: str | None) -> str:
 
 
 def _safe_character(sign: str) -> str:
-    """Return C{sign} if it is a word character in any script, else an underscore."""
+    """Return C{sign} unchanged if it is a letter or digit of any script, otherwise an
+    underscore.
+    """
     return sign if is_mark(sign) or not _NAME_SIGNS.match(sign) else "_"

@@ -1,4 +1,4 @@
-"""Open files, and folders packed on the fly, read chunk by chunk."""
+"""Open files, and folders that are packed while they are read, with one interface."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tservice.files.workers import WorkerHandle
 
 _UNKNOWN = "application/octet-stream"
 _RUN = re.compile(r".*/.*(javascript|ecmascript|jscript|livescript).*|text/css")
-"""Media types that a page of the service's origin would run or apply as style sheets."""
+"""Media types that a browser would run as script or apply as style sheet."""
 
 
 @frozen(kw_only=True)
 class FileInfo:
-    """Information on an opened file.
+    """Name, size and other properties of an open file.
 
-    @ivar tag: changes with the contents (C{ETag}).
-    @ivar modified: Unix seconds.
+    @ivar tag: value of the C{ETag} header, which changes when the contents change.
+    @ivar modified: modification time in Unix seconds.
     """
 
     name: str
@@ -36,21 +36,25 @@ class FileInfo:
 
     @property
     def media_type(self) -> str:
-        """Media type by name; scripts and style sheets become plain text."""
+        """Media type by the name's extension. Scripts and style sheets are reported as plain
+        text.
+        """
         kind = mimetypes.guess_type(self.name)[0] or _UNKNOWN
         kind = "text/plain" if _RUN.fullmatch(kind) else kind
         return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
 
 class OpenFile:
-    """File opened for random access; the caller closes it."""
+    """File opened for reading at any offset. The caller has to close it."""
 
     def __init__(self, handle: WorkerHandle, about: FileInfo, descriptor: int) -> None:
         self.about = about
         self._handle, self._descriptor = handle, descriptor
 
     async def read_chunk(self, at: int, size: int) -> bytes:
-        """Return at most C{size} bytes from offset C{at}, limited to one chunk."""
+        """Return at most C{size} bytes from offset C{at}; a single call returns at most one
+        chunk.
+        """
         return await self._handle.run_with_resources(
             lambda held: os.pread(self._descriptor, min(size, PIECE), at)
         )
@@ -61,14 +65,14 @@ class OpenFile:
 
 
 class OpenFolder:
-    """Folder that is packed as it is read; the caller closes it."""
+    """Folder that is packed into an archive while it is read. The caller has to close it."""
 
     def __init__(self, handle: WorkerHandle, name: str, pieces: Iterator[bytes]) -> None:
         self.name = name
         self._handle, self._pieces = handle, pieces
 
     async def read_chunk(self) -> bytes:
-        """Return the next bytes of the archive; nothing at its end."""
+        """Return the next bytes of the archive, or an empty string at its end."""
         return await self._handle.run_with_resources(lambda held: self._collect_chunk())
 
     async def close(self) -> None:
@@ -76,7 +80,9 @@ class OpenFolder:
         await self._handle.close()
 
     def _collect_chunk(self) -> bytes:
-        """Return about C{PIECE} bytes, packed from not much more than four times that."""
+        """Return about C{PIECE} bytes of the archive, which pack little more than four times as
+        much data.
+        """
         pieces, size = [], 0
         for count, piece in enumerate(self._pieces, 1):
             pieces.append(piece)
@@ -98,12 +104,14 @@ def open_path(
     *,
     folders: bool,
 ) -> Opened:
-    """Open the file or folder at C{path}, in a thread.
+    """Open the file or folder at C{path}. Runs in a worker thread.
 
-    @param held: closes it.
-    @param folders: pack a folder; else a folder is a 400.
-    @raise ServiceError: 400: neither file nor folder; 403: outside, or a secret.
-    @raise OSError: it is missing, or may not be read.
+    @param held: stack that closes the file or folder.
+    @param handle: owner of resources for later reads.
+    @param workspace: path of the workspace folder.
+    @param folders: true to pack a folder as an archive; false to refuse a folder with a 400.
+    @raise ServiceError: 400 if it is neither file nor folder; 403 if it is outside or a secret.
+    @raise OSError: the file is missing or may not be read.
     """
     beneath = held.enter_context(ConfinedFolder(workspace, closed))
     spot = held.enter_context(beneath.find(path))
@@ -120,6 +128,6 @@ def open_path(
 
 
 def file_info(name: str, status: os.stat_result) -> FileInfo:
-    """Return the information on a file."""
+    """Return the name and properties of a file from its C{stat} result."""
     tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'
     return FileInfo(name=name, size=status.st_size, tag=tag, modified=status.st_mtime)

@@ -1,4 +1,4 @@
-"""Quotas of file operations: per minute and session, per day and account."""
+"""Quotas of file operations: per session and minute, and per account and day."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WINDOW = 60.0
 DAY = 24 * 3600.0
 
 Read = Callable[[], Awaitable[bytes]]
-"""Reader of the next bytes of a body; it returns nothing at the end."""
+"""Function that reads the next bytes of a request body. It returns an empty string at the end."""
 
 
 @define
@@ -25,21 +25,22 @@ class _MinuteUsage:
 
 
 class MinuteRateLimit:
-    """Limit of operations per minute and session; failures do not count."""
+    """Maximum number of operations of one session per minute. Failed operations do not count."""
 
     def __init__(self, clock: IReactorTime, most: int, what: str) -> None:
         """Create a limit.
 
-        @param what: name of the operations in an error.
+        @param most: maximum number of operations of a session per minute.
+        @param what: name of the operations in the error text.
         """
         self._clock, self._most, self._what = clock, most, what
         self._known: dict[str, _MinuteUsage] = {}
 
     @contextmanager
     def count_operation(self, session_id: str) -> Iterator[None]:
-        """Count one operation, which the block performs.
+        """Count the operation that the block performs. It does not count if the block fails.
 
-        @raise ServiceError: 429: the limit of this minute is reached.
+        @raise ServiceError: 429 if the session has reached the limit of this minute.
         """
         self._drop_expired()
         minute = self._known.setdefault(session_id, _MinuteUsage())
@@ -63,7 +64,9 @@ class MinuteRateLimit:
 
 
 class DailyUploadQuota:
-    """Quota of bytes that an account may upload and save per UTC day, kept in memory."""
+    """Quota of bytes that an account may upload and save per UTC day. A restart of the service
+    resets it.
+    """
 
     def __init__(self, clock: IReactorTime, most: int) -> None:
         self._clock, self._most = clock, most
@@ -72,9 +75,12 @@ class DailyUploadQuota:
 
     @contextmanager
     def count_bytes(self, account: str, read: Read) -> Iterator[Read]:
-        """Count the bytes that C{read} returns in the block; a failing block refunds them.
+        """Yield a function that reads like C{read} and counts the bytes against the account's
+        quota.
 
-        @raise ServiceError: 422, raised while reading: the quota of the day is used up.
+        The bytes are refunded if the block fails.
+
+        @raise ServiceError: 422, raised while reading, if the quota of the day is used up.
         """
         taken: dict[int, int] = {}
 

@@ -7,9 +7,9 @@ import os
 
 
 def rename_exclusively(folder: int, temporary: bytes, name: bytes) -> None:
-    """Rename C{temporary} to C{name}, both in C{folder}.
+    """Rename C{temporary} to C{name} in the folder with descriptor C{folder}; never replace a file.
 
-    @raise FileExistsError: the name is in use.
+    @raise FileExistsError: a file with that name exists.
     @raise OSError: the file system failed.
     """
     try:
@@ -23,8 +23,9 @@ def rename_exclusively(folder: int, temporary: bytes, name: bytes) -> None:
 
 
 def _rename_unlinked(folder: int, temporary: bytes, name: bytes) -> None:
-    """Rename where hard links are not supported. The name may be taken between check and
-    rename.
+    """Rename on a file system without hard links.
+
+    Another process may create the name between the check and the rename.
     """
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""JSON routes for workspace files: tree, text, saving (protocol-files)."""
+"""JSON routes for workspace files: list a tree, read and save text (protocol-files)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBo
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
 
 WorkspaceOf = Callable[[str], Workspace]
-"""Function that returns the workspace of a session id; 404 if there is none."""
+"""Function that returns the workspace of a session id, or fails with 404 for an unknown session."""
 
 PATH = Annotated[str, Field(description="Relative to the workspace, or an absolute path inside it")]
 
 _ESCAPED = 6
-"""Bytes of an escaped control character in JSON."""
+"""Number of bytes that JSON needs for an escaped control character."""
 
 BODY_LIMIT = _ESCAPED * EDIT_BYTES + 4 * LEAST_BODY_LIMIT
 
@@ -125,10 +125,11 @@ class FileLinkAnswer(ResponseModel):
 
 
 class FilesRoutes:
-    """Operations on files; the rules are in L{FilesService}.
+    """Operations on workspace files. The rules are in L{FilesService}.
 
-    @param revealed: called when a request shows an environment file.
-    @param runs: returns whether a file at that absolute path could have something run.
+    @param revealed: called when a response shows the contents of an environment file.
+    @param runs: returns true if a file at this absolute path could make git or an agent run a
+        command.
     """
 
     def __init__(
@@ -144,7 +145,7 @@ class FilesRoutes:
         self._clock, self._revealed, self._runs = clock, on_reveal, runs
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [
             _file_operation("GET", "files", self.get_tree,
                 "Get the file tree of a workspace", query=TreeQuery,
@@ -163,7 +164,7 @@ class FilesRoutes:
         ]  # fmt: skip
 
     async def get_tree(self, call: OperationCall) -> FileTreeAnswer:
-        """Return the file tree."""
+        """Return the file tree of a session's workspace."""
         query = call.query
         wanted = file_tree.TreeRequest(
             path=query.path, depth=query.depth, show_hidden=query.show_hidden
@@ -171,7 +172,7 @@ class FilesRoutes:
         return await self._files.get_tree(self._workspace_of(call.id), wanted)
 
     async def get_content(self, call: OperationCall) -> FileTextAnswer | FileMediaAnswer:
-        """Return lines of a text, or a description of another file."""
+        """Return lines of a text file, or a description of any other file."""
         query = call.query
         wanted = text_content.TextRequest(
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
@@ -204,7 +205,7 @@ class FilesRoutes:
         )
 
     async def create_link(self, call: OperationCall) -> FileLinkAnswer:
-        """Return an address for an existing file."""
+        """Create a URL that opens one existing file, with a new token."""
         body = call.body
         opened = await self._files.open_entry(
             self._workspace_of(call.id), body.path, folders=body.download

@@ -35,13 +35,13 @@ class ScreenshotsAnswer(ResponseModel):
 
 
 class ScreenshotRoutes:
-    """Operations on screenshots; each user sees only their own."""
+    """Operations on screenshots. A user sees only screenshots that the same user stored."""
 
     def __init__(self, screenshots: ScreenshotStore) -> None:
         self._screenshots = screenshots
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [
             _screenshot_operation("POST", "", self.store_screenshot, "Upload a screenshot",
                                   response_model=KeptScreenshotAnswer,
@@ -68,7 +68,7 @@ class ScreenshotRoutes:
         return ScreenshotsAnswer.model_validate({"screenshots": found})
 
     async def send_screenshot(self, call: OperationCall) -> None:
-        """Send a screenshot."""
+        """Send the image data of a screenshot."""
         name = call.path["name"]
         await send_opened(
             call, await self._screenshots.open_screenshot(call.identity.username, name), save=False

@@ -1,4 +1,4 @@
-"""Screenshots that old clients store in the service (protocol-uploads); deprecated."""
+"""Deprecated storage of screenshots that old clients send to the service (protocol-uploads)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tservice.files.workers import WorkerHandle, WorkspaceWorkers
 RULES = UploadRules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
 
 REMOVED_PREFIX = "gone."
-"""Prefix of folders of removed accounts; no account name begins with it."""
+"""Prefix given to the folders of removed accounts. No account name begins with it."""
 
 _NAME = re.compile(r"screenshot-[0-9]{10,16}-[0-9a-f]{8}\.[a-z]{3,4}")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -36,8 +36,9 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ScreenshotStore:
-    """Store of screenshots in the service's data folder, with a folder for each user; swept like
-    uploads.
+    """Store of screenshots in the service's data folder, with one folder for each user.
+
+    Old screenshots are removed like old uploads.
     """
 
     _log = Logger()
@@ -53,10 +54,13 @@ class ScreenshotStore:
     async def store(
         self, username: str, content_type: str | None, read: Read
     ) -> tuple[Path, StoredUpload]:
-        """Store a screenshot and return its path.
+        """Store a screenshot.
 
-        @raise ServiceError: 400, 413: it is no image, or too large; 422: the account's daily quota
-            is used up, or the disk has too little free space; 429: too many.
+        @param read: reads the form with the image.
+        @return: the path and the stored file.
+        @raise ServiceError: 400 or 413 if it is not an image or is too large. 422 if the account's
+            daily quota is used up, or the disk has too little free space. 429 if there are too many
+            uploads.
         """
         boundary = parse_boundary(content_type)
         folder = self._user_folder(username)
@@ -71,15 +75,15 @@ class ScreenshotStore:
         return folder / kept.filename, kept
 
     async def list_newest(self, username: str) -> list[dict[str, Any]]:
-        """List the newest screenshots, newest first."""
+        """Return the newest screenshots of a user, newest first."""
         folder = self._user_folder(username)
         handle = await self._make_handle(folder)
         return await handle.worker.run_work(lambda: _list_folder(folder))
 
     async def open_screenshot(self, username: str, name: str) -> OpenFile:
-        """Open a screenshot; the caller closes it.
+        """Open a screenshot of a user. The caller has to close it.
 
-        @raise ServiceError: 404: it does not exist.
+        @raise ServiceError: 404 if it does not exist.
         """
         if _NAME.fullmatch(name) is None:
             raise not_found("Screenshot")
@@ -97,7 +101,10 @@ class ScreenshotStore:
             raise
 
     def remove_old(self, now: float) -> None:
-        """Remove old screenshots, in a thread."""
+        """Remove old screenshots of all users in a worker thread.
+
+        @param now: Unix seconds.
+        """
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             if folder.name.startswith(REMOVED_PREFIX):
                 rmtree(folder)
@@ -109,7 +116,10 @@ class ScreenshotStore:
                 os.close(descriptor)
 
     def discard_accounts(self, known: Callable[[str], bool]) -> None:
-        """Rename the folders of removed accounts, so that L{remove_old} removes them."""
+        """Rename the folders of removed accounts, so that L{remove_old} removes their screenshots.
+
+        @param known: returns true if an account with this name exists.
+        """
         for folder in self._folder.iterdir() if self._folder.is_dir() else ():
             if folder.name.startswith(REMOVED_PREFIX) or known(folder.name):
                 continue

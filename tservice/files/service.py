@@ -47,8 +47,10 @@ FILES = UploadRules(field="file", most=UPLOAD_FILES, size=UPLOAD_BYTES, kind="up
 
 @frozen(kw_only=True)
 class AccessRulesFactory:
-    """Factory of access rules: C{data} and everything below is inaccessible, except C{cases}, and
-    so is everything outside the account's bounds.
+    """Factory of the access rules of a workspace.
+
+    The rules deny the folder C{data} and everything below it, except C{cases}. They also deny
+    everything outside the account's bounds.
     """
 
     data: Path
@@ -56,8 +58,9 @@ class AccessRulesFactory:
     bounds: WorkspaceBounds
 
     def __call__(self, workspace: Workspace) -> AccessRules:
-        """Return the rules that hold now. The folders' identities are read with the service's own
-        rights, as an OS user may not see them.
+        """Return the current rules for a workspace.
+
+        The folders are identified with the service's own rights, as an OS user may not see them.
         """
         within = self.cases.is_relative_to(self.data)
         free = find_folder_ids(self.cases) if within else frozenset[FolderId]()
@@ -70,7 +73,7 @@ class FilesDependencies:
     """Dependencies of the file service.
 
     @ivar closed: returns the access rules of a workspace.
-    @ivar quota: shared by all uploads.
+    @ivar quota: daily quota that all uploads share.
     """
 
     clock: IReactorTime
@@ -88,7 +91,7 @@ class FilesDependencies:
 
 
 class FilesService:
-    """File operations, independent of HTTP and sessions."""
+    """File operations on workspaces, independent of HTTP and of session objects."""
 
     def __init__(self, deps: FilesDependencies) -> None:
         self._deps = deps
@@ -97,16 +100,16 @@ class FilesService:
 
     @property
     def transfer_count(self) -> int:
-        """Number of transfers under way."""
+        """Number of uploads and downloads under way."""
         return self._deps.transfers.count
 
     @property
     def stream_count(self) -> int:
-        """Number of streams of followed files."""
+        """Number of open streams of followed files."""
         return self._deps.followers.count
 
     async def get_tree(self, workspace: Workspace, wanted: file_tree.TreeRequest) -> FileTreeAnswer:
-        """Return the answer of C{GET files}."""
+        """Return the body of the response to C{GET files}."""
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.get_worker(workspace)
 
@@ -118,7 +121,7 @@ class FilesService:
     async def get_content(
         self, workspace: Workspace, wanted: text_content.TextRequest
     ) -> dict[str, Any]:
-        """Return the answer of C{GET file-content}, without C{url}."""
+        """Return the body of the response to C{GET file-content}, without the field C{url}."""
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.get_worker(workspace)
         return await worker.run_work(
@@ -133,11 +136,12 @@ class FilesService:
         *,
         account: str,
     ) -> dict[str, Any]:
-        """Save a file and return the answer of C{PUT file-content}.
+        """Save a file and return the body of the response to C{PUT file-content}.
 
-        @param again: authorizes the caller again after the wait for the workspace's location.
-        @param account: the account whose bytes of the day are counted.
-        @raise ServiceError: 422: these are used up; otherwise as L{writing.save}.
+        @param reauthorize: checks the caller's permission again after the wait for a worker.
+        @param account: account whose daily quota counts the saved bytes.
+        @raise ServiceError: 422 if the quota is used up. Other errors are those of
+            L{writing.save_edit}.
         """
 
         async def read() -> bytes:
@@ -151,8 +155,9 @@ class FilesService:
             return await worker.run_work(lambda: writing.save_edit(workspace.folder, edit, closed))
 
     async def open_entry(self, workspace: Workspace, path: str, *, folders: bool = False) -> Opened:
-        """Open a file, or a folder to be packed; the caller closes it.
+        """Open a file, or a folder to be packed. The caller has to close it.
 
+        @param folders: true to accept a folder.
         @raise ServiceError: as in L{open_path}.
         """
         closed = self._deps.closed(workspace)
@@ -169,15 +174,15 @@ class FilesService:
 
     @contextmanager
     def count_transfer(self, workspace: Workspace) -> Iterator[None]:
-        """Count a transfer for the duration of the block.
+        """Count a transfer of the session while the block runs.
 
-        @raise ServiceError: 429: the limit of transfers is reached.
+        @raise ServiceError: 429 if the session has reached its limit of concurrent transfers.
         """
         with self._deps.transfers.hold_slot(workspace.session_id):
             yield
 
     def follow_file(self, workspace: Workspace, path: str, lines: int) -> AsyncIterator[Message]:
-        """Follow a file; see L{FileFollowers.follow_file}."""
+        """Yield messages with the text appended to a file; see L{FileFollowers.follow_file}."""
         return self._deps.followers.follow_file(workspace, path, lines)
 
     async def receive_upload(
@@ -189,11 +194,12 @@ class FilesService:
         *,
         account: str,
     ) -> list[StoredUpload]:
-        """Store the files of a form in the workspace's uploads folder.
+        """Store the files of a form in the workspace's folder for uploads.
 
-        @param account: account whose daily quota is used.
-        @raise ServiceError: 400, 413: the form violates C{rules}; 422: the account's daily quota is
-            used up, or the disk has too little free space; 429: too many.
+        @param account: account whose daily quota counts the bytes.
+        @raise ServiceError: 400 or 413 if the form violates C{rules}. 422 if the account's daily
+            quota is used up, or the disk has too little free space. 429 if there are too many
+            uploads.
         """
         worker = await self._deps.workers.get_worker(workspace)
         boundary = parse_boundary(content_type)
@@ -211,12 +217,12 @@ class FilesService:
             return await feed_receiver(WorkerHandle(worker), receiver, place, counted)
 
     def start(self, hub: EventHub) -> None:
-        """Start to sweep uploads and to listen for removed sessions."""
+        """Start the hourly removal of old uploads, and observe removals of sessions."""
         self._deps.sweeper.start()
         self._unsubscribe = hub.subscribe(self._handle_event)
 
     def stop(self) -> None:
-        """Stop sweeping, following and listening."""
+        """Stop the removal of uploads, end all streams, and stop observing sessions."""
         self._unsubscribe()
         self._deps.sweeper.stop()
         self._deps.followers.end_streams()
@@ -230,9 +236,10 @@ class FilesService:
 async def feed_receiver(
     handle: WorkerHandle, receiver: UploadReceiver, place: Callable[[], int], read: Read
 ) -> list[StoredUpload]:
-    """Feed a form to C{receiver} as it arrives.
+    """Read a form and pass its bytes to C{receiver} as they arrive, in worker threads.
 
-    @param place: opens the folder, in a thread.
+    @param place: opens the target folder and returns its descriptor. Called in a worker thread.
+    @return: the stored files.
     """
     try:
         await handle.run_with_resources(lambda held: receiver.begin(held, place()))
@@ -244,5 +251,5 @@ async def feed_receiver(
 
 
 def upload_path(workspace: Workspace, filename: str) -> str:
-    """Return the absolute path of an upload."""
+    """Return the absolute path of an uploaded file in the workspace."""
     return os.path.join(workspace.folder, UPLOADS, filename)

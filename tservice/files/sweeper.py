@@ -1,4 +1,4 @@
-"""Schedule of the removal of old uploads (protocol-uploads)."""
+"""Hourly removal of old uploads in all workspaces (protocol-uploads)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tservice.files.upload_removal import sweep_workspace
 from tservice.files.workers import WorkspaceWorkers
 
 MOST = 1000
-"""Limit of remembered workspaces; a further one replaces the least recently used."""
+"""Maximum number of remembered workspaces. A further one replaces the least recently used."""
 
 LIMIT = 8 * 1024 * 1024
 
@@ -40,15 +40,15 @@ class _SweptFolder:
 
 
 SHARED_OWNER = "the sweep"
-"""Owner of folders without an account, which share one quota; no account has this name."""
+"""Name under which folders without an account share one quota. No account has this name."""
 
 
 class UploadSweeper:
-    """Hourly sweeper of uploads, also in folders without sessions.
+    """Hourly remover of old uploads, also in folders whose sessions no longer exist.
 
-    @param file: file with the workspaces that have uploads.
-    @param workspaces: returns the workspaces of current sessions.
-    @param more: sweeps other things, given Unix seconds.
+    @param file: path of the file that stores the workspaces with uploads.
+    @param workspaces: returns the workspaces of the current sessions.
+    @param more: removes other old files; called with the time in Unix seconds.
     """
 
     _log = Logger()
@@ -70,17 +70,19 @@ class UploadSweeper:
         self._loop.clock = clock
 
     def start(self) -> None:
-        """Sweep now and every hour."""
+        """Remove old uploads now, and then every hour."""
         self._known = dict.fromkeys(self._read_known()) | self._known
         self._loop.start(SWEEP_SECONDS)
 
     def stop(self) -> None:
-        """Stop sweeping."""
+        """Cancel the hourly removal."""
         if self._loop.running:
             self._loop.stop()
 
     def remember_workspace(self, workspace: Workspace) -> None:
-        """Remember a workspace that is about to get an upload."""
+        """Remember a workspace that is about to receive an upload, so that its old uploads are
+        removed later.
+        """
         spot = _SweptFolder.from_workspace(workspace)
         known = spot in self._known
         self._known.pop(spot, None)
@@ -94,7 +96,7 @@ class UploadSweeper:
         return spawn_logged(self.sweep_all(), self._log, "sweeping uploads")
 
     async def sweep_all(self) -> int:
-        """Sweep all workspaces and return the number of removed files."""
+        """Remove old uploads in all workspaces, and return the number of removed files."""
         now, gone = unix_seconds(self._clock), 0
         present = {_SweptFolder.from_workspace(each): each for each in self._workspaces()}
         remembered = {

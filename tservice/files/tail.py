@@ -1,4 +1,4 @@
-"""Reading of text appended to a file, in a thread (protocol-files)."""
+"""Blocking reads of the text appended to a file; runs in a worker thread (protocol-files)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ PIECE = 64 * 1024
 """Largest chunk in bytes."""
 
 LINES_BYTES = 1024 * 1024
-"""Limit of bytes of the last lines."""
+"""Maximum number of bytes of the last lines that are sent first."""
 
 COMPARED_CHUNKS = 16
-"""Chunks at the beginning and the end of the read part that are compared after each change."""
+"""Number of chunks that are compared after each change, at both ends of the part already read."""
 
 KEPT_CHUNKS = 256
-"""Chunks from the beginning that are also compared once the file is at rest."""
+"""Number of chunks from the beginning that are compared once the file has stopped changing."""
 
 SETTLED_SECONDS = 2.0
-"""Seconds within which a changed file may change again with the same modification time."""
+"""Seconds after a change in which another change may leave the modification time as it is."""
 
 
 @frozen
 class TailUpdate:
-    """Result of one read.
+    """Result of reading a followed file once.
 
-    @ivar text: appended text.
-    @ivar truncated: the file was rewritten, and C{text} is from its beginning.
-    @ivar more: there may be more text.
+    @ivar text: new text at the end of the file.
+    @ivar truncated: true if the file was rewritten, so that C{text} starts at its beginning.
+    @ivar more: true if more text may be available at once.
     """
 
     text: str = ""
@@ -45,11 +45,11 @@ class TailUpdate:
 
 @define(eq=False)
 class ReadPart:
-    """Digests of the part of a file that was read, which show whether the file was rewritten.
+    """Digests of the part of a file that was already read.
 
-    A file that is truncated and rewritten in one go may be longer at the next read.
+    They detect that a file was truncated and rewritten, even if it is longer at the next read.
 
-    @ivar size: bytes of the part.
+    @ivar size: length of the part in bytes.
     """
 
     size: int = 0
@@ -58,7 +58,7 @@ class ReadPart:
 
     @classmethod
     def before(cls, descriptor: int, position: int) -> ReadPart:
-        """Read the digests of the part of a file before C{position}."""
+        """Read a file from its beginning up to C{position}, and return the digests of that part."""
         whole = position // PIECE
         part = cls(whole * PIECE)
         for at in range(whole):
@@ -68,7 +68,7 @@ class ReadPart:
         return part
 
     def append(self, data: bytes) -> None:
-        """Append data that was read after the part."""
+        """Extend the part by C{data}, which was read right after it."""
         while data:
             taken = data[: PIECE - self.size % PIECE]
             self._last.update(taken)
@@ -80,7 +80,7 @@ class ReadPart:
     def matches_file(self, descriptor: int, whole: bool) -> bool:
         """Return true if the file still begins with this part.
 
-        @param whole: compare all stored chunks, not only those at both ends.
+        @param whole: true to compare all stored digests, not only those at both ends.
         """
         open_at = self.size // PIECE
         rest = os.pread(descriptor, self.size % PIECE, open_at * PIECE)
@@ -99,9 +99,10 @@ class ReadPart:
 
 @define(eq=False)
 class FileTail:
-    """File followed by name: a replacement with the same name is followed too.
+    """Reader that follows a file by name, so that it continues with a new file of the same name.
 
-    @ivar folder: descriptor of the file's folder with links resolved; set by L{open_at_lines}.
+    @ivar folder: descriptor of the folder that contains the file, with links resolved. Set by
+        L{open_at_lines}.
     """
 
     workspace: str
@@ -120,9 +121,9 @@ class FileTail:
     def open_at_lines(self, held: ExitStack, lines: int) -> TailUpdate:
         """Open the file and return its last C{lines}.
 
-        @param held: closes the opened descriptors.
-        @raise ServiceError: 400: no regular file; 403: outside, or a secret.
-        @raise OSError: it is missing, or may not be read.
+        @param held: stack that closes the descriptors.
+        @raise ServiceError: 400 if it is not a regular file; 403 if it is outside or a secret.
+        @raise OSError: the file is missing or may not be read.
         """
         held.callback(self.close)
         with (
@@ -138,16 +139,18 @@ class FileTail:
         return self._read_more(self._descriptor)
 
     def close(self) -> None:
-        """Close all descriptors."""
+        """Close the descriptors of the file and its folder."""
         for descriptor in (self._descriptor, None if self.folder < 0 else self.folder):
             if descriptor is not None:
                 os.close(descriptor)
         self._descriptor, self.folder = None, -1
 
     def read_news(self, now: float = 0.0) -> TailUpdate:
-        """Return new text. The rest of a replaced file comes before the new one.
+        """Return the text added since the last read.
 
-        @param now: Unix seconds; a file that changed long before is not compared again.
+        If the file was replaced, the rest of the old file comes before the text of the new one.
+
+        @param now: Unix seconds. A file whose last change is long past is not compared again.
         """
         if self._descriptor is None:
             return TailUpdate()
@@ -164,7 +167,7 @@ class FileTail:
         return self._read_from_beginning(replacing)
 
     def _was_rewritten(self, descriptor: int, status: os.stat_result, now: float) -> bool:
-        """Return true if the file no longer begins with the read part."""
+        """Return true if the file no longer begins with the part already read."""
         if status.st_size < self._read.size:
             return True
         seen = (status.st_size, status.st_ctime_ns)
@@ -187,7 +190,9 @@ class FileTail:
         return TailUpdate(self._decode.decode(data), truncated, more=bool(data))
 
     def _open_replacement(self, descriptor: int) -> int | None:
-        """Open the file that has the name now, if it is a different one."""
+        """Open the file that has the name now, and return its descriptor; C{None} if it is the same
+        file.
+        """
         try:
             with (
                 ConfinedFolder(self.workspace, self.closed) as beneath,
@@ -208,7 +213,10 @@ def _digest_chunk(data: bytes) -> bytes:
 
 
 def find_last_lines(descriptor: int, size: int, lines: int) -> int:
-    """Return the offset of the last C{lines}, limited to L{LINES_BYTES}."""
+    """Return the offset at which the last C{lines} of a file begin.
+
+    The result is at most L{LINES_BYTES} before the end.
+    """
     at = size
     if lines <= 0:
         return at

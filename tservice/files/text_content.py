@@ -1,4 +1,4 @@
-"""Contents of a file for display: lines of text, or a description (protocol-files)."""
+"""File contents for display: lines of a text, or a description of other files (protocol-files)."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-"""Byte order marks of other encodings; the longer marks first."""
+"""Byte order marks of encodings other than UTF-8. Longer marks come first."""
 
 _MEDIA = {"image": "image", "audio": "audio", "video": "video"}
 
 
 @frozen(kw_only=True)
 class TextRequest:
-    """Request for text.
+    """Parameters of a request for lines of a file.
 
-    @ivar start: the first line, from 1; C{lines}: limit of lines.  Both are clamped.
-    @ivar reveal: an environment file may be shown.
+    @ivar start: number of the first line, from 1. C{lines} is the maximum number of lines. Values
+        out of range are clamped.
+    @ivar reveal: true to show the contents of an environment file.
     """
 
     path: str
@@ -54,10 +55,10 @@ class TextRequest:
 
 
 def describe_file(workspace: str, wanted: TextRequest, closed: AccessRules) -> dict[str, Any]:
-    """Return the answer of C{GET file-content}, without C{url}.
+    """Return the body of the response to C{GET file-content}, without the field C{url}.
 
-    @raise ServiceError: 400: no regular file; 403: outside, or a secret.
-    @raise OSError: it is missing, or may not be read.
+    @raise ServiceError: 400 if it is not a regular file; 403 if it is outside or a secret.
+    @raise OSError: the file is missing or may not be read.
     """
     with ConfinedFolder(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
         check_not_secret(spot, reveal=wanted.reveal)
@@ -69,9 +70,10 @@ def describe_file(workspace: str, wanted: TextRequest, closed: AccessRules) -> d
 
 
 def check_not_secret(spot: ConfinedEntry, *, reveal: bool = False) -> None:
-    """Refuse a secret, by the requested path and by the resolved one.
+    """Refuse a file that is a secret, by the requested path or by the path with links resolved.
 
-    @raise ServiceError: 403.
+    @param reveal: true to allow an environment file.
+    @raise ServiceError: 403 for a secret.
     """
     if not spot.is_folder and any(is_secret(path, reveal=reveal) for path in spot.paths):
         raise secret_refused()
@@ -119,9 +121,9 @@ def _why_not_editable(content: bytes, spot: ConfinedEntry) -> str | None:
 
 
 def explain_binary(content: bytes) -> str:
-    r"""Return the reason why a file is shown as bytes.
+    r"""Return the reason why a file cannot be shown as text.
 
-    >>> why_no_text(b"\\xff\\xfea\\x00")
+    >>> explain_binary(b"\\xff\\xfea\\x00")
     'The file is UTF-16 text. Only UTF-8 text can be shown and edited.'
     """
     for mark, encoding in _MARKS.items():
@@ -138,7 +140,9 @@ def explain_binary(content: bytes) -> str:
 
 
 def classify_file(name: str, head: bytes) -> tuple[str | None, str]:
-    """Return the kind of a file and its media type; C{None}: text, judging by its first bytes."""
+    """Return the kind of a file and its media type. The kind C{None} means text, by the first
+    bytes.
+    """
     image = image_type(head[:HEAD_BYTES])
     if image is not None:
         return "image", mimetypes.types_map.get(f".{image}", f"image/{image}")
@@ -162,9 +166,9 @@ def _looks_like_text(head: bytes) -> bool:
 
 
 def extract_lines(text: str, start: int, lines: int) -> dict[str, Any]:
-    """Return some lines of C{text} with their position.
+    """Return the requested lines of C{text} with their position.
 
-    An answer has L{CONTENT_BYTES} at most; a longer single line is cut.
+    The lines have L{CONTENT_BYTES} at most. A single line that is longer is cut.
     """
     total = text.count("\n") + (not text.endswith("\n") and bool(text))
     start = max(start, 1)
@@ -184,10 +188,10 @@ def extract_lines(text: str, start: int, lines: int) -> dict[str, Any]:
 
 
 def _find_line(text: str, at: int, count: int) -> int:
-    """Return the offset of the line C{count} lines after C{at}, or the end.
+    """Return the offset of the line C{count} lines after offset C{at}, or the end of the text.
 
-    It advances in strides that are halved: ten million lines one by one would hold the interpreter
-    lock for a second.
+    The search advances in strides that are halved. A loop over ten million single lines would hold
+    the interpreter lock for a second.
     """
     stride = _STRIDE
     while count and at < len(text):
@@ -200,7 +204,7 @@ def _find_line(text: str, at: int, count: int) -> int:
 
 
 def detect_line_ends(content: bytes) -> str:
-    """Return C{lf}, C{crlf} or C{mixed}."""
+    """Return C{lf}, C{crlf} or C{mixed} for the line ends in C{content}."""
     both, single = content.count(b"\r\n"), content.count(b"\n")
     if not both:
         return "lf"
@@ -208,7 +212,7 @@ def detect_line_ends(content: bytes) -> str:
 
 
 def read_up_to(descriptor: int, limit: int) -> bytes:
-    """Read at most C{limit} bytes."""
+    """Read a file from its current position, at most C{limit} bytes."""
     pieces, at = [], 0
     while at < limit and (piece := os.pread(descriptor, min(_PIECE, limit - at), at)):
         pieces.append(piece)

@@ -1,4 +1,4 @@
-"""Routes with file bodies: downloads, uploads and followed files (protocol-files,
+"""Routes that send or receive files: downloads, uploads and followed files (protocol-files,
 protocol-uploads).
 """
 
@@ -41,7 +41,7 @@ CONTENT_SECURITY_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; "
     "frame-ancestors 'self'"
 )
-"""Content security policy: files are data, so none of their scripts run, and they have no
+"""Content security policy of downloaded files. Their scripts do not run, and they have no
 origin.
 """
 
@@ -94,11 +94,11 @@ class UploadsAnswer(ResponseModel):
 
 
 class TransferRoutes:
-    """Operations that transfer files.
+    """Operations that send or receive files.
 
-    @param of_caller: returns the workspace of a session named in a query; 404 if it is not the
-        caller's.
-    @param insert: returns the form of a path that the session's agent expects in a prompt.
+    @param of_caller: returns the workspace of the session given in a query. It fails with 404 if
+        the session does not belong to the caller.
+    @param insert: returns the text for a path that the session's agent expects in a prompt.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class TransferRoutes:
         self._links, self._insert = links, insert
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         download = "Download a file, or a folder as .tar.gz without its secrets"
         return [
             _download_operation("/api/sessions/{id}/file-raw", self.send_raw,
@@ -137,21 +137,21 @@ class TransferRoutes:
         ]  # fmt: skip
 
     async def send_raw(self, call: OperationCall) -> None:
-        """Send the bytes of a file."""
+        """Send the bytes of a file for display or download."""
         workspace = self._workspace_of(call.id)
         with self._files.count_transfer(workspace):
             opened = await self._files.open_entry(workspace, call.query.path)
             await send_opened(call, opened, save=call.query.download)
 
     async def send_download(self, call: OperationCall) -> None:
-        """Send a file or folder to be saved."""
+        """Send a file, or a folder as an archive, for the browser to save."""
         workspace = self._of_caller(call, call.query.session_id)
         with self._files.count_transfer(workspace):
             opened = await self._files.open_entry(workspace, call.query.path, folders=True)
             await send_opened(call, opened, save=True)
 
     async def send_linked(self, call: OperationCall) -> None:
-        """Send the file that a link token opens."""
+        """Send the file that the token in the URL opens."""
         word = call.path["word"]
         link = self._links.find_link(word)
         if link is None:
@@ -164,7 +164,7 @@ class TransferRoutes:
             await send_opened(call, opened, save=link.download, still=still)
 
     async def follow_file(self, call: OperationCall) -> None:
-        """Stream a followed file."""
+        """Stream the text that is appended to a file."""
         query = call.query
         messages = self._files.follow_file(self._workspace_of(call.id), query.path, query.lines)
         answer = StreamedResponse(call.request)
@@ -182,7 +182,7 @@ class TransferRoutes:
             answer.close()
 
     async def receive_files(self, call: OperationCall) -> UploadsAnswer:
-        """Store the files of a form."""
+        """Store the uploaded files of a form."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, FILES, account=call.identity.username
@@ -197,7 +197,7 @@ class TransferRoutes:
         )
 
     async def receive_image(self, call: OperationCall) -> KeptImageAnswer:
-        """Store an image."""
+        """Store an uploaded image."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, IMAGE, account=call.identity.username
@@ -218,10 +218,10 @@ async def send_opened(
     save: bool,
     still: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Send an opened file or folder, and close it.
+    """Send an open file or folder as the response, and close it.
 
-    @param save: the client is to save it, not to show it.
-    @param still: see L{StreamedResponse}.
+    @param save: true if the client must save the file instead of displaying it.
+    @param still: returns true while the caller may receive the file; see L{StreamedResponse}.
     """
     answer = StreamedResponse(call.request, still)
     try:
@@ -290,7 +290,10 @@ async def _send_folder(answer: StreamedResponse, folder: OpenFolder) -> None:
 
 
 def _last_modified(modified: float) -> Mapping[str, str]:
-    """Return the date header, if the time is a valid date: a file's owner can set any time."""
+    """Return the C{Last-Modified} header, or nothing if the file's time is not a valid date.
+
+    The owner of a file can set any time.
+    """
     try:
         return {"Last-Modified": formatdate(modified, usegmt=True)}
     except (ValueError, OverflowError, OSError):

@@ -31,9 +31,9 @@ class FileTreeAnswer(Payload):
 
 
 def build_tree_response(found: dict[str, Any]) -> FileTreeAnswer:
-    """Return the response for C{found}, in a thread.
+    """Return the response for the tree C{found}. Runs in a worker thread.
 
-    Entries are validated one by one: validating all in one call would hold the interpreter lock,
+    Entries are validated one by one. A single call for all of them would hold the interpreter lock
     and delay all terminals.
     """
     return FileTreeAnswer.model_validate(

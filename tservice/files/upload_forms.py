@@ -1,7 +1,7 @@
 """Upload forms, written to disk while they arrive (protocol-uploads).
 
-Each file goes into a temporary file in its target folder. It gets its name once the whole form has
-arrived and every file is valid. So either all files of a form are kept or none.
+Each file is written to a temporary file in its target folder. The files get their final names once
+the whole form has arrived and every file is valid. Thus a form stores all of its files or none.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ IGNORE = b"*\n"
 class UploadRules:
     """Rules for the contents of a form.
 
-    @ivar field: the only permitted name of a part.
-    @ivar most: limit of files; C{size}: limit of bytes of each.
-    @ivar kind: C{paste}, C{upload} or C{screenshot}: prefix of the names.
-    @ivar images: only images are permitted, and their names are generated.
+    @ivar field: the only permitted field name.
+    @ivar most: maximum number of files; C{size} is the maximum size of each in bytes.
+    @ivar kind: C{paste}, C{upload} or C{screenshot}, used as prefix of generated names.
+    @ivar images: true to accept images only, and to generate their names.
     """
 
     field: str
@@ -59,16 +59,16 @@ class UploadRules:
 
 @frozen(kw_only=True)
 class StoredUpload:
-    """Stored file."""
+    """Uploaded file that was stored."""
 
     filename: str
     size: int
 
 
 def parse_boundary(content_type: str | None) -> str:
-    """Return the boundary of a form.
+    """Return the boundary in the C{Content-Type} of a form.
 
-    @raise ServiceError: 400: the content type is not that of a form.
+    @raise ServiceError: 400 if the content type is not C{multipart/form-data}.
     """
     kind, options = parse_options_header(content_type or "")
     boundary: str = options.get("boundary", "")
@@ -79,9 +79,9 @@ def parse_boundary(content_type: str | None) -> str:
 
 @define
 class _ArrivingFile:
-    """File that is arriving.
+    """File of a form that is still being received.
 
-    @ivar temporary: its temporary name; C{name}: its name as sent.
+    @ivar temporary: name of the temporary file; C{name} is the file name as sent.
     """
 
     temporary: bytes
@@ -101,9 +101,9 @@ class _ArrivingFile:
 
 @define(eq=False)
 class UploadReceiver:
-    """Receiver of a form, used in a thread.
+    """Receiver of one form. Its methods block, and run in a worker thread.
 
-    @ivar now: returns Unix milliseconds, for the names.
+    @ivar now: returns Unix milliseconds for generated names.
     """
 
     rules: UploadRules
@@ -115,23 +115,29 @@ class UploadReceiver:
 
     @classmethod
     def create(cls, boundary: str, rules: UploadRules, now: Callable[[], int]) -> UploadReceiver:
-        """Create a receiver for a form with that boundary."""
+        """Create a receiver for a form with this boundary.
+
+        @param now: returns Unix milliseconds.
+        """
         parser = PushMultipartParser(boundary, max_segment_count=rules.most + 1)
         return cls(rules, now, parser)
 
     def begin(self, held: ExitStack, folder: int) -> None:
-        """Start to write into C{folder}, and take ownership of its descriptor; C{held} ends it.
+        """Start to write into the folder with descriptor C{folder}.
 
-        @raise ServiceError: 422: the disk has too little free space.
+        @param held: stack that closes the folder and removes unfinished files.
+        @param folder: descriptor, which the receiver owns from now on.
+        @raise ServiceError: 422 if the disk has too little free space.
         """
         self._folder = folder
         held.callback(self._discard_files)
         check_free_space(os.fstatvfs(folder))
 
     def feed(self, data: bytes) -> None:
-        """Process more of the form.
+        """Process the next bytes of the form.
 
-        @raise ServiceError: 400, 413: the form is invalid; 422: the disk has too little free space.
+        @raise ServiceError: 400 or 413 if the form is invalid; 422 if the disk has too little free
+            space.
         @raise OSError: the disk failed.
         """
         check_free_space(os.fstatvfs(self._folder))
@@ -147,9 +153,9 @@ class UploadReceiver:
             raise _malformed_error(error) from error
 
     def finish(self) -> list[StoredUpload]:
-        """Finish the complete form: give the files their names.
+        """Give the received files their final names, after the last byte of the form.
 
-        @raise ServiceError: 400: the form is incomplete, or contains no file.
+        @raise ServiceError: 400 if the form is incomplete or contains no file.
         """
         try:
             self._parser.close()
@@ -209,7 +215,7 @@ class UploadReceiver:
     def _check_type(self, file: _ArrivingFile) -> None:
         """Refuse a file whose contents do not match its type.
 
-        @raise ServiceError: 400.
+        @raise ServiceError: 400 if the contents do not match.
         """
         found, promised = image_type(file.head), image_type_by_name(file.name)
         if self.rules.images and found is None:
@@ -245,7 +251,8 @@ def check_free_space(told: os.statvfs_result) -> None:
 
     A file system that reports no size is assumed to have space.
 
-    @raise ServiceError: 422.
+    @param told: result of C{fstatvfs} for the target folder.
+    @raise ServiceError: 422 if there is too little free space.
     """
     least = max(FREE_BYTES, told.f_blocks * told.f_frsize * FREE_PERCENT // 100)
     if told.f_blocks and told.f_bavail * told.f_frsize < least:
@@ -256,10 +263,11 @@ def check_free_space(told: os.statvfs_result) -> None:
 
 
 def open_uploads_folder(workspace: int, name: str) -> int:
-    """Return a descriptor of the uploads folder in C{workspace}, and create it if missing.
+    """Open the uploads folder of a workspace, and create it if it is missing.
 
-    @param workspace: a descriptor.
-    @raise ServiceError: 400: the name is in use for something else.
+    @param workspace: descriptor of the workspace folder.
+    @return: descriptor of the uploads folder.
+    @raise ServiceError: 400 if the name is in use for something that is not a folder.
     @raise OSError: the folder cannot be created.
     """
     raw = name.encode()
@@ -280,7 +288,9 @@ def open_uploads_folder(workspace: int, name: str) -> int:
 
 
 def _write_gitignore(folder: int) -> None:
-    """Write a file that makes git ignore C{folder}, completely or not at all."""
+    """Create a C{.gitignore} that excludes everything in C{folder}. The file is written
+    atomically.
+    """
     with suppress(FileNotFoundError):
         os.stat(IGNORE_FILE, dir_fd=folder, follow_symlinks=False)
         return

@@ -12,12 +12,13 @@ from tservice.files.model import GENERATED_NAME, KEPT_SECONDS, LEGACY_UPLOADS, U
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 NAMES = 100_000
-"""Names of one folder that one sweep reads."""
+"""Maximum number of names that are read from one folder at a time."""
 
 
 def sweep_workspace(workspace: str, now: float) -> int:
     """Remove uploads that are older than L{KEPT_SECONDS} and have a generated name.
 
+    @param workspace: path of the workspace folder.
     @param now: Unix seconds.
     @return: the number of removed files.
     """
@@ -43,7 +44,7 @@ def _sweep_named(top: int, name: str, now: float) -> int:
 
 
 def sweep_folder(folder: int, now: float) -> int:
-    """Remove old uploads from one folder, given by descriptor; see L{sweep_workspace}."""
+    """Remove old uploads from the folder with descriptor C{folder}; see L{sweep_workspace}."""
     gone = 0
     with os.scandir(folder) as found:
         old = [

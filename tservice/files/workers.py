@@ -1,7 +1,7 @@
-"""Execution of file work with the rights of a workspace's location.
+"""Execution of blocking file work with the rights of a workspace's location.
 
-All work runs in a thread of the worker pool for files.  The kernel gives that thread the rights of
-the session's location while the work runs (L{Location.run_file_work}).
+Work runs in a thread of the worker pool for files. While it runs, the thread has the file system
+rights of the session's location (L{Location.run_file_work}).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class FileWorkerPool(Protocol):
 
 @frozen
 class WorkspaceWorkers:
-    """Provider of workers for workspaces."""
+    """Factory of the workers that run file work for a workspace."""
 
     files: FileWorkerPool
     places: LocationRegistry
@@ -46,8 +46,9 @@ class WorkspaceWorkers:
     async def get_worker(self, workspace: Workspace) -> WorkspaceWorker:
         """Return the worker for a workspace.
 
-        @raise ServiceError: 400: its files are not on this machine; 422, 429: the system did not
-            report who its user is; 422 naming C{osUser}: its account has another OS user now.
+        @raise ServiceError: 400 if the files are not on this machine. 422 or 429 if the system did
+            not report the location's OS user. 422 naming C{osUser} if the account has another OS
+            user now.
         """
         self.bounds.check_os_user(workspace.owner, workspace.place)
         await self.places.refresh_location(workspace.place)
@@ -60,10 +61,10 @@ class WorkspaceWorkers:
 
 @frozen
 class WorkspaceWorker:
-    """Worker for one workspace in one location; work that hangs there delays no other.
+    """Runner of file work for one workspace. Work that hangs in one location does not delay others.
 
-    @ivar folder: folder of the workspace.
-    @ivar owner: account that owns it.
+    @ivar folder: path of the workspace folder.
+    @ivar owner: account that owns the workspace.
     """
 
     files: FileWorkerPool
@@ -72,9 +73,10 @@ class WorkspaceWorker:
     owner: str | None
 
     def run_work(self, work: Callable[[], _T]) -> Awaitable[_T]:
-        """Run C{work}.
+        """Run C{work} in a thread of the worker pool, and return its result.
 
-        An C{OSError} becomes a L{ServiceError}; a full worker pool raises one too.
+        An C{OSError} is turned into a L{ServiceError}. A full worker pool raises a L{ServiceError}
+        too.
         """
         acting = partial(self.place.run_file_work, partial(_translate_errors, work))
         return self.files.run(acting, at=self.folder, owner=self.owner)
@@ -88,7 +90,9 @@ def _translate_errors(work: Callable[[], _T]) -> _T:
 
 
 def to_service_error(error: OSError) -> Exception:
-    """Return the error that a caller gets for C{error}; the same error if it concerns the disk."""
+    """Return the error that a caller gets for C{error}. Errors of the disk are returned
+    unchanged.
+    """
     if find_disk_problem(error) is not None:
         return error
     match error.errno:
@@ -104,9 +108,10 @@ def to_service_error(error: OSError) -> Exception:
 
 @define(eq=False)
 class WorkerHandle:
-    """Holder of resources that stay open between pieces of work, and are closed in every case.
+    """Owner of resources, such as descriptors, that stay open between pieces of work.
 
-    A thread may still work after its caller is gone: it closes the resources at its end.
+    A thread may still use them when the caller has gone. They are then closed when the thread is
+    done.
     """
 
     worker: WorkspaceWorker
@@ -116,11 +121,13 @@ class WorkerHandle:
     _over: bool = False
 
     async def run_with_resources(self, work: Callable[[ExitStack], _T]) -> _T:
-        """Run C{work}, which puts opened resources into the stack; one call at a time."""
+        """Run C{work} with the stack of resources, to which it may add. Only one call may run at a
+        time.
+        """
         return await self.worker.run_work(partial(self._run_locked, work))
 
     async def close(self) -> None:
-        """Close everything, now or when the thread that uses it is done."""
+        """Close all resources, now or as soon as the thread that uses them is done."""
         try:
             await self.worker.run_work(self._close_resources)
         except ServiceError:

@@ -1,4 +1,6 @@
-"""Saving of an edited file: atomic, and without overwriting changes of others (protocol-files)."""
+"""Atomic saving of an edited file that never overwrites later changes by others
+(protocol-files).
+"""
 
 from __future__ import annotations
 
@@ -34,17 +36,18 @@ _CONFIGURES = (
 
 TURN_SECONDS = 10.0
 _TURNS = tuple(threading.Lock() for _ in range(64))
-"""Locks that serialize saves of the same file; unrelated files may share a lock."""
+"""Locks that make saves of the same file wait for each other. Unrelated files may share a lock."""
 
 
 @frozen(kw_only=True)
 class FileEdit:
-    """Edit to be saved.
+    """New contents of a file, and the conditions for saving them.
 
-    @ivar base_hash: SHA-256 of the edited text; C{None}: the file did not exist.
-    @ivar force: overwrite later changes.
-    @ivar runs: returns whether a file at that absolute path could have something run; such a file
-        needs the grant to bypass permissions. C{None}: the caller has the grant.
+    @ivar base_hash: SHA-256 of the text before the edit. C{None} means that the file did not exist.
+    @ivar force: true to overwrite later changes.
+    @ivar runs: returns true if a file at this absolute path could make git or an agent run a
+        command. Saving such a file needs the grant to bypass permissions. C{None} if the caller has
+        the grant.
     """
 
     path: str
@@ -55,11 +58,11 @@ class FileEdit:
 
 
 def save_edit(workspace: str, edit: FileEdit, closed: AccessRules) -> dict[str, Any]:
-    """Save an edit and return the answer of C{PUT file-content}.
+    """Save an edit and return the body of the response to C{PUT file-content}.
 
-    @raise ServiceError: 400: no regular file; 403: outside, a secret, or a file
-        that needs the grant; 404: it was removed; 409: it was changed, or exists already.
-    @raise OSError: it may not be written, or the disk is full.
+    @raise ServiceError: 400 if it is not a regular file. 403 if it is outside, a secret, or a file
+        that needs the grant. 404 if it was removed. 409 if it was changed, or exists already.
+    @raise OSError: the file may not be written, or the disk is full.
     """
     with ConfinedFolder(workspace, closed) as beneath, beneath.find(edit.path) as spot:
         check_not_secret(spot)
@@ -98,9 +101,10 @@ def _write_file(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result:
 
 
 def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | None:
-    """Return the status of the existing file.
+    """Check that the file is the one that was edited, and return its status; C{None} for a new
+    file.
 
-    @raise ServiceError: 404 or 409: it is not the one that was edited.
+    @raise ServiceError: 404 or 409 if the file was removed, changed or created by others.
     """
     try:
         found = os.open(
@@ -127,7 +131,7 @@ def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | No
 
 
 def _hash_file(spot: ConfinedEntry) -> str:
-    """Return the hash of a file; empty if it is too large to have been edited."""
+    """Return the SHA-256 of a file, or an empty string if it is too large to have been edited."""
     if spot.require_status().st_size > TEXT_BYTES:
         return ""
     descriptor = spot.open_file()
@@ -138,7 +142,10 @@ def _hash_file(spot: ConfinedEntry) -> str:
 
 
 def _copy_attributes(descriptor: int, before: os.stat_result | None) -> None:
-    """Give a new file the mode and owner of the file that it replaces."""
+    """Give a new file the mode and owner of the file that it replaces.
+
+    @param before: status of the replaced file; C{None} if there is none.
+    """
     if before is None:
         os.fchmod(descriptor, _MODE)
         return
@@ -148,10 +155,10 @@ def _copy_attributes(descriptor: int, before: os.stat_result | None) -> None:
 
 
 def _rename_into_place(folder: int, temporary: bytes, name: bytes, *, new: bool) -> None:
-    """Give the file its name.
+    """Rename the temporary file to its final name.
 
-    @param new: the name must not be in use.
-    @raise ServiceError: 409.
+    @param new: true if no file with that name may exist.
+    @raise ServiceError: 409 if C{new} is true and the name exists.
     """
     if not new:
         os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
