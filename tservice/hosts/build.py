@@ -32,16 +32,16 @@ from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 LONGEST_FOLDER = 45
-"""Largest path of the sockets' folder in bytes: a socket's path has 107, of which ssh uses 17 while
-it creates one, in addition to an id of 40.
+"""Maximum length in bytes of the path of the folder for control sockets. A socket's path may have
+107 bytes. The id takes 40 of them, and ssh adds 17 while it creates the socket.
 """
 
 
 @frozen(kw_only=True)
 class HostsFeature:
-    """Interface of the feature for other features.
+    """Interface of the remote hosts for other features.
 
-    @ivar setups: how panes run on remote hosts.
+    @ivar setups: multiplexer setups by kind of location; they run panes on remote hosts.
     """
 
     service: HostService
@@ -49,13 +49,16 @@ class HostsFeature:
 
 
 SSH_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
-"""Variables of the service that its ssh processes get."""
+"""Names of the environment variables that the service passes to its ssh processes."""
 
 
 def build_hosts(
     ground: Runtime, *, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[HostsFeature]:
-    """Build the feature. Hosts are read now; C{sessions} is called once a session is on one."""
+    """Build the feature and read the stored hosts.
+
+    @param sessions: returns the sessions; called only once a session runs on a remote host.
+    """
     data = ground.config.data_dir
     folder = _prepare_folder(data)
     book, keys = HostRegistry(open_host_file(data), ground.worker_pools.files), KnownHostsFile(data)
@@ -123,7 +126,9 @@ def _make_ssh(ground: Runtime, folder: Path) -> SshCommand:
 
 
 def _prepare_folder(data: Path) -> Path:
-    """Return a folder of mode 0700 for this process, without files of an earlier one."""
+    """Create a folder of mode 0700 for the sockets of this process, and remove files of an earlier
+    process.
+    """
     folder = (data / "ssh").absolute()
     if len(os.fsencode(folder)) > LONGEST_FOLDER:
         return Path(tempfile.mkdtemp(prefix="ts-", dir="/tmp"))

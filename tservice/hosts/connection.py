@@ -1,4 +1,6 @@
-"""Connection to a host: opening, losing and reopening (protocol-remote)."""
+"""Connection to a remote host: opening it, detecting its loss, and reconnecting
+(protocol-remote).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 
 RETRY_DELAYS = (5.0, 15.0, 45.0, 120.0, 300.0, 300.0)
-"""Seconds before each automatic attempt; after the last one only a user's request starts again."""
+"""Seconds to wait before each automatic reconnection. After the last one, only a user's request
+reconnects.
+"""
 
 MAX_WAITERS = 1000
 
@@ -30,45 +34,46 @@ class ConnectionState(Enum):
 
 
 class HostUnreachable(Exception):
-    """The host was not reached; the text is one line for people."""
+    """Error for a host that could not be reached. Its text is one line for users."""
 
 
 class MasterConnection(Protocol):
-    """Holder of a connection."""
+    """Process that holds one connection to a host."""
 
     async def open(self) -> None:
-        """Connect.
+        """Connect to the host.
 
         @raise HostUnreachable: the connection failed.
         """
 
     def wait_lost(self) -> Deferred[str]:
-        """Return a Deferred that fires with the reason once an open connection has ended."""
+        """Return a Deferred that fires with the reason when the open connection is lost."""
 
     def close(self) -> None:
-        """Close the connection, if any."""
+        """Close the connection if it is open."""
 
 
 class ConnectionListener(Protocol):
-    """Listener to state changes of a connection."""
+    """Listener that is notified when a connection is opened or lost."""
 
     def host_up(self) -> None:
-        """Handle an opened connection."""
+        """Handle a connection that was opened."""
 
     def host_down(self, attempt: int, next_at: int | None) -> None:
-        """Handle a closed connection; the next automatic attempt is at C{next_at} (Unix
-        milliseconds).
+        """Handle a connection that was lost or could not be opened.
 
-        C{None}: there is no further attempt.
+        @param attempt: number of attempts since the connection was last open.
+        @param next_at: time of the next automatic attempt in Unix milliseconds. C{None} means that
+            there is no further attempt.
         """
 
 
 class HostConnection:
-    """Connection to one host.
+    """Connection to one host, which is opened on request and reopened after a loss.
 
-    @param fresh: creates an L{MasterConnection}.
-    @param by_itself: returns true if it reconnects automatically.
-    @ivar why: reason for the last failure or the end of the connection.
+    @param make_master: creates the L{MasterConnection} of one attempt.
+    @param auto_reconnect: returns true if a lost connection must be reopened automatically.
+    @ivar failure_reason: reason why the last attempt failed or the connection was lost.
     """
 
     _log = Logger()
@@ -96,7 +101,7 @@ class HostConnection:
         self._closed = False
 
     def add_listener(self, listener: ConnectionListener) -> Callable[[], None]:
-        """Notify C{heard} from now on; return a function that stops this."""
+        """Notify C{listener} of changes from now on. Return a function that removes it."""
         return self._listeners.add(listener)
 
     @property
@@ -105,21 +110,23 @@ class HostConnection:
         return self.state is ConnectionState.UP
 
     def request_connection(self) -> None:
-        """Connect now at the request of a user, and restart the count of attempts."""
+        """Start to connect because a user requests it, with the full number of automatic
+        retries.
+        """
         if self._closed or self.state is not ConnectionState.DOWN:
             return
         self.attempt = 0
         self._start_attempt()
 
     def connect_first(self) -> None:
-        """Connect unless an attempt was made already."""
+        """Start to connect, unless there was an attempt already."""
         if self.state is ConnectionState.DOWN and self.attempt == 0 and self.failure_reason is None:
             self.request_connection()
 
     async def wait_connected(self) -> None:
-        """Wait until the connection is open.
+        """Wait until the connection is open, or the current attempt has failed.
 
-        @raise HostUnreachable: the connection failed.
+        @raise HostUnreachable: the attempt failed.
         """
         self.request_connection()
         if self._attempt_task is not None:
@@ -141,7 +148,7 @@ class HostConnection:
         return waiter
 
     def close(self) -> None:
-        """Close the connection for good."""
+        """Close the connection permanently. It is not reopened."""
         self._closed = True
         self._timers.cancel_all()
         if self._attempt_task is not None:

@@ -1,4 +1,4 @@
-"""Events for the owners of sessions about the connection to their host."""
+"""Events that inform the owners of sessions about the connection to their remote host."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from tservice.sessions.interfaces import ISessions
 
 @frozen
 class HostEventPublisher:
-    """Publisher of one host's events; see L{tservice.hosts.connection.ConnectionListener} and its
-    waking.
+    """Publisher of the events of one host.
+
+    It implements L{tservice.hosts.connection.ConnectionListener} and the listener of wake attempts.
     """
 
     clock: IReactorTime

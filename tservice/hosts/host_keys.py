@@ -1,4 +1,4 @@
-"""Trusted host keys in C{<data>/known_hosts}, and the keys that hosts present."""
+"""Trusted host keys in C{<data>/known_hosts}, and keys that hosts present."""
 
 from __future__ import annotations
 
@@ -18,26 +18,29 @@ SIZE_LIMIT = 1024 * 1024
 
 @frozen
 class HostKey:
-    """Key in the format of C{known_hosts}: its kind, and the key in base64."""
+    """Public key of a host as in C{known_hosts}: the key type, and the key in base64."""
 
     kind: str
     text: str
 
     @property
     def fingerprint(self) -> str:
-        """Fingerprint as printed by C{ssh-keygen -l}."""
+        """Fingerprint of the key in the format of C{ssh-keygen -l}."""
         digest = hashlib.sha256(base64.b64decode(self.text)).digest()
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
 def known_hosts_name(host: RemoteHost) -> str:
-    """Return the name of a host in the file, as ssh writes it."""
+    """Return the name under which ssh stores the keys of C{host} in C{known_hosts}."""
     name = host.host.casefold()
     return name if host.port == 22 else f"[{name}]:{host.port}"
 
 
 def parse_keys(text: str, name: str | None = None) -> list[HostKey]:
-    """Return the keys of one name, or all; invalid lines are skipped."""
+    """Return the keys in the text of a C{known_hosts} file. Invalid lines are skipped.
+
+    @param name: return only the keys of this host name. C{None} returns all keys.
+    """
     found = []
     for line in text.splitlines():
         words = line.split()
@@ -49,13 +52,15 @@ def parse_keys(text: str, name: str | None = None) -> list[HostKey]:
 
 
 def replace_key(text: str, name: str, key: HostKey) -> str:
-    """Return the file's text with C{key} as the only key of that name."""
+    """Return the text of a C{known_hosts} file with C{key} as the only key of the host C{name}."""
     kept = [line for line in text.splitlines() if line.split()[:1] != [name]]
     return "\n".join([*kept, f"{name} {key.kind} {key.text}"]) + "\n"
 
 
 class KnownHostsFile:
-    """File of mode 0600; used in a thread."""
+    """Access to the C{known_hosts} file, which has mode 0600. The methods block; call them in a
+    thread.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
@@ -63,14 +68,14 @@ class KnownHostsFile:
     def trusted_keys(self, host: RemoteHost) -> Sequence[HostKey]:
         """Return the trusted keys of a host.
 
-        @raise FileError, OSError: the file cannot be used.
+        @raise FileError, OSError: the file cannot be read.
         """
         return parse_keys(self._read_text(), known_hosts_name(host))
 
     def trust_key(self, host: RemoteHost, key: HostKey) -> None:
-        """Trust this key as the host's only one.
+        """Store C{key} as the only trusted key of the host.
 
-        @raise FileError, OSError: the file cannot be used or written.
+        @raise FileError, OSError: the file cannot be read or written.
         """
         write_private(self.path, replace_key(self._read_text(), known_hosts_name(host), key))
 

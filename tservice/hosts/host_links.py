@@ -1,4 +1,4 @@
-"""Links to all hosts, each created on demand."""
+"""Connections and command runners of all remote hosts, created on demand."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tservice.mux.remote.shell_quoting import join_programs, quote_word
 
 LOGIN_SECONDS = 5
 MAX_FACT_LENGTH = 16 * 1024
-"""Longest value that a host reports, in characters; a PATH has some hundreds."""
+"""Maximum length in characters of a value that a host reports. A PATH has some hundreds."""
 _UID = re.compile(r"[0-9]{1,10}")
 
 
 @frozen(kw_only=True)
 class HostFacts:
-    """Properties of a host.
+    """Properties that a host reports: its user, folders, shell, tmux version and PATH.
 
-    @ivar tmux: version of its tmux; C{None}: it has none.
-    @ivar path: search path: that of its login shell, then the usual folders.
+    @ivar tmux: version of tmux on the host, or C{None} if tmux is not installed.
+    @ivar path: C{PATH} of the login shell, followed by the usual program folders.
     """
 
     user: str
@@ -45,7 +45,7 @@ class HostFacts:
 
 
 _SAY_PATH = quote_word(b"exec sh -c 'echo; echo tservice:\"$PATH\"'")
-"""Command for any login shell, which may print other text before."""
+"""Command that prints the C{PATH} in any login shell. The shell may print other text before it."""
 
 _LOGIN_PATH = (
     b"tservice_sh=${SHELL:-/bin/sh}; { case $tservice_sh in "
@@ -65,11 +65,11 @@ FACTS_COMMAND = join_programs(
     b"tmux -V 2>/dev/null || echo none",
     _FOLDERS,
 )
-"""Command line whose output is parsed by L{parse_facts}."""
+"""Command line to run on a host. L{parse_facts} parses its output."""
 
 
 def parse_facts(out: bytes) -> HostFacts:
-    """Return the facts in the output of L{FACTS_COMMAND}.
+    """Parse the output of L{FACTS_COMMAND}.
 
     @raise RemoteError: the output is invalid.
     """
@@ -95,7 +95,7 @@ Explain = Callable[[RemoteHost, str], Awaitable[str]]
 
 @define(eq=False)
 class HostLink:
-    """Link to one host: its connection, waker and command runner."""
+    """Access to one host: its connection, the service that wakes it, and its command runner."""
 
     host: RemoteHost
     connection: HostConnection
@@ -106,15 +106,15 @@ class HostLink:
     facts: HostFacts | None = None
 
     def close(self) -> None:
-        """Close the link."""
+        """Close the connection and stop waking the host."""
         self.waker.close()
         self.preopened_channel.close()
         self.connection.close()
 
     async def fetch_facts(self, *, waking: bool = False) -> HostFacts:
-        """Connect to the host, and return its properties.
+        """Connect to the host if needed, and return its properties.
 
-        @param waking: wake the host if it sleeps.
+        @param waking: true to wake the host if it sleeps.
         @raise HostUnreachable: the host is unreachable.
         """
         try:
@@ -135,14 +135,14 @@ async def _keep_reason(host: RemoteHost, why: str) -> str:
 
 
 class HostLinks:
-    """Links to all hosts.
+    """Registry of the links to all hosts, at most one for each host.
 
-    @ivar explain: explains in more detail why a host was not reached.
-    @param env: environment of every ssh.
-    @param find: returns the host of an id; C{None}: it does not exist.
-    @param by_itself: returns true if connections reconnect automatically.
-    @param waker: creates the waker of a host.
-    @param made: called with each new link.
+    @ivar explain_failure: returns a more detailed reason why a host was not reached.
+    @param env: environment of every ssh process.
+    @param find: returns the host with an id, or C{None} if there is no such host.
+    @param auto_reconnect: returns true if connections reconnect automatically.
+    @param waker: creates the service that wakes a host.
+    @param on_new_link: called with each link that was created.
     """
 
     _log = Logger()
@@ -171,7 +171,9 @@ class HostLinks:
         self.explain_failure: Explain = _keep_reason
 
     def get_link(self, host_id: str) -> HostLink | None:
-        """Return the link to a host, created if needed; C{None}: the host does not exist."""
+        """Return the link to a host, and create it if needed. Return C{None} if the host does not
+        exist.
+        """
         host = self._find(host_id)
         if host is None:
             return None
@@ -182,11 +184,11 @@ class HostLinks:
         return link
 
     def list_links(self) -> Sequence[HostLink]:
-        """Return the existing links."""
+        """Return the links created so far."""
         return tuple(self._links.values())
 
     def close_link(self, host_id: str) -> None:
-        """Close the link to a host that was removed or changed."""
+        """Close the link to a host that was removed or changed, if there is one."""
         link = self._links.pop(host_id, None)
         if link is not None:
             link.close()
@@ -222,7 +224,7 @@ class HostLinks:
 
 @frozen
 class HostRunners:
-    """Command runners of hosts, for the multiplexer."""
+    """Provider of the hosts' command runners for the multiplexer."""
 
     links: HostLinks
 

@@ -1,4 +1,4 @@
-"""Records of remote hosts, and the rules for their fields (protocol-remote).  Pure."""
+"""Records of remote hosts, and the rules for their fields (protocol-remote)."""
 
 from __future__ import annotations
 
@@ -43,17 +43,20 @@ OPTIONS = frozenset(
         "PubkeyAuthentication", "RekeyLimit", "RequiredRSASize", "TCPKeepAlive",
     )
 )  # fmt: skip
-"""Options that may be set in addition to the fields.  None of these runs a program, forwards
-anything, reads another configuration, or weakens the check of a host key.
+"""Names of ssh options that users may set in addition to the fields.
+
+None of them runs a program, forwards anything, reads another configuration, or weakens the check of
+a host key.
 """
 
 
 @frozen(kw_only=True)
 class RemoteHost:
-    """Remote host.
+    """Remote host, as an administrator configured it.
 
-    @ivar commands: programs by mode, which replace the usual program of the CLI.
-    @ivar extra_ssh_options: options of ssh, as C{KEY=VALUE}.
+    @ivar commands: programs by session mode. Each replaces the program that the CLI of that mode
+        would run.
+    @ivar extra_ssh_options: options of ssh in the form C{KEY=VALUE}.
     """
 
     id: str
@@ -70,19 +73,21 @@ class RemoteHost:
 
     @property
     def macs(self) -> tuple[str, ...]:
-        """Addresses of its network cards."""
+        """MAC addresses of the host's network cards, for waking it."""
         return tuple(part.strip() for part in (self.wake_mac or "").split(",") if part.strip())
 
     @property
     def wake_method(self) -> Literal["mac", "command", "none"]:
-        """Method to wake it: a command wins."""
+        """Method used to wake the host. A configured command takes precedence over MAC
+        addresses.
+        """
         if self.wake_command is not None:
             return "command"
         return "mac" if self.macs else "none"
 
 
 def check_host(host: RemoteHost) -> RemoteHost:
-    """Return C{host} if every field is valid.
+    """Validate every field of C{host}, and return it.
 
     @raise ServiceError: 400 naming the field and the rule.
     """
@@ -113,7 +118,10 @@ def check_host(host: RemoteHost) -> RemoteHost:
 
 
 def make_host_id(label: str, taken: Mapping[str, Any]) -> str:
-    """Return an id derived from the label that no other host has."""
+    """Return a new host id that is derived from the label.
+
+    @param taken: existing hosts by id. The result is not among them.
+    """
     base = ascii_word(label)[:40].rstrip("-") or "host"
     found, number = base, 1
     while found in taken:
@@ -123,8 +131,9 @@ def make_host_id(label: str, taken: Mapping[str, Any]) -> str:
 
 
 def check_remote_path(name: str, text: str) -> str:
-    """Return the path of a remote folder, absolute or below the home folder, if it is valid.
+    """Validate a remote folder path, and return it. The path is absolute or below the home folder.
 
+    @param name: name of the field, for the error.
     @raise ServiceError: 400 naming C{name}.
     """
     _check_path(name, text, home=True)

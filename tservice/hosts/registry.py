@@ -1,4 +1,4 @@
-"""Registry of remote hosts, in memory and in a file."""
+"""Registry of remote hosts, kept in memory and stored in a file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Hosts = tuple[RemoteHost, ...]
 
 
 class HostRegistry:
-    """Registry of hosts. Changes are made one at a time, and written to disk before they
-    are used.
+    """Registry of remote hosts. Changes are made one at a time, and take effect once they are on
+    disk.
     """
 
     _log = Logger()
@@ -32,10 +32,10 @@ class HostRegistry:
         self._lock = DeferredLock()
 
     def load(self) -> None:
-        """Read the file at the start.
+        """Read the stored hosts when the service starts.
 
-        An unusable file is kept: there are no hosts, the log says why, and changes fail with a 409
-        until it is repaired.
+        A file that cannot be used is left unchanged, and the log states the reason. There are no
+        hosts then, and changes fail with a 409 until an operator has repaired the file.
         """
         try:
             self._file.remove_partial_files()
@@ -44,17 +44,17 @@ class HostRegistry:
             self._log.error("{error}; remote hosts are not available", error=str(error))
 
     def list_hosts(self) -> Hosts:
-        """Return the hosts in the order of their creation."""
+        """Return the hosts in the order in which they were created."""
         return self._hosts
 
     def find(self, host_id: str) -> RemoteHost | None:
-        """Return a host by id, or C{None}."""
+        """Return the host with this id, or C{None} if there is none."""
         return next((host for host in self._hosts if host.id == host_id), None)
 
     def get(self, host_id: str) -> RemoteHost:
-        """Return a host by id.
+        """Return the host with this id.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404 if there is no such host.
         """
         found = self.find(host_id)
         if found is None:
@@ -64,11 +64,12 @@ class HostRegistry:
     async def add(
         self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
     ) -> RemoteHost:
-        """Add a host, whose id is derived from its label.
+        """Add a host, and return it with an id derived from its label.
 
-        @param again: authorizes the caller again, after concurrent changes.
-        @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
-            or the disk is full.
+        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+            changes.
+        @raise ServiceError: 400 naming the field; 409 if the label is in use; 422 if there are too
+            many hosts, or the disk is full.
         """
         check_host(host)
         made: list[RemoteHost] = []
@@ -89,10 +90,10 @@ class HostRegistry:
     async def replace_host(
         self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
     ) -> RemoteHost:
-        """Replace the host with the same id by C{host}.
+        """Replace the host that has the id of C{host}.
 
-        @param again: as for L{add}.
-        @raise ServiceError: 404; else as L{add}.
+        @param reauthorize: as for L{add}.
+        @raise ServiceError: 404 if there is no such host. Other errors are those of L{add}.
         """
         check_host(host)
 
@@ -108,8 +109,9 @@ class HostRegistry:
     async def remove(self, host_id: str, check: Callable[[], None]) -> None:
         """Remove a host.
 
-        @param check: called just before; raises an error if the host must stay.
-        @raise ServiceError: 404; 409 or 422: the file.
+        @param check: called right before the removal; raises an error if the host must stay.
+        @raise ServiceError: 404 if there is no such host; 409 or 422 if the file cannot be used or
+            written.
         """
 
         def remove_host(hosts: Hosts) -> Hosts:

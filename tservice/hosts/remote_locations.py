@@ -23,7 +23,9 @@ MINIMUM = (3, 2)
 
 @frozen
 class RemoteEffects:
-    """Operations in a remote location, where only panes run."""
+    """Operations on a remote location. It runs panes only; the service has no access to its
+    files.
+    """
 
     facts: HostFacts | None
 
@@ -55,7 +57,9 @@ class RemoteEffects:
 
 @frozen
 class RemoteLocations:
-    """Locations on remote hosts. A session never leaves its host."""
+    """Locations on remote hosts, for sessions. A session stays on the same host until it is
+    removed.
+    """
 
     links: HostLinks
 
@@ -118,9 +122,10 @@ class RemoteLocations:
 
 
 def check_tmux_version(version: str | None) -> None:
-    """Refuse a tmux that is missing or too old.
+    """Check that the tmux version of a host is supported.
 
-    @raise ServiceError: 422.
+    @param version: version that the host reports, or C{None} if tmux is not installed.
+    @raise ServiceError: 422 if tmux is missing or too old.
     """
     if version is None:
         raise operation_failed("tmux is missing on the host: install tmux 3.2 or later")

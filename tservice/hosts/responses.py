@@ -84,7 +84,7 @@ class WakeResponse(Payload):
 
 
 def to_response(host: RemoteHost) -> RemoteHostAnswer:
-    """Return the response for a host."""
+    """Convert a host to the response model."""
     return RemoteHostAnswer(
         id=host.id,
         label=host.label,
@@ -101,7 +101,7 @@ def to_response(host: RemoteHost) -> RemoteHostAnswer:
 
 
 def to_check_response(found: HostCheck) -> HostCheckResponse:
-    """Return the response for the check of a host."""
+    """Convert the result of a host check to the response model."""
     return HostCheckResponse(
         ok=found.ok,
         host_key=found.host_key,

@@ -50,7 +50,7 @@ class RemoteHostBody(RequestBody):
     wake_command: _Line | None = None
 
     def to_record(self) -> RemoteHost:
-        """Return an unvalidated record."""
+        """Return the host described by the body. Its fields are not validated yet."""
         given = self.model_dump()
         given["extra_ssh_options"] = tuple(given["extra_ssh_options"])
         return RemoteHost(id="", **given)
@@ -68,13 +68,13 @@ class HostRoutes:
     def __init__(self, hosts: HostService, place_of: Callable[[str], LocationId]) -> None:
         """Create the routes.
 
-        @param place_of: returns the location of a session id.
+        @param place_of: returns the location of the session with this id.
         """
         self._hosts = hosts
         self._place_of = place_of
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [*self._host_operations(), *self._session_operations()]
 
     def _host_operations(self) -> list[Operation]:
@@ -146,7 +146,7 @@ class HostRoutes:
         ]
 
     async def list_hosts(self, call: OperationCall) -> object:
-        """List every host, for admins only."""
+        """List every host. Only admins may call this."""
         if not call.identity.admin:
             return []
         return [to_response(host) for host in self._hosts.registry.list_hosts()]
@@ -168,16 +168,16 @@ class HostRoutes:
         return EmptyPayload()
 
     async def check_host(self, call: OperationCall) -> object:
-        """Check whether a host can be used."""
+        """Check that sessions can run on a host, and report problems."""
         return to_check_response(await self._hosts.check_host(call.id))
 
     async def trust_host(self, call: OperationCall) -> object:
-        """Trust the key of a host."""
+        """Trust the current key of a host."""
         await self._hosts.trust_host(call.id, call.body.fingerprint, call.reauthorize)
         return EmptyPayload()
 
     async def list_tmux_sessions(self, call: OperationCall) -> object:
-        """List the tmux sessions on a host."""
+        """List the tmux sessions of the user on a host."""
         found = await self._hosts.list_tmux_sessions(call.id)
         return TmuxSessions(
             sessions=[TmuxSession.model_validate(each, from_attributes=True) for each in found]
@@ -203,13 +203,13 @@ class HostRoutes:
         )
 
     async def wake_session_host(self, call: OperationCall) -> object:
-        """Wake the host of a session."""
+        """Wake the host that a session runs on."""
         place = self._place_of(call.id)
         link = self._hosts.links.get_link(place.name) if place.kind is LocationKind.REMOTE else None
         return await _wake_link(link, "the host of this session")
 
     async def wake_host(self, call: OperationCall) -> object:
-        """Wake a host, with or without sessions."""
+        """Wake a host, regardless of its sessions."""
         return await _wake_link(
             self._hosts.links.get_link(self._hosts.registry.get(call.id).id), "this host"
         )

@@ -33,7 +33,7 @@ KNOCK_TIMEOUT = 12.0
 class HostCheck:
     """Result of checking a host.
 
-    @ivar host_key: C{known}, C{unknown}, C{changed}, or C{None} if it presented no key.
+    @ivar host_key: C{known}, C{unknown} or C{changed}; C{None} if the host presented no key.
     """
 
     ok: bool
@@ -46,9 +46,10 @@ class HostCheck:
 
 
 class HostService:
-    """Service for hosts, their keys and connections.
+    """Service that manages remote hosts, their trusted keys and their connections.
 
-    @param used: returns the name of a case or session that keeps a host in use; C{None}: none.
+    @param find_user: returns the name of a case or session that uses a host, or C{None} if the host
+        is unused.
     """
 
     def __init__(
@@ -83,10 +84,11 @@ class HostService:
     async def replace_host(
         self, host_id: str, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
     ) -> RemoteHost:
-        """Replace the record of a host; its sessions are reached by the new one from now on.
+        """Replace the record of a host. Its sessions use the new record from now on.
 
-        @param again: authorizes the caller again, after concurrent changes.
-        @raise ServiceError: 400, 404, 409, 422.
+        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+            changes.
+        @raise ServiceError: as in L{HostRegistry.replace_host}.
         """
         made = await self.registry.replace_host(evolve(host, id=host_id), reauthorize)
         self.links.close_link(host_id)
@@ -95,10 +97,10 @@ class HostService:
     async def remove_host(
         self, host_id: str, reauthorize: Callable[[], object] = lambda: None
     ) -> None:
-        """Remove a host.
+        """Remove a host that nothing uses.
 
-        @param again: as for L{replace_host}.
-        @raise ServiceError: 404; 422: a case or a session is on it.
+        @param reauthorize: as for L{replace_host}.
+        @raise ServiceError: 404 if there is no such host; 422 if a case or a session uses it.
         """
 
         def check() -> None:
@@ -111,9 +113,10 @@ class HostService:
         self.links.close_link(host_id)
 
     async def check_host(self, host_id: str) -> HostCheck:
-        """Check within 30 s whether a host can be used.
+        """Check that a host can be reached, that its key is trusted, and that it has tmux. Takes 30
+        s at most.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404 if there is no such host.
         """
         host = self.registry.get(host_id)
         try:
@@ -145,9 +148,9 @@ class HostService:
         return told(ok=True, host_key="known", latency_ms=latency, tmux=facts.tmux)
 
     async def list_tmux_sessions(self, host_id: str) -> list[ListedSession]:
-        """Return the tmux sessions of the user's own server on a host.
+        """Return the tmux sessions on the user's default tmux server of a host.
 
-        @raise ServiceError: 404; 422: it is unreachable, or has no tmux.
+        @raise ServiceError: 404 if there is no such host; 422 if it is unreachable or has no tmux.
         """
         link = self.links.get_link(host_id)
         if link is None:
@@ -163,10 +166,11 @@ class HostService:
     async def trust_host(
         self, host_id: str, fingerprint: str, reauthorize: Callable[[], object] = lambda: None
     ) -> None:
-        """Trust the host's current key, which must have that fingerprint.
+        """Fetch the host's current key, and trust it if it has this fingerprint.
 
-        @param again: authorizes the caller again after the host has presented its key.
-        @raise ServiceError: 404; 409: the key is a different one; 422: it presents none.
+        @param reauthorize: checks the caller's permission again after the key was fetched.
+        @raise ServiceError: 404 if there is no such host; 409 if the key has another fingerprint;
+            422 if the host presents no key.
         """
         host = self.registry.get(host_id)
         try:
@@ -185,7 +189,12 @@ class HostService:
         self.links.close_link(host_id)
 
     async def explain_failure(self, host: RemoteHost, why: str) -> str:
-        """Explain why a host was not reached, with both fingerprints if its key is not trusted."""
+        """Return a text that explains why a host was not reached.
+
+        If its key is not trusted, the text contains the trusted and the presented fingerprint.
+
+        @param why: reason that ssh gave.
+        """
         if "host key" not in why.casefold():
             return why
         try:
@@ -201,9 +210,9 @@ class HostService:
             raise ServiceError(ErrorCode.OPERATION_FAILED, str(error)) from error
 
     async def _fetch_key(self, host: RemoteHost) -> HostKey:
-        """Return the key that the host presents.
+        """Return the key that the host presents now.
 
-        @raise HostUnreachable: it presents none.
+        @raise HostUnreachable: the host presents no key.
         """
         with tempfile.TemporaryDirectory(dir=self._ssh.sockets, prefix="k-") as folder:
             known = Path(folder) / "known"

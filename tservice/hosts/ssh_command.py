@@ -1,4 +1,4 @@
-"""Command lines of ssh.  Pure: no shell reads the words."""
+"""Construction of ssh command lines. They are run without a shell."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ ALIVE_EVERY, ALIVE_MISSED = 15, 3
 
 @frozen(kw_only=True)
 class SshCommand:
-    """Location of the ssh program and its files.
+    """Paths of the ssh program and of the files that it uses.
 
-    @ivar program: absolute path.
-    @ivar configuration: the file made by L{build_configuration}; the user's own is not read.
+    @ivar program: absolute path of ssh.
+    @ivar configuration: file made by L{build_configuration}. The user's own ssh configuration is
+        not read.
     @ivar sockets: folder of the control sockets.
-    @ivar tie: words before the command of a master connection, which make it end with this process.
+    @ivar tie: command prefix of a master connection that makes ssh exit together with this process.
     """
 
     program: str
@@ -31,11 +32,11 @@ class SshCommand:
     tie: Sequence[str] = ()
 
     def control_socket(self, host: RemoteHost) -> Path:
-        """Return the control socket of a host's connection."""
+        """Return the path of the control socket of a host's connection."""
         return self.sockets / f"{host.id}.s"
 
     def master_command(self, host: RemoteHost) -> list[str]:
-        """Return the command that holds the connection."""
+        """Return the command that opens and holds the connection to a host."""
         return [
             *self.tie,
             *self._common_words(host),
@@ -46,7 +47,7 @@ class SshCommand:
         ]  # fmt: skip
 
     def shared_command(self, host: RemoteHost) -> list[str]:
-        """Return the words before a command run over the existing connection."""
+        """Return the ssh command prefix that runs a remote command over the open connection."""
         return [
             *self._common_words(host),
             "-o", "ControlMaster=no",
@@ -57,7 +58,10 @@ class SshCommand:
         ]  # fmt: skip
 
     def key_scan_command(self, host: RemoteHost, known: Path) -> list[str]:
-        """Return the command that only writes the host's key into C{known}, an empty file."""
+        """Return the command that only stores the host's key.
+
+        @param known: an empty file, to which ssh writes the key.
+        """
         return [
             self.program,
             "-F", str(self.configuration),
@@ -89,7 +93,7 @@ class SshCommand:
 
 
 def build_configuration(known: Path) -> str:
-    """Return the configuration of every connection, including those to jump hosts.
+    """Return the text of the ssh configuration for every connection, including those to jump hosts.
 
     @param known: file of trusted host keys.
     """
@@ -117,7 +121,8 @@ def build_configuration(known: Path) -> str:
 
 
 def quote_path(path: Path | str) -> str:
-    """Return a path quoted for ssh, which splits words and expands C{%} and C{$@{}}.
+    """Return a path quoted for an ssh option. In an option ssh splits words and expands C{%} and
+    C{$@{}}.
 
     @raise ValueError: ssh cannot represent the path.
     """

@@ -1,4 +1,4 @@
-"""Child processes that hold a connection, or fetch a host's key."""
+"""ssh processes that hold a connection or fetch a host's key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tservice.core.timers import cancel_call
 from tservice.hosts.connection import HostUnreachable
 
 OPEN_TIMEOUT = 14.0
-"""Seconds for a connection, its jumps and its keys; ssh allows 10 for each step."""
+"""Seconds that opening a connection may take, with its jump hosts and keys. ssh allows 10 for each
+step.
+"""
 
 POLL_INTERVAL = 0.05
 
@@ -26,9 +28,9 @@ KEPT_ERRORS = 2000
 
 
 class SshProcess(ProcessProtocol):
-    """Process of ssh; only its end and its error output matter.
+    """ssh child process. Only its exit and its error output are used.
 
-    @ivar ended: fires with its last error output.
+    @ivar ended: Deferred that fires with the last error output when the process has exited.
     """
 
     transport: Any
@@ -39,7 +41,7 @@ class SshProcess(ProcessProtocol):
         self._error_output = b""
 
     def kill(self) -> None:
-        """Kill the process."""
+        """Kill the process with SIGKILL."""
         if not self.has_ended and self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
@@ -60,11 +62,11 @@ class SshProcess(ProcessProtocol):
 
 
 class SshMaster:
-    """Process that holds one connection; see L{tservice.hosts.connection.MasterConnection}.
+    """ssh process that holds one connection; see L{tservice.hosts.connection.MasterConnection}.
 
-    @param argv: command of ssh.
-    @param socket: exists once the connection can be used.
-    @param env: environment of the child.
+    @param argv: command line of ssh.
+    @param socket: path of the control socket, which exists once the connection is usable.
+    @param env: environment of the process.
     """
 
     def __init__(
@@ -107,15 +109,18 @@ class SshMaster:
 def spawn_ssh(
     processes: IReactorProcess, child: SshProcess, argv: Sequence[str], env: Mapping[str, str]
 ) -> None:
-    """Start ssh.
+    """Start an ssh process.
 
-    @raise OSError: it cannot be started.
+    @raise OSError: the process cannot be started.
     """
     processes.spawnProcess(child, argv[0], [*argv], dict(env), "/")
 
 
 async def wait_output(clock: IReactorTime, child: SshProcess, seconds: float) -> str:
-    """Return the error output of C{child}, which is killed after so many seconds."""
+    """Wait until C{child} has exited, and return its error output.
+
+    @param seconds: time after which C{child} is killed.
+    """
     timer = clock.callLater(seconds, child.kill)
     try:
         return await child.ended

@@ -1,4 +1,4 @@
-"""Waking of a machine, and a test whether it is awake (protocol-wake)."""
+"""Sending of wake signals to a machine, and a probe of its port (protocol-wake)."""
 
 from __future__ import annotations
 
@@ -20,38 +20,40 @@ from tservice.core.timers import cancel_call
 from tservice.hosts.model import RemoteHost
 
 COMMAND_TIMEOUT = 10.0
-"""Seconds that the command which wakes a host may take."""
+"""Seconds that the command for waking a host may run."""
 
 PROBE_TIMEOUT = 1.5
-"""Seconds for the port of a host to answer."""
+"""Seconds that a host has to accept a connection to its port."""
 
 BROADCAST = ("255.255.255.255", 9)
-"""Destination of magic packets."""
+"""Address and UDP port to which magic packets are sent."""
 
 
 class WakeError(Exception):
-    """Nothing was sent, or the command failed; the text is one line for people."""
+    """Error for a wake signal that could not be sent, or a failed command. Its text is one line for
+    users.
+    """
 
 
 class WakeSender(Protocol):
     """Sender of wake signals."""
 
     async def send_wake(self, host: RemoteHost) -> None:
-        """Wake a host by its command, else by a packet to each of its addresses.
+        """Run the host's wake command. Without a command, send a magic packet to each MAC address.
 
-        @raise WakeError: that failed.
+        @raise WakeError: the command failed, or no packet was sent.
         """
 
 
 Probe = Callable[[RemoteHost], Awaitable[bool]]
-"""Test whether the port of a host answers; never raises."""
+"""Function that returns true if the port of a host accepts connections. It never raises."""
 
 
 @frozen
 class HostWaker:
-    """Implementation of L{WakeSender}.
+    """L{WakeSender} that runs processes and sends UDP packets.
 
-    @ivar env: environment of the command.
+    @ivar env: environment of the wake command.
     """
 
     clock: IReactorTime
@@ -60,7 +62,7 @@ class HostWaker:
     env: Mapping[str, str]
 
     async def send_wake(self, host: RemoteHost) -> None:
-        """Wake a host; see L{WakeSender.send_wake}."""
+        """Send the wake signal of a host; see L{WakeSender.send_wake}."""
         if host.wake_command is not None:
             await self._run_command(host.wake_command)
         else:
@@ -101,9 +103,9 @@ class HostWaker:
 
 
 class _WakeCommandProcess(ProcessProtocol):
-    """Process of the wake command; the wait does not include processes that it starts.
+    """Process of the wake command. Processes that the command leaves running are not waited for.
 
-    @ivar ended: fires with the error of the command; C{None} if it succeeded.
+    @ivar ended: Deferred that fires with an error text, or with C{None} if the command succeeded.
     """
 
     transport: Any
@@ -113,7 +115,7 @@ class _WakeCommandProcess(ProcessProtocol):
         self._late = False
 
     def kill(self) -> None:
-        """Kill the command."""
+        """Kill the command with SIGKILL."""
         self._late = True
         with suppress(ProcessExitedAlready):
             self.transport.signalProcess("KILL")
@@ -133,18 +135,18 @@ class _WakeCommandProcess(ProcessProtocol):
 
 
 def build_magic_packet(mac: str) -> bytes:
-    """Return a magic packet: six bytes of ones and the address 16 times.
+    """Return a Wake-on-LAN packet: six bytes C{0xff}, followed by the MAC address 16 times.
 
-    @param mac: six pairs of hexadecimal digits with C{:} or C{-} between them.
+    @param mac: six pairs of hexadecimal digits, separated by C{:} or C{-}.
     """
     return b"\xff" * 6 + bytes.fromhex(mac.replace("-", ":").replace(":", "")) * 16
 
 
 @frozen
 class PortProbe:
-    """Probe that connects to the port and sends nothing.
+    """L{Probe} that connects to the host's port and closes the connection without sending data.
 
-    @ivar reactor: time, connections and names.
+    @ivar reactor: reactor for timers, connections and name lookups.
     """
 
     reactor: Any

@@ -1,4 +1,4 @@
-"""Waking and reaching of a host that may be asleep (protocol-wake)."""
+"""Service that wakes a sleeping host and connects to it (protocol-wake)."""
 
 from __future__ import annotations
 
@@ -15,39 +15,38 @@ from tservice.hosts.model import RemoteHost
 from tservice.hosts.wake_signals import Probe, WakeError, WakeSender
 
 WAKE_SECONDS = 40.0
-"""Seconds in which a woken host has to be reached, including the waking."""
+"""Seconds in which a host must become reachable, counted from the start of the wake attempt."""
 
 POLL_INTERVAL = 2.0
-"""Seconds between two checks of the host."""
+"""Seconds between two probes of a host that was woken."""
 
 WAKE_INTERVAL = 5.0
-"""Seconds between the starts of two wake attempts, for all callers."""
+"""Minimum seconds between the starts of two wake attempts, even for different callers."""
 
 REST_SECONDS = 30.0
-"""Seconds after a failed attempt in which typing does not wake the host again."""
+"""Seconds after a failed attempt during which typed input does not start another attempt."""
 
 
 class WakeListener(Protocol):
-    """Listener to wake attempts."""
+    """Listener that is notified of wake attempts."""
 
     def host_waking(self, method: Literal["mac", "command"]) -> None:
-        """Handle the start of an attempt."""
+        """Handle the start of a wake attempt."""
 
     def host_wake_failed(self, reason: str) -> None:
-        """Handle a failed attempt."""
+        """Handle a wake attempt that failed for this reason."""
 
 
 class HostWakeService:
     """Service that wakes one host and connects to it.
 
-    Concurrent callers share an attempt, and so do callers within L{WAKE_INTERVAL} of its start, as
-    it
-    runs a command or broadcasts to the network.  A host that was reached by it and is lost again is
-    woken without delay.
+    An attempt runs a command or broadcasts to the network. Concurrent callers therefore share an
+    attempt, as do callers within L{WAKE_INTERVAL} of its start. If an attempt has succeeded and the
+    connection is lost again, the next attempt starts without delay.
 
-    @param alarm: sends the wake signal.
-    @param answers: tests whether the port answers.
-    @ivar why: reason for the failure of the last attempt; C{None}: it succeeded.
+    @param wake_sender: sends the wake signal.
+    @param is_port_open: probes the port of the host.
+    @ivar failure_reason: reason why the last attempt failed, or C{None} if it succeeded.
     """
 
     _log = Logger()
@@ -75,7 +74,8 @@ class HostWakeService:
         self._resting_until = 0.0
 
     async def wake_host(self) -> bool:
-        """Wake the host in any case, and wait until it is reached or the time is up.
+        """Send the wake signal even if the host is reachable. Wait until it is reached or the time
+        is up.
 
         @return: true if the wake signal was sent.
         """
@@ -87,9 +87,9 @@ class HostWakeService:
         return self._was_sent
 
     async def connect_waking(self) -> None:
-        """Connect to the host; if it does not answer, wake it where that is configured.
+        """Connect to the host. If it does not respond and waking is configured, wake it first.
 
-        @raise HostUnreachable: it is unreachable.
+        @raise HostUnreachable: the host is unreachable.
         """
         if self._connection.is_up:
             return
@@ -110,7 +110,9 @@ class HostWakeService:
             )
 
     def request_connection(self) -> None:
-        """Start to connect in the background, because a user typed input for it."""
+        """Start to connect in the background, because a user typed input for a session on the
+        host.
+        """
         if self._connection.is_up or self._wake_task is not None or self._connect_task is not None:
             return
         if self._host.wake_method == "none" or self._clock.seconds() < self._resting_until:
@@ -120,7 +122,7 @@ class HostWakeService:
         self._connect_task = None if wanting.called else wanting
 
     def close(self) -> None:
-        """Stop all attempts."""
+        """Cancel all attempts."""
         for work in (self._connect_task, self._wake_task):
             if work is not None:
                 work.cancel()
@@ -163,7 +165,9 @@ class HostWakeService:
         self.failure_reason = None
 
     async def _try_connect(self) -> str | None:
-        """Connect if the host is awake; return the reason if it is not reached."""
+        """Connect if the host is awake. Return the reason if it was not reached, or C{None} if it
+        was.
+        """
         if self._connection.is_up:
             return None
         if not await self._is_awake():
@@ -185,7 +189,7 @@ class HostWakeService:
 
 
 async def _wait_shared(work: Deferred[None]) -> None:
-    """Wait for work that others wait for too."""
+    """Wait for C{work}. Cancelling this wait does not cancel C{work}, for which others wait too."""
     waiter: Deferred[None] = Deferred()
     work.addBoth(lambda _: waiter.callback(None))
     await waiter
