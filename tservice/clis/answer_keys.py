@@ -1,4 +1,4 @@
-"""Keys that answer an agent's dialogs (protocol-approvals, protocol-environment)."""
+"""Keys to press for answering an agent's dialogs (protocol-approvals, protocol-environment)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _Move = Literal["Up", "Down", "Left", "Right"]
 
 
 class AnswerKeys(CliRecord):
-    """Keys of an agent's dialogs, in addition to the digits and Enter.
+    """Keys that an agent's dialogs accept, in addition to the digits and Enter.
 
-    @ivar deny: refuses the request.
-    @ivar back: moves the highlight to the previous option, where digits do not answer.
-    @ivar forward: moves the highlight to the next option.
+    @ivar deny: key that refuses the request.
+    @ivar back: key that highlights the previous option, for agents whose dialogs ignore digits.
+    @ivar forward: key that highlights the next option.
     """
 
     deny: Literal["Escape", "C-c"] = "Escape"

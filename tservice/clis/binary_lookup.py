@@ -1,4 +1,4 @@
-"""Lookup of executables (protocol-clis)."""
+"""Search for executables on C{PATH} and in other folders (protocol-clis)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tservice.core.process.program_folders import (
 
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 256
-"""Limit of cached results; a full cache is cleared, which costs another search."""
+"""Maximum number of cached results. A full cache is cleared."""
 
 
 @frozen
@@ -31,10 +31,11 @@ class _CachedPath:
 
 
 class BinaryLookup:
-    """Search of executables on PATH, the login shell's PATH, and the usual folders of installers.
+    """Search for executables on C{PATH}, on the login shell's C{PATH}, and in the usual folders of
+    installers.
 
-    Relative folders on PATH are skipped: their meaning would depend on where the service was
-    started.
+    Relative folders on C{PATH} are skipped: their meaning would depend on the folder in which the
+    service was started.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class BinaryLookup:
     ) -> None:
         """Create a lookup.
 
-        @param usable: returns true if a file is executable; C{None}: by this process.
+        @param usable: returns true if a file may be executed. C{None} checks for this process.
         """
         self._clock = clock
         self._usable = usable or _is_executable
@@ -57,17 +58,21 @@ class BinaryLookup:
         self._answers: dict[tuple[str, ...], _CachedPath] = {}
 
     def use_login_path(self, path: str) -> None:
-        """Search the folders of C{search_path} too, after those of PATH."""
+        """Also search the folders in C{path}, the login shell's C{PATH}, after those of the
+        service's C{PATH}.
+        """
         self._login = path
         self.clear_cache()
 
     @property
     def login_path(self) -> str:
-        """Path given to L{use_login_path}; empty before the first call."""
+        """C{PATH} given to L{use_login_path}, or an empty string before the first call."""
         return self._login
 
     def find_program(self, names: Sequence[str]) -> Path | None:
-        """Return the first of C{names} that is found; the result is cached for 30 s.
+        """Return the path of the first program in C{names} that exists; C{None} if none does.
+
+        The result is cached for 30 s.
 
         @param names: file names, or absolute paths.
         """
@@ -81,28 +86,35 @@ class BinaryLookup:
         return answer.path
 
     def clear_cache(self) -> None:
-        """Clear the cache, as a program may have been installed."""
+        """Forget cached results, because a program may have been installed."""
         self._answers.clear()
 
     def search_path(self) -> str:
-        """Return a C{PATH} of the existing folders, in the order of the search."""
+        """Return a value for C{PATH} with the existing folders, in the order in which they are
+        searched.
+        """
         usual = [str(folder) for folder in self._usual_folders() if _is_folder(folder)]
         return join_path(self._own, self._login, *usual)
 
     def path_for_program(self, program: str) -> str:
-        """Return the C{PATH} for a child that runs C{program}, which is absolute."""
+        """Return the value of C{PATH} for a child process that runs C{program}.
+
+        @param program: an absolute path.
+        """
         return path_with_node(
             self.search_path(), program, lambda file: self.find_program((file,)) is not None
         )
 
     def searched_folders(self) -> tuple[str, ...]:
-        """Return every searched folder, existing or not; C{*} means any version."""
+        """Return every searched folder, even if it does not exist. A C{*} stands for any
+        version.
+        """
         usual = shown_folders((*npm_folder(self._home), *self._patterns), self._home)
         return tuple(join_path(self._own, self._login, *usual).split(":"))
 
     def opened_folders(self) -> tuple[str, ...]:
-        """Return the folders that a search opens, so that their reachability can be tested
-        first.
+        """Return the folders that a search reads, so that a caller can first check for hung
+        mounts.
         """
         usual = listed_folders(self._patterns, self._home)
         return tuple(join_path(self._own, self._login, str(self._home), *usual).split(":"))

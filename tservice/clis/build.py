@@ -16,9 +16,9 @@ from tservice.runtime.runtime import Runtime
 
 
 def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:
-    """Build the feature of the registry; stopping it ends running installs.
+    """Build the feature of the CLI registry. Stopping it terminates running installations.
 
-    @raise ServiceError: a packaged entry is invalid.
+    @raise ServiceError: an entry that comes with the program is invalid.
     """
     registry, service = load_clis(ground)
 
@@ -36,9 +36,9 @@ def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:
 
 
 def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
-    """Return the registry with the changes of C{clis.json}, and the service that manages them.
+    """Return the registry with the changes of C{clis.json}, and the service that manages it.
 
-    @raise ServiceError: a packaged entry is invalid.
+    @raise ServiceError: an entry that comes with the program is invalid.
     """
     versions = CliVersionReader(
         clock=ground.reactor,

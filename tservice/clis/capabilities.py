@@ -1,4 +1,4 @@
-"""Capabilities of an agent: how to read its screen, where its files are."""
+"""Capabilities of an agent CLI: how to read its screen, and where its files are."""
 
 from __future__ import annotations
 
@@ -41,14 +41,21 @@ class AttachmentForm(StrEnum):
     """Form in which the agent takes a file in a prompt (protocol-uploads)."""
 
     PATH = "path"
-    """The path, which the agent's tools read."""
+    """The prompt contains the path. The agent opens the file with its tools."""
     AT = "at"
-    """C{@} and the path, which includes the file in the prompt."""
+    """The prompt contains C{@} and the path. The agent includes the file's contents in the
+    prompt.
+    """
     PASTE = "paste"
-    """The path of an image, pasted alone in brackets; other files as with C{PATH}."""
+    """The path of an image is entered alone as a bracketed paste. Other files are entered as with
+    C{PATH}.
+    """
 
     def format_path(self, path: str) -> str:
-        """Return the text to type for the file C{path}, which is absolute."""
+        """Return the text to type into the prompt for a file.
+
+        @param path: absolute path of the file.
+        """
         return f"@{path}" if self is AttachmentForm.AT else path
 
 
@@ -72,7 +79,7 @@ class McpFormat(StrEnum):
 
 
 class CustomModelStyle(StrEnum):
-    """Way to configure a custom model endpoint in the agent (protocol-models)."""
+    """Way in which an agent is configured to use a custom model endpoint (protocol-models)."""
 
     NONE = "none"
     CLAUDE_ENV = "claude-env"
@@ -83,7 +90,7 @@ class CustomModelStyle(StrEnum):
 
 
 class ConfigReader(StrEnum):
-    """Reader of an agent's own configuration file."""
+    """Parser for the configuration file of one agent."""
 
     CLAUDE = "claude-json"
     CODEX = "codex-toml"
@@ -92,11 +99,12 @@ class ConfigReader(StrEnum):
 
 
 class ModelDetection(CliRecord):
-    """Detection of the model name on the screen.
+    """Rules for finding the name of the model in use.
 
-    @ivar pattern: searched in each of the last C{rows} rows; its one group is the name.
-    @ivar one_style: text after the name in another colour does not belong to it.
-    @ivar config_reader: a reader of the agent's own configuration file.
+    @ivar pattern: regular expression that is searched in each of the last C{rows} rows of the
+        screen. Its only group is the model name.
+    @ivar one_style: true if text in another colour after the name does not belong to the name.
+    @ivar config_reader: parser of the agent's configuration file, which contains the model too.
     """
 
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -113,14 +121,17 @@ class ModelDetection(CliRecord):
 
 
 class ConfigRelocation(CliRecord):
-    """Environment variable that moves the file: to C{path} below the folder that it names."""
+    """Environment variable that moves an agent's configuration file.
+
+    The variable holds a folder, and C{path} is the file's path below that folder.
+    """
 
     env_var: EnvName
     path: Word
 
 
 class McpConfigFile(CliRecord):
-    """The agent's own MCP configuration file; C{path} is below the home folder."""
+    """MCP configuration file of an agent. C{path} is relative to the home folder."""
 
     path: Word
     format: McpFormat
@@ -128,12 +139,13 @@ class McpConfigFile(CliRecord):
 
 
 class FolderSource(CliRecord):
-    """A file of a working folder that can make the agent run something (protocol-trust).
+    """File in a working folder that can make the agent run a program (protocol-trust).
 
-    @ivar path: below the working folder; one that ends with C{/} is every file below that folder.
-    @ivar harmless: dotted keys that run and permit nothing; all others count.  Of a JSON file they
-        are its own, of a Markdown file those of its front matter.  Without any, the whole file
-        counts.
+    @ivar path: path below the working folder. A path that ends with C{/} means every file below
+        that folder.
+    @ivar harmless: dotted keys that neither run nor permit anything. Any other key counts as
+        dangerous. The keys are those of a JSON file, or of a Markdown file's front matter. If there
+        are none, the whole file counts.
     """
 
     path: Annotated[
@@ -146,12 +158,13 @@ class FolderSource(CliRecord):
 
 
 def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
-    """Return whether writing, moving or linking something to C{path} can configure an agent.
+    """Return true if creating, moving or linking something at C{path} can configure an agent.
 
-    A session may work in any folder of the path, so a name counts in every position.  A folder that
-    leads to such a file counts too.  Case is ignored, as on some file systems.
+    A session may work in any folder of the path, so a matching name counts at any depth. A folder
+    that contains the file's path counts too. Case is ignored, as on some file systems.
 
     @param path: relative or absolute, without C{..}.
+    @param sources: files by which agents are configured.
     """
     names = [name for name in path.casefold().split("/") if name not in ("", ".")]
     tails = ["/".join(names[at:]) + "/" for at in range(len(names))]
@@ -164,34 +177,37 @@ def is_agent_configuration(path: str, sources: Iterable[FolderSource]) -> bool:
 
 
 class CustomModelSupport(CliRecord):
-    """Support of custom model endpoints."""
+    """Support of custom model endpoints by an agent."""
 
     style: CustomModelStyle = CustomModelStyle.NONE
 
 
 class CliCapabilities(CliRecord):
-    """Capabilities of an agent.  The defaults are the conservative ones of custom entries.
+    """Capabilities of an agent CLI. The defaults are safe for unknown programs.
 
-    @ivar privileged_command_gate: true: the launched program can run any command without asking, so
-        launching it needs the grant to bypass permissions.
-    @ivar composer_ready_mark: text on the screen once a prompt can be entered.
-    @ivar working_line: pattern searched in each row of the screen; a match means busy.
-    @ivar working_title: pattern searched in the pane's title; a match means busy.
-    @ivar starting_line: pattern searched in each row of the screen during the start; a match means
-        that the composer takes no keys yet.
-    @ivar resuming_screen: pattern searched in the whole screen of an agent that resumes a
-        conversation; a match means that the conversation is not loaded yet, and typed input is
-        dropped.
-    @ivar prompt_glyph: beginning of the composer's row, without leading blanks.
-    @ivar composer_shape: C{None}: C{framed} if there is a glyph, else C{mark}.
-    @ivar folder_config: files of a working folder that can make it run something; C{None}: unknown,
-        so the files of every entry count.
-    @ivar attachment: form in which it takes a file in a prompt.
-    @ivar submission: its treatment of a prompt's end and of Enter.
-    @ivar screen_signals: its screen shows dialogs and ends of turns reliably enough for the inbox
-        and for C{blocked} and C{stop}.
-    @ivar answers: the keys that answer its dialogs.
-    @ivar controls: settings that can be changed while it runs.
+    @ivar privileged_command_gate: true if the program can run any command without asking. Launching
+        it then needs the grant to bypass permissions.
+    @ivar composer_ready_mark: text that is on the screen when the composer accepts a prompt.
+    @ivar working_line: regular expression that is searched in each row of the screen. A match means
+        that the agent is busy.
+    @ivar working_title: regular expression that is searched in the pane's title. A match means that
+        the agent is busy.
+    @ivar starting_line: regular expression that is searched in each row during the start. A match
+        means that the composer does not accept keys yet.
+    @ivar resuming_screen: regular expression that is searched in the screen of an agent that
+        resumes a conversation. A match means that the conversation is still loading and typed input
+        would be lost.
+    @ivar prompt_glyph: text at the beginning of the composer's row, without leading blanks.
+    @ivar composer_shape: shape of the composer. C{None} means C{framed} if there is a glyph,
+        otherwise C{mark}.
+    @ivar folder_config: files of a working folder that can make the agent run a program. C{None} if
+        unknown; the files of every other entry are then assumed.
+    @ivar attachment: form in which the agent accepts a file in a prompt.
+    @ivar submission: rules for submitting a prompt with Enter.
+    @ivar screen_signals: true if the screen shows dialogs and ends of turns reliably. The inbox and
+        the signals C{blocked} and C{stop} depend on that.
+    @ivar answers: keys that answer the agent's dialogs.
+    @ivar controls: settings that can be changed while the agent runs.
     """
 
     hooks: HookSupport = HookSupport.NONE

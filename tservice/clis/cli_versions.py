@@ -17,10 +17,10 @@ from tservice.core.text import find_version
 from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 5.0
-"""Seconds that a program has to print its version."""
+"""Seconds in which a program must print its version."""
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 128
-"""Limit of cached results; a full cache is cleared."""
+"""Maximum number of cached versions. A full cache is cleared."""
 
 
 @frozen(eq=False)
@@ -30,7 +30,10 @@ class _CachedVersion:
 
 
 class CliVersionReader:
-    """Reader of versions: each program runs in a separate process group, at most once in 30 s."""
+    """Reader of the versions that programs print.
+
+    Each program runs in a separate process group, at most once in 30 s.
+    """
 
     def __init__(
         self,
@@ -44,7 +47,7 @@ class CliVersionReader:
     ) -> None:
         """Create a reader.
 
-        @param path_of: returns the C{PATH} for a program.
+        @param path_of: returns the value of C{PATH} for running a program.
         """
         self._path_of = path_of
         self._clock = clock
@@ -56,7 +59,10 @@ class CliVersionReader:
         self._running: set[CliCommand] = set()
 
     def read_version(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
-        """Return the version that C{program} prints; C{None}: unrecognized, or not in time."""
+        """Run C{program}, and return the version that it prints.
+
+        @return: C{None} if the program prints no recognizable version within L{TIME_LIMIT}.
+        """
         key, now = (program, version.argv, version.pattern), self._clock.seconds()
         known = self._answers.get(key)
         if known is None or known.until <= now:
@@ -75,11 +81,11 @@ class CliVersionReader:
         return waiter
 
     def clear_cache(self) -> None:
-        """Clear the cache, as a program may have been installed."""
+        """Forget cached versions, because a program may have been installed."""
         self._answers.clear()
 
     def stop_all(self) -> None:
-        """Terminate the running programs."""
+        """Terminate the programs that are still running."""
         for command in tuple(self._running):
             command.terminate()
 
@@ -102,7 +108,7 @@ class CliVersionReader:
 
 
 def is_before(version: str, first: str) -> bool:
-    """Return true if a version is older than C{first}, by their numbers."""
+    """Return true if a version is older than C{first}. The numbers in both are compared."""
     wanted, found = _version_numbers(first), _version_numbers(version)
     return bool(found) and found[: len(wanted)] < wanted
 
@@ -113,7 +119,9 @@ def _version_numbers(version: str) -> list[int]:
 
 
 def extract_version(version: VersionQuery, output: str) -> str | None:
-    """Return the version in C{output}, by the one group of the entry's pattern."""
+    """Return the version in C{output} by the pattern's only group, or C{None} if the pattern does
+    not match.
+    """
     return find_version(version.pattern, output)
 
 
@@ -124,4 +132,4 @@ def _no_version() -> Deferred[str | None]:
 
 
 def _ignore_output(data: bytes) -> None:
-    """Ignore output while it arrives: only the final output counts."""
+    """Ignore a chunk of output, because only the complete output is parsed."""

@@ -1,4 +1,4 @@
-"""Command that runs in a separate process group, with limits on time and output."""
+"""Runner of one command in a separate process group, with limits on time and output."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from tservice.core.process.process_group import new_group_command
 from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 300.0
-"""Seconds until a command is terminated (protocol-clis)."""
+"""Seconds after which a command is terminated (protocol-clis)."""
 GRACE = 3.0
-"""Seconds between TERM and KILL, and for pipes that other processes keep open after the end."""
+"""Seconds between SIGTERM and SIGKILL. The same time is allowed for pipes that other processes keep
+open after the command has exited.
+"""
 OUTPUT_LIMIT = 16 * 1024
-"""Last bytes of output that are kept."""
+"""Number of bytes that are kept from the end of the output."""
 
 KillGroup = Callable[[int, int], None]
 
@@ -37,9 +39,10 @@ KillGroup = Callable[[int, int], None]
 class CommandResult:
     """Result of a command.
 
-    @ivar status: the exit status; C{None} after a signal.
-    @ivar ended: terminated by the service, because of the time limit or a stop of the service.
-    @ivar output: the last L{OUTPUT_LIMIT} bytes of both streams, decoded.
+    @ivar status: exit status, or C{None} if a signal ended the command.
+    @ivar was_terminated: true if the service ended the command, because of the time limit or a
+        shutdown.
+    @ivar output: the last L{OUTPUT_LIMIT} bytes of both output streams, decoded.
     """
 
     status: int | None
@@ -48,9 +51,9 @@ class CommandResult:
 
 
 class CliCommand(ProcessProtocol):
-    """Single run of a command.  Its owner waits for L{wait_ended}, and calls L{terminate} to stop
-    it
-    early.
+    """Single run of a command.
+
+    The owner waits for it by L{wait_ended}, and calls L{terminate} to stop it early.
     """
 
     transport: IProcessTransport
@@ -76,17 +79,18 @@ class CliCommand(ProcessProtocol):
     def start(
         self, processes: IReactorProcess, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path
     ) -> None:
-        """Run C{argv} without a shell.
+        """Run the command C{argv} without a shell.
 
-        @param argv: the first word is an absolute path.
+        @param argv: program and arguments. The program is an absolute path.
         @raise OSError: the process could not be started.
         """
         command = new_group_command(argv)
         processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
     def wait_ended(self) -> Deferred[CommandResult]:
-        """Return a Deferred that fires when the command has ended.  Cancelling it only stops the
-        waiting.
+        """Return a Deferred that fires with the result when the command has ended.
+
+        Cancelling the Deferred does not stop the command.
         """
         if self._result is not None:
             return succeed(self._result)
@@ -95,7 +99,9 @@ class CliCommand(ProcessProtocol):
         return waiter
 
     def terminate(self) -> None:
-        """Send TERM to the whole group, and KILL 3 s later; no effect if it ended or is ending."""
+        """Send SIGTERM to the process group, and SIGKILL 3 s later. Do nothing if the command has
+        ended.
+        """
         if self._result is not None or self._is_terminating:
             return
         self._is_terminating = True
@@ -133,7 +139,7 @@ class CliCommand(ProcessProtocol):
             self._deliver_result()
 
     def _signal_group(self, number: int) -> bool:
-        """Signal the group; return true if it had any process."""
+        """Send a signal to the process group. Return true if the group still had a process."""
         if self._group is None:
             return False
         try:
@@ -144,7 +150,7 @@ class CliCommand(ProcessProtocol):
         return True
 
     def _signal_leader(self, number: int) -> None:
-        """Signal a process that has not created its group yet."""
+        """Send a signal to the process itself, as it may not have created its process group yet."""
         if self.transport.pid is not None and number:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess(number)

@@ -1,6 +1,5 @@
-"""Construction of a command line from an entry and launch parameters.  Pure functions.
-
-No shell reads the result.
+"""Construction of the command line for a CLI entry and its launch parameters. No shell parses the
+result.
 """
 
 from __future__ import annotations
@@ -19,12 +18,13 @@ _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 def resolve_params(
     entry: CliEntry, given: Mapping[str, object], *, granted: bool
 ) -> tuple[dict[str, ParamValue], tuple[str, ...]]:
-    """Validate launch parameters, fill in defaults, and lower values that need the grant.
+    """Validate launch parameters, fill in defaults, and lower values that the caller may not use.
 
-    @param given: C{None} as a value means absent.
-    @return: the parameters to use, and the names of the lowered ones.
-    @raise ServiceError: 400 naming C{params.<name>}; 403 for a privileged value without a
-        substitute.
+    @param given: requested values by name. C{None} as a value means that the parameter is absent.
+    @param granted: true if the caller has the grant to bypass permissions.
+    @return: the parameters to use, and the names of those that were lowered.
+    @raise ServiceError: 400 naming C{params.<name>} for an invalid value; 403 for a privileged
+        value that has no permitted replacement.
     """
     for name in given:
         if name not in entry.params:
@@ -43,10 +43,10 @@ def resolve_params(
 
 
 def check_params_unprivileged(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
-    """Refuse parameters in use that need the grant.
+    """Check that the parameters in use need no grant.
 
-    @param used: as returned by L{resolve_params}, perhaps for another C{entry}.
-    @raise ServiceError: 403.
+    @param used: result of L{resolve_params}, perhaps for another entry than C{entry}.
+    @raise ServiceError: 403 if a value needs the grant to bypass permissions.
     """
     for name, param in entry.params.items():
         if name in used and param.needs_grant(used[name]):
@@ -56,13 +56,14 @@ def check_params_unprivileged(entry: CliEntry, used: Mapping[str, ParamValue]) -
 def build_argv(
     entry: CliEntry, binary: str, params: Mapping[str, ParamValue], resume: str | None
 ) -> tuple[str, ...]:
-    """Return the command: the binary, the entry's words, the resume words, the flags.
+    """Return the command line: program, arguments of the entry, arguments to resume, and options.
 
-    A word of C{argv} whose parameter has no value is left out; a parameter that C{argv} names gives
-    no flag.
+    An argument of the entry that refers to a parameter without a value is left out. Parameters that
+    occur in the entry's arguments add no option.
 
+    @param binary: program to run.
     @param params: as returned by L{resolve_params}.
-    @param resume: as accepted by L{check_resume}.
+    @param resume: conversation id accepted by L{check_resume}, or C{None} for a new conversation.
     """
     words = entry.argv
     if words[0] in entry.binaries:
@@ -83,7 +84,7 @@ def build_argv(
 
 
 def check_resume(entry: CliEntry, conversation: str) -> None:
-    """Refuse a conversation id that could be read as an option or more than one word.
+    """Refuse a conversation id that a program could parse as an option or as several arguments.
 
     @raise ServiceError: 400 naming C{resumeSessionId}.
     """

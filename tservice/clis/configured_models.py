@@ -1,6 +1,6 @@
-"""Model named by an agent's own configuration file, which is only read.
+"""Reading of the model name in an agent's own configuration file.
 
-Unreadable files are ignored: they belong to the user, and the agent will report the error.
+Unreadable files are ignored: they belong to the user, and the agent reports the error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tservice.core.files import FileError, read_json, read_text
 from tservice.core.value_limits import parse_toml
 
 MODEL_LENGTH = 64
-"""Longest displayed model name in characters (protocol-session)."""
+"""Maximum length of a displayed model name in characters (protocol-session)."""
 
 
 def _read_toml(path: Path) -> Any:
@@ -25,10 +25,11 @@ def _read_toml(path: Path) -> Any:
 
 @frozen
 class _ConfigSource:
-    """Location of one agent's model setting.
+    """File and key under which an agent stores its model.
 
-    @ivar path: below the home folder; C{moved} is below the folder in the variable C{env_var}.
-    @ivar keys: path of keys to the model's name in the file.
+    @ivar path: path relative to the home folder. If the variable C{env_var} is set, C{moved} is the
+        path below the folder in that variable.
+    @ivar keys: keys to follow in the file to reach the model name.
     """
 
     path: str
@@ -55,9 +56,10 @@ _SOURCES = {
 
 
 def read_configured_model(reader: ConfigReader, environ: Mapping[str, str]) -> str | None:
-    """Return the model's name without control characters, or C{None} if none is configured.
+    """Return the configured model name without control characters, or C{None} if there is none.
 
-    @param environ: of the pane: C{HOME} and the relocation variables determine the file.
+    @param environ: environment of the pane. C{HOME} and the agent's own variables determine the
+        file.
     """
     source = _SOURCES[reader]
     try:

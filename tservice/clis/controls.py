@@ -18,12 +18,13 @@ _Key = Literal["S-Tab", "Tab", "M-.", "M-,"]
 
 
 class CycleControl(CliRecord):
-    """Key that switches to the next value.
+    """Key that switches a setting to its next value.
 
-    @ivar back: switches the other way, if the values of C{shown}, least first, have an end.
-    @ivar shown: for each value a pattern that is searched in each row of the screen; the lowest
-        matching row counts.
-    @ivar otherwise: the value while no pattern matches.
+    @ivar back: key that switches to the previous value, if the values in C{shown} do not wrap
+        around. C{shown} then starts with the lowest value.
+    @ivar shown: regular expressions by value. Each is searched in the rows of the screen, and the
+        lowest matching row determines the current value.
+    @ivar otherwise: current value if no expression matches.
     """
 
     key: _Key
@@ -40,13 +41,13 @@ class CycleControl(CliRecord):
 
 
 class CommandControl(CliRecord):
-    """Command of the agent that contains the value.
+    """Command that is submitted to the agent to change a setting.
 
-    @ivar words: submitted text; C{{value}} is replaced by the value.
-    @ivar told: pattern searched in each row after the command's; its one group is the value in the
-        agent's words.
-    @ivar confirms: pattern of the option that confirms, if the agent asks.
-    @ivar echoes: the command is shown above that row.
+    @ivar words: text to submit, in which C{{value}} is replaced by the new value.
+    @ivar told: regular expression that is searched in the rows after the command. Its only group is
+        the new value as the agent displays it.
+    @ivar confirms: regular expression for the option that confirms the change, if the agent asks.
+    @ivar echoes: true if the agent displays the command above the row that C{told} matches.
     """
 
     words: Annotated[Text, StringConstraints(pattern=r"^/[a-z]", max_length=64)]
@@ -55,7 +56,7 @@ class CommandControl(CliRecord):
     echoes: bool = True
 
     def format_command(self, value: str) -> str:
-        """Return the text that is submitted for C{value}."""
+        """Return the text to submit for the new value C{value}."""
         return self.words.replace(VALUE, value)
 
     @field_validator("words")
@@ -83,8 +84,8 @@ class CommandControl(CliRecord):
 class AgentControl(CliRecord):
     """Setting of a running agent, and the way to change it.
 
-    @ivar param: launch parameter whose values and privileges apply here too; C{None}: the values
-        are those that a L{CycleControl} shows.
+    @ivar param: launch parameter whose values and privileges apply here too. C{None} means that the
+        values are those in C{shown} of a L{CycleControl}.
     """
 
     param: Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")] | None = None
@@ -98,7 +99,9 @@ class AgentControl(CliRecord):
 
 
 class ControlCapabilities(CliRecord):
-    """Settings that can be changed while an agent runs; C{None}: not supported."""
+    """Settings that can be changed while an agent runs. C{None} means that a setting cannot be
+    changed.
+    """
 
     model: AgentControl | None = None
     effort: AgentControl | None = None

@@ -1,7 +1,7 @@
-"""Environment of a pane.  Pure functions: the service's environment is a parameter.
+"""Construction of a pane's environment from the service's environment.
 
-Only listed variables reach a pane (protocol-environment): no password, key or C{SERVICE_*} variable
-of the service.
+Only listed variables reach a pane (protocol-environment). Passwords, keys and C{SERVICE_*}
+variables of the service never do.
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ BASE_NAMES = frozenset(
     {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "SSH_AUTH_SOCK"}
 )
 BASE_FOLDERS = re.compile(r"XDG_[A-Z]+_(?:HOME|DIRS?)")
-"""XDG variables that name folders; the others describe the desktop or login of the service."""
+"""Pattern of the XDG variables that contain folders. The other XDG variables describe the desktop
+or the login of the service.
+"""
 TERMINAL_VARIABLES = frozenset({"TERM", "COLORTERM"})
-"""Variables of the terminal, which the multiplexer sets: the service's terminal is not the
-pane's.
+"""Variables that the multiplexer sets for the pane's terminal. The service's own values do not
+apply.
 """
 OVERRIDES = 64
-"""Limit of C{envOverrides} of a session."""
+"""Maximum number of C{envOverrides} of a session."""
 OVERRIDE_BYTES = 64 * 1024
-"""Limit of bytes of all names and values: the kernel limits the arguments of exec."""
+"""Maximum number of bytes of all names and values, as the kernel limits the arguments of exec."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 
 
 @frozen
 class CheckedOverrides:
-    """Validated C{envOverrides}, made by L{check_overrides} only.
+    """Validated C{envOverrides}. Only L{check_overrides} creates objects of this class.
 
-    L{added_environment} accepts nothing else, so that unchecked overrides never reach a pane.
+    L{added_environment} accepts no other type, so that unchecked overrides never reach a pane.
     """
 
     values: Mapping[str, str] = field(repr=False)
@@ -49,9 +51,9 @@ class CheckedOverrides:
 def base_environment(
     environ: Mapping[str, str], entry: CliEntry, extra: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    """Return the variables that pass from the service's environment to a pane.
+    """Return the variables that a pane inherits from the service's environment.
 
-    @param extra: further names that the operator permits (C{SERVICE_PANE_ENV}).
+    @param extra: names of further variables that the operator permits (C{SERVICE_PANE_ENV}).
     """
     return {
         name: value
@@ -63,7 +65,9 @@ def base_environment(
 def added_environment(
     entry: CliEntry, judged: CheckedOverrides, pane: PaneVariables
 ) -> dict[str, str]:
-    """Return the variables added by the entry, the caller and the service; later ones win."""
+    """Return the variables that the entry, the caller and the service add, in this order. Later
+    ones win.
+    """
     return {
         **entry.env.set,
         **judged.values,
@@ -77,13 +81,12 @@ def added_environment(
 def check_overrides(
     entry: CliEntry, overrides: Mapping[str, str], *, granted: bool
 ) -> CheckedOverrides:
-    """Refuse overrides that the entry does not allow, or not for this caller
-    (protocol-environment).
+    """Validate C{envOverrides} against the entry and the caller's grant (protocol-environment).
 
-    @param granted: the caller may bypass permissions; else only the entry's harmless names may be
-        set, as a variable can name commands, endpoints and configurations.
-    @raise ServiceError: 400 naming C{envOverrides.<NAME>}; 403 naming it, if it needs the grant;
-        the text never contains a value.
+    @param granted: true if the caller may bypass permissions. Other callers may set the entry's
+        harmless variables only, as a variable can specify commands, endpoints and configurations.
+    @raise ServiceError: 400 naming C{envOverrides.<NAME>} for a variable that the entry does not
+        allow; 403 naming a variable that needs the grant. The text never contains a value.
     """
     if len(overrides) > OVERRIDES:
         raise invalid_field("envOverrides", f"must have at most {OVERRIDES} entries")
@@ -102,13 +105,14 @@ def check_overrides(
 
 
 def path_with_node(path: str, program: str, is_there: Callable[[str], bool]) -> str:
-    """Return C{path} with the folder of C{program} in front if that folder contains C{node}.
+    """Return C{path} preceded by the folder of C{program}, if that folder contains C{node}.
 
-    Programs installed by npm begin with C{#!/usr/bin/env node}, and need the version of Node they
-    were installed with.
+    Programs installed by npm begin with C{#!/usr/bin/env node}. They need the version of Node with
+    which they were installed.
 
-    @param program: absolute, or a name, for which the path is unchanged.
-    @param is_there: returns true if a file is executable.
+    @param path: a value of C{PATH}.
+    @param program: absolute path. For a bare name C{path} is returned unchanged.
+    @param is_there: returns true if a file may be executed.
     """
     folder = os.path.dirname(program)
     if not folder.startswith("/") or not is_there(f"{folder}/node"):
@@ -117,7 +121,7 @@ def path_with_node(path: str, program: str, is_there: Callable[[str], bool]) -> 
 
 
 def without_service_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a child other than a pane: everything except the service's
+    """Return the environment for a child process that is not a pane, without the service's own
     variables.
     """
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
@@ -132,7 +136,7 @@ def _passes_to_pane(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
 
 
 def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
-    """Refuse overrides that need the grant.
+    """Check that C{overrides} contain only variables that need no grant.
 
     @raise ServiceError: 403 naming C{envOverrides.<NAME>}.
     """

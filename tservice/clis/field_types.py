@@ -1,4 +1,4 @@
-"""Field types of entries, restricted to harmless text."""
+"""Types for the fields of CLI entries. They accept only text that no program misinterprets."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from tservice.core.text import LINE
 
 PLACEHOLDER = re.compile(r"\{([a-z][A-Za-z0-9]{0,31})\}")
 RESUME_ID = "id"
-"""Placeholder in C{resume.argv} for the conversation's id."""
+"""Placeholder in C{resume.argv} that is replaced by the conversation id."""
 
 _WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|\{[a-z][A-Za-z0-9]{0,31}\})+"
 
 Word = Annotated[str, StringConstraints(pattern=f"^{_WORD}$", min_length=1, max_length=200)]
-"""Word of a command: without blanks, quotes, expansions, globs or separators of any program."""
+"""Argument of a command, without blanks, quotes, expansions, globs or separators of any program."""
 
 PLAIN_WORD = r"[A-Za-z0-9_][A-Za-z0-9_@%+=:,./\[\]-]{0,127}"
 PlainWord = Annotated[str, StringConstraints(pattern=f"^{PLAIN_WORD}$")]
-"""Value that cannot be read as an option.  Brackets occur in the names of models."""
+"""Argument that no program parses as an option. Brackets are permitted, as model names contain
+them.
+"""
 Flag = Annotated[
     str,
     StringConstraints(
         pattern=r"^--?[A-Za-z0-9][A-Za-z0-9-]*(?:=(?:[A-Za-z0-9_.]+=)?)?$", max_length=64
     ),
 ]
-"""Option; one that ends in C{=} takes its value in the same word."""
+"""Command-line option. If it ends in C{=}, its value follows in the same argument."""
 Binary = Annotated[
     str,
     StringConstraints(
@@ -36,7 +38,7 @@ Binary = Annotated[
         max_length=200,
     ),
 ]
-"""File name to search, or an absolute path (without dot folders)."""
+"""File name to search for, or an absolute path without C{.} and C{..}."""
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]
 Text = Annotated[str, StringConstraints(pattern=f"^{LINE}$")]
 CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$", max_length=24)]
@@ -46,29 +48,32 @@ Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4, stric
 Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16, strict=False)]
 
 REFUSED_ENV = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_OPTIONS"})
-"""Names that neither an entry nor a caller may set (protocol-environment)."""
+"""Variables that neither an entry nor a caller may set (protocol-environment)."""
 SERVICE_PREFIX = "SERVICE_"
 ANY_NAME = "*"
 """Item of C{allowedPrefixes} that matches every name that is not refused."""
 
 
 def is_refused(name: str) -> bool:
-    """Return true if C{name} can never be overridden: it would change which program runs, or its
-    identity.
+    """Return true if the variable C{name} may never be overridden.
+
+    These variables determine which programs run, or the identity of the user.
     """
     return name in REFUSED_ENV or name.startswith(SERVICE_PREFIX)
 
 
 class CliRecord(BaseModel):
-    """Frozen, strict record with camelCase names in files and on the wire."""
+    """Base class of frozen, strict records. Field names are in camelCase in files and on the
+    wire.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Return the compiled C{pattern}.
+    """Compile a regular expression.
 
-    @raise ValueError: the pattern is invalid.
+    @raise ValueError: the expression is invalid.
     """
     try:
         return re.compile(pattern)

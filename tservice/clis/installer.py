@@ -1,4 +1,7 @@
-"""Installation of stock CLIs: one run for each id, with output as events (protocol-clis)."""
+"""Installation of CLIs that come with the program. Output is published as events (protocol-clis).
+
+At most one installation runs for each CLI.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +22,23 @@ from tservice.core.payload import Payload
 from tservice.core.timers import cancel_call
 
 OUTPUT_INTERVAL = 0.1
-"""Seconds that output is collected before an event is sent."""
+"""Seconds for which output is collected before it is published as one event."""
 
 
 NPM_PREFIX = ".local"
-"""Folder below the home where npm installs programs, which never needs root (protocol-clis)."""
+"""Folder below the home folder where npm installs programs without root rights (protocol-clis)."""
 
 
 def _find_nothing(name: str) -> Path | None:
-    """Return no program."""
+    """Return C{None}: no program is found."""
     return None
 
 
 class InstallOutputFeed:
-    """Collector that publishes output as C{cli:installOutput} events, at most ten a second.
+    """Collector that publishes the output of an installation as C{cli:installOutput} events.
 
-    Of output that exceeds C{OUTPUT_LIMIT} characters per event the older part is lost.
+    At most ten events are sent per second. If the output of one event exceeds C{OUTPUT_LIMIT}
+    characters, the older part is dropped.
     """
 
     def __init__(self, clock: IReactorTime, publish: Callable[[str], None]) -> None:
@@ -45,13 +49,13 @@ class InstallOutputFeed:
         self._timer: IDelayedCall | None = None
 
     def append(self, data: bytes) -> None:
-        """Add more output."""
+        """Add output, which is published with the next event."""
         self._pending = (self._pending + self._decoder.decode(data))[-OUTPUT_LIMIT:]
         if self._timer is None:
             self._timer = self._clock.callLater(OUTPUT_INTERVAL, self.flush)
 
     def flush(self) -> None:
-        """Publish the collected output; also called at the end."""
+        """Publish the collected output now. Also called when the installation has ended."""
         cancel_call(self._timer)
         self._timer = None
         pending, self._pending = self._pending, ""
@@ -60,7 +64,7 @@ class InstallOutputFeed:
 
 
 class Installer:
-    """Runner of install commands.  They continue after the requesting client disconnects."""
+    """Runner of install commands. They continue when the client that requested them disconnects."""
 
     _log = Logger()
 
@@ -78,8 +82,8 @@ class Installer:
     ) -> None:
         """Create an installer.
 
-        @param path_of: returns the C{PATH} for a program.
-        @param where: finds the program of an entry without a cache.
+        @param path_of: returns the value of C{PATH} for running a program.
+        @param locate: finds the program of an entry by its id, without a cache.
         """
         self._path_of = path_of
         self._where = locate
@@ -94,18 +98,19 @@ class Installer:
         self._running: dict[str, CliCommand] = {}
 
     def refuse_running(self, name: str) -> None:
-        """Refuse a second run for one id.
+        """Fail if this CLI is already being installed.
 
-        @raise ServiceError: 409.
+        @raise ServiceError: 409 if an installation of C{name} runs.
         """
         if name in self._running:
             raise state_conflict(f"{name} is being installed already")
 
     def start(self, name: str, argv: tuple[str, ...]) -> CliCommand:
-        """Start an installation.
+        """Start to install a CLI.
 
-        @param argv: the command; the first word is an absolute path.
-        @raise ServiceError: 409 while an installation of this id runs; 422 if the process could not
+        @param name: id of the CLI.
+        @param argv: command to run. The program is an absolute path.
+        @raise ServiceError: 409 if the CLI is already being installed; 422 if the process could not
             be started.
         """
         self.refuse_running(name)
@@ -129,9 +134,10 @@ class Installer:
         return command
 
     async def cancel(self, name: str) -> None:
-        """Terminate the installation of that id, and wait for its end.
+        """Terminate the installation of a CLI, and wait until its process has ended.
 
-        @raise ServiceError: 404: it is not running.
+        @param name: id of the CLI.
+        @raise ServiceError: 404 if no installation of this CLI runs.
         """
         command = self._running.get(name)
         if command is None:
@@ -140,7 +146,7 @@ class Installer:
         await command.wait_ended()
 
     def stop_all(self) -> Deferred[list[CommandResult]]:
-        """Terminate all installations; the Deferred fires at their end."""
+        """Terminate all installations. The Deferred fires when all processes have ended."""
         running = tuple(self._running.values())
         for command in running:
             command.terminate()

@@ -75,9 +75,11 @@ __all__ = [
 
 @frozen(kw_only=True)
 class PaneVariables:
-    """Values of a pane's C{SERVICE_*} variables; C{SERVICE_MUX=1} is added (protocol-environment).
+    """Values of the C{SERVICE_*} variables in a pane. C{SERVICE_MUX=1} is always added
+    (protocol-environment).
 
-    @ivar hook_secret_file: a path; the secret itself is never in an environment.
+    @ivar hook_secret_file: path of the file with the hook secret. The secret itself is never in an
+        environment.
     """
 
     session_id: str
@@ -87,14 +89,15 @@ class PaneVariables:
 
 @frozen(kw_only=True)
 class LaunchRequest:
-    """Program that a caller wants to run.
+    """Request to launch a CLI.
 
     @ivar params: launch parameters by name, as declared in the entry's C{params}.
-    @ivar resume: the agent's conversation id to resume: 1 to 100 letters, digits, C{_} and C{-},
-        not first C{-}; C{None} starts a new conversation.
+    @ivar resume: conversation id of the agent to resume: 1 to 100 letters, digits, C{_} and C{-},
+        not starting with C{-}. C{None} starts a new conversation.
     @ivar overrides: C{envOverrides} of protocol-environment.
-    @ivar granted: the caller may bypass permissions; else privileged values are clamped, and
-        variables that are not harmless and entries that run any command unasked are refused.
+    @ivar granted: true if the caller may bypass permissions. For other callers privileged values
+        are lowered. Variables that are not harmless, and entries that can run any command without
+        asking, are refused.
     @ivar place: location of the pane.
     """
 
@@ -109,12 +112,13 @@ class LaunchRequest:
 
 @frozen(kw_only=True)
 class LaunchPlan:
-    """Program to run.
+    """Command, environment and parameters with which a pane is started.
 
-    @ivar argv: for exec, never for a shell; the first word is an absolute path in that location.
-    @ivar env: the whole environment of the pane.
-    @ivar params: the parameters in use: given, or by default.
-    @ivar clamped: names of parameters that were lowered because the grant is missing.
+    @ivar argv: program and arguments for exec, never for a shell. The program is an absolute path
+        in the pane's location.
+    @ivar env: complete environment of the pane.
+    @ivar params: parameters in use, including defaults.
+    @ivar clamped: names of parameters whose values were lowered because the caller lacks the grant.
     """
 
     argv: tuple[str, ...]
@@ -125,10 +129,10 @@ class LaunchPlan:
 
 @frozen(kw_only=True)
 class InstalledCli:
-    """CLI in a location.
+    """CLI that is installed in a location.
 
-    @ivar path: absolute path in that location.
-    @ivar env: environment of a pane there, without the service's additions.
+    @ivar path: absolute path of the program in that location.
+    @ivar env: environment of a pane in that location, without the service's own variables.
     """
 
     path: str
@@ -136,60 +140,64 @@ class InstalledCli:
 
 
 class ICliRegistry(Interface):
-    """Registry of the CLIs that sessions can run.  Every error is a L{ServiceError}."""
+    """Registry of the CLIs that sessions can run. All errors raised are L{ServiceError}."""
 
     def list_entries() -> tuple[CliEntry, ...]:
-        """Return all entries, including disabled ones, by C{order} and id."""
+        """Return all entries, including disabled ones, sorted by C{order} and id."""
 
     def get_entry(mode: str) -> CliEntry | None:
-        """Return the entry with this id, including disabled ones."""
+        """Return the entry with this id, even if it is disabled; C{None} if there is none."""
 
     def require_enabled(mode: str) -> CliEntry:
-        """Return the entry for a new session requested by a caller.
+        """Return the entry for a new session that a caller requests.
 
-        @raise ServiceError: 400 naming C{mode}: unknown, or disabled.
+        @raise ServiceError: 400 naming C{mode} if the entry is unknown or disabled.
         """
 
     def gives_signals(mode: str) -> bool:
-        """Return true if sessions of C{mode} give C{stop} and C{blocked}, and their dialogs become
-        inbox items.
+        """Return true if sessions of C{mode} give the signals C{stop} and C{blocked}.
 
-        The signals come from hooks or, with the setting C{externalSignals}, from the screens
-        (protocol-signals).
+        The dialogs of these sessions also become inbox items. The signals come from hooks or, with
+        the setting C{externalSignals}, from the screens (protocol-signals).
         """
 
     def find_binary(entry: CliEntry) -> Path | None:
-        """Return the executable for the service's own user: on PATH, then in the usual folders;
-        cached for 30 s.
+        """Return the path of the entry's program for the service's own user, or C{None}.
+
+        C{PATH} is searched first, then the usual folders. The result is cached for 30 s.
         """
 
     def pane_environment(mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the environment of a pane of that mode on this machine, without the service's
-        additions.
+        """Return the environment of a pane on this machine, without the service's own variables.
 
-        @param overrides: C{envOverrides} of the session; empty for an unknown mode.
+        @param overrides: C{envOverrides} of the session. Must be empty if C{mode} is unknown.
         """
 
     def find_program(
         mode: str, overrides: Mapping[str, str], place: Location, *, granted: bool
     ) -> InstalledCli:
-        """Return the CLI to be run in addition to a session of that mode; may block on a disk.
+        """Find the CLI of a session's mode, in order to run it outside the session's pane.
+
+        May block on a disk.
 
         @param overrides: as for L{pane_environment}.
+        @param place: location in which to search.
         @param granted: as L{LaunchRequest.granted}.
-        @raise ServiceError: 400 for an unknown mode, or a variable that is no longer allowed; 403:
-            the entry, or a variable, needs the grant; 422: it is not installed there.
+        @raise ServiceError: 400 for an unknown mode, or a variable that is no longer allowed; 403
+            if the entry or a variable needs the grant; 422 if the CLI is not installed in C{place}.
         """
 
     def read_configured_model(mode: str, env: Mapping[str, str]) -> str | None:
-        """Return the model in the agent's own configuration, read without a cache.
+        """Return the model in the agent's own configuration file, or C{None}. The file is read at
+        each call.
 
-        @param env: the pane's environment: L{LaunchPlan.env}.
+        @param env: environment of the pane, as in L{LaunchPlan.env}.
         """
 
     def check_request(request: LaunchRequest) -> Mapping[str, ParamValue]:
-        """Run all checks of L{plan_launch} except that of the binary, for a session that starts
-        later.
+        """Run all checks of L{plan_launch}, except that the program is installed.
+
+        This is for a session that starts later.
 
         @return: the parameters as in L{LaunchPlan.params}.
         @raise ServiceError: as in L{plan_launch}.
@@ -198,33 +206,34 @@ class ICliRegistry(Interface):
     def check_needs_no_grant(
         mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
     ) -> None:
-        """Check that a running program needs no grant.
+        """Check that a caller without the grant would have been allowed to start a running program.
 
-        @param params: L{LaunchPlan.params} of its start; nothing can be lowered now.
-        @param overrides: C{envOverrides} that it was started with.
-        @raise ServiceError: 403: the entry, a value or a variable needs the grant; 400: the entry
-            no longer exists.
+        @param params: L{LaunchPlan.params} with which it was started. They cannot be lowered any
+            more.
+        @param overrides: C{envOverrides} with which it was started.
+        @raise ServiceError: 403 if the entry, a value or a variable needs the grant; 400 if the
+            entry no longer exists.
         """
 
     def check_prompt(mode: str, text: str, named: str, *, granted: bool) -> None:
         """Check that a prompt does not make the agent run a shell command without asking.
 
-        @param named: the field that holds it.
-        @param granted: as L{LaunchRequest.granted}; everything passes then.
+        @param named: name of the request field that contains the prompt.
+        @param granted: as L{LaunchRequest.granted}. Every prompt is accepted if true.
         @raise ServiceError: 403 naming the field.
         """
 
     def plan_launch(request: LaunchRequest) -> LaunchPlan:
-        """Return the program to run with its arguments and environment.
+        """Return the command line and environment for a request.
 
         @raise ServiceError: 400 naming the field (C{mode}, C{params.x}, C{resumeSessionId},
-            C{envOverrides.X}); 403 when the entry, a variable, or a value that cannot be clamped,
-            needs the grant; 422 when the CLI is not installed (the text gives the install command).
+            C{envOverrides.X}). 403 if the entry, a variable, or a value that cannot be lowered
+            needs the grant. 422 if the CLI is not installed; the text contains the install command.
         """
 
     async def fit_to_version(mode: str, plan: LaunchPlan, place: Location) -> LaunchPlan:
-        """Return C{plan} without the words that the program in C{place} is too old for.
+        """Return C{plan} without the arguments that the installed version is too old for.
 
-        The version is read only from programs of the service's own user; others are assumed to be
-        new enough.
+        The version is read only from programs of the service's own user. Other programs are assumed
+        to be new enough.
         """

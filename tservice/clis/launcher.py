@@ -1,4 +1,4 @@
-"""Registry in use, and launching of its entries."""
+"""Registry of the CLI entries in use, and planning of their launches."""
 
 from __future__ import annotations
 
@@ -38,21 +38,23 @@ from tservice.settings.interfaces import ISettings
 PRIMARY = "primary"
 PERMISSION_MODE = "permissionMode"
 PERMISSION_MODES = {"bypass": "bypassPermissions", "auto": "auto", "normal": "default"}
-"""Permission mode of the primary CLI for each value of the setting C{primaryMode}."""
+"""Permission mode of the primary CLI by value of the setting C{primaryMode}."""
 
 SANDBOX = "IS_SANDBOX"
-"""Variable that, set to C{1}, lets the primary CLI bypass permissions even as root."""
+"""Environment variable that lets the primary CLI bypass permissions as root, if set to C{1}."""
 
 NO_EDITOR = {"EDITOR": "false", "VISUAL": "false"}
-"""For agents of accounts without the grant: an editor that an agent opens runs any command."""
+"""Variables for agents of accounts without the grant. An editor could run any command."""
 
 SHELLS = frozenset({"bash", "zsh", "fish", "ksh", "mksh", "dash", "ash", "sh"})
-"""Programs accepted from C{$SHELL}; an account without login has something else there."""
+"""Programs that are accepted from C{$SHELL}. The login shell of a locked account is not one of
+them.
+"""
 
 
 @frozen(kw_only=True)
 class _CheckedRequest:
-    """Validated request."""
+    """Launch request that passed all checks, with its entry and parameters."""
 
     entry: CliEntry
     params: Mapping[str, ParamValue]
@@ -62,7 +64,7 @@ class _CheckedRequest:
 
 @implementer(ICliRegistry)
 class CliRegistry:
-    """Registry of entries, which it also launches."""
+    """Registry of the CLI entries in use. It also plans their launches."""
 
     _log = Logger()
 
@@ -79,7 +81,7 @@ class CliRegistry:
 
         @param lookup: finds programs that the service's own user can run.
         @param environ: environment of the service.
-        @param versions: C{None}: versions are not read.
+        @param versions: reader of program versions. C{None} treats every program as new enough.
         """
         self._versions = versions
         self._settings = settings
@@ -89,7 +91,7 @@ class CliRegistry:
         self._merged = MergedRegistry({}, {})
 
     def replace_entries(self, merged: MergedRegistry) -> None:
-        """Replace the entries by C{merged}."""
+        """Use the entries in C{merged} from now on."""
         for name, fault in merged.faults.items():
             self._log.warn("clis.json: {name!r} is ignored: {fault}", name=name, fault=fault)
         self._merged = merged
@@ -194,7 +196,7 @@ class CliRegistry:
         return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
 
     def _check_request(self, request: LaunchRequest) -> _CheckedRequest:
-        """Validate a request; every launch passes through this check."""
+        """Validate a request. Every launch passes through this check."""
         entry = self._get_permitted(request.mode, granted=request.granted)
         params, clamped = resolve_params(
             entry, self._requested_params(request), granted=request.granted
@@ -205,12 +207,12 @@ class CliRegistry:
         return _CheckedRequest(entry=entry, params=params, clamped=clamped, overrides=overrides)
 
     def _requested_params(self, request: LaunchRequest) -> Mapping[str, object]:
-        """Return the caller's parameters; the primary CLI's permission mode comes from the
-        settings.
+        """Return the caller's parameters. For the primary CLI the settings determine the permission
+        mode.
 
-        As root and outside a sandbox the primary CLI would exit with the mode C{bypass}: it starts
-        with the normal mode.  A caller who requests that mode by name gets it, and sees it refused;
-        a caller without the grant gets C{auto} instead in every case.
+        The primary CLI refuses the mode C{bypass} as root outside a sandbox, so it starts in its
+        normal mode then. A caller who requests C{bypass} explicitly gets that mode, and sees the
+        CLI refuse it. A caller without the grant always gets C{auto} instead.
         """
         if request.mode != PRIMARY or request.params.get(PERMISSION_MODE) is not None:
             return request.params
@@ -221,7 +223,10 @@ class CliRegistry:
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
 
     def _get_permitted(self, mode: str, *, granted: bool) -> CliEntry:
-        """Return the entry if the caller may run it."""
+        """Return the entry of C{mode} if the caller may run it.
+
+        @raise ServiceError: 400 for an unknown mode; 403 if the entry needs the grant.
+        """
         entry = self._require_known(mode)
         if entry.capabilities.privileged_command_gate and not granted:
             raise ServiceError(
@@ -257,9 +262,10 @@ def _find_installed(entry: CliEntry, place: Location) -> str:
 def _with_path(
     env: Mapping[str, str], entry: CliEntry, program: str, place: Location
 ) -> Mapping[str, str]:
-    """Return the environment in which C{program} finds others, and its version of Node.
+    """Return C{env} with a C{PATH} on which C{program} finds other programs and its version of
+    Node.
 
-    On remote hosts Node is searched when the pane starts.
+    On remote hosts the search for Node takes place when the pane starts.
     """
     path = place.get_search_path()
     if entry.kind is not CliKind.SHELL and place.has_local_files:
@@ -268,9 +274,10 @@ def _with_path(
 
 
 def _binary_names(entry: CliEntry, login: str) -> tuple[str, ...]:
-    """Return the names of the entry's program, best first; for a shell the user's own comes first.
+    """Return the names of the entry's program, best first. For a shell the user's login shell is
+    first.
 
-    @param login: the user's shell.
+    @param login: path of the user's login shell.
     """
     shell = PurePath(login)
     if entry.kind is CliKind.SHELL and shell.is_absolute() and shell.name in SHELLS:

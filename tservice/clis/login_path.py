@@ -26,16 +26,22 @@ from tservice.core.timers import cancel_call
 from tservice.core.users.os_users import NO_LOGIN
 
 TIME_LIMITS = (("-i", 5.0), ("", 3.0))
-"""Seconds that a shell has to answer: first as an interactive shell, which reads C{.bashrc}, and,
-if that gives no answer, as a plain login shell.
+"""Option and time limit in seconds of each attempt to run the shell.
+
+The first attempt runs an interactive shell, which reads C{.bashrc}. If it fails, a plain login
+shell is run.
 """
 OUTPUT_LIMIT = 1024 * 1024
-"""Limit of printed bytes, above which the shell is killed."""
+"""Maximum number of bytes that the shell may print before it is killed."""
 PATH_LIMIT = 32 * 1024
-"""Longest accepted C{PATH} in characters."""
+"""Maximum length of an accepted C{PATH} in characters."""
 
 _ASK = 'exec /bin/sh -c \'echo; echo tservice-""path; echo "$PATH"; echo tservice-""end\''
-"""Command for a shell of any kind; the marks are in no text that a shell could echo."""
+"""Command that prints the C{PATH} in any kind of shell.
+
+The marks around the output are quoted such that a shell that echoes the command does not print
+them.
+"""
 _ANSWER = re.compile(rb"\ntservice-path\n([^\n]*)\ntservice-end\n")
 
 KillGroup = Callable[[int, int], None]
@@ -48,11 +54,12 @@ async def _keep_all(path: str) -> str:
 
 @frozen(kw_only=True)
 class LoginShell:
-    """Parameters for finding and running the shell.
+    """Parameters for finding and running the login shell.
 
-    @ivar program: its absolute path, from C{SHELL} or the user's account; it may wait for the
-        lookup of the user.
-    @ivar answering: removes folders of a C{PATH} that do not respond.
+    @ivar program: returns the absolute path of the shell, from C{SHELL} or the user database. It
+        may wait for the lookup of the user.
+    @ivar answering: removes folders from a C{PATH} that do not respond, such as those of hung
+        mounts.
     """
 
     clock: IReactorTime
@@ -65,10 +72,10 @@ class LoginShell:
 
 
 class LoginPathReader:
-    """Reader of the login C{PATH}, which runs child processes one after the other when first asked.
+    """Reader of the login shell's C{PATH}. It runs the shell when the path is first requested.
 
-    @param tell: called with the C{PATH} once it is known.
-    @ivar problem: reason for the failure; C{None}: it succeeded or was not started.
+    @param on_path: called with the C{PATH} once it is known.
+    @ivar problem: reason why reading failed; C{None} if it succeeded or has not been started.
     """
 
     _log = Logger()
@@ -83,8 +90,9 @@ class LoginPathReader:
         self._child: _LoginShellProcess | None = None
 
     def wait_known(self) -> Deferred[None]:
-        """Return a Deferred that fires once the path is known or reading failed; cancelling it
-        stops the waiting.
+        """Return a Deferred that fires once the path is known or reading has failed.
+
+        Cancelling the Deferred does not stop the reading.
         """
         if self._reading is None:
             self._reading = spawn_logged(
@@ -97,7 +105,7 @@ class LoginPathReader:
         return waiter
 
     def close(self) -> None:
-        """Kill the running child, and start no other."""
+        """Kill the running shell, and start no other."""
         self._closed = True
         if self._child is not None:
             self._child.kill("the service stops")
@@ -159,8 +167,9 @@ class LoginPathReader:
 class _LoginShellProcess(ProcessProtocol):
     """Process of one login shell.
 
-    @ivar answer: fires with the C{PATH}; empty: the shell gave none.
-    @ivar why: reason why it gave none.
+    @ivar answer: Deferred that fires with the C{PATH}, or with an empty string if the shell printed
+        none.
+    @ivar why: reason why the shell printed no C{PATH}.
     """
 
     transport: IProcessTransport | None = None
@@ -172,7 +181,10 @@ class _LoginShellProcess(ProcessProtocol):
         self._printed = b"\n"
 
     def kill(self, why: str) -> None:
-        """Kill the shell and what it started; no effect after its end."""
+        """Kill the shell and the processes that it started. Do nothing if the shell has exited.
+
+        @param why: reason to report.
+        """
         if self.answer.called:
             return
         self.why = why
@@ -198,7 +210,7 @@ class _LoginShellProcess(ProcessProtocol):
             self.kill("it prints too much")
 
     def errReceived(self, data: bytes) -> None:
-        """Ignore the errors of an interactive shell without a terminal."""
+        """Ignore the warnings that an interactive shell prints without a terminal."""
 
     def processEnded(self, reason: Failure) -> None:
         self._deliver_answer("")
@@ -211,7 +223,7 @@ class _LoginShellProcess(ProcessProtocol):
                 self.transport.loseConnection()
 
     def _kill_leader(self) -> None:
-        """Kill a process that has not created its group yet."""
+        """Kill the process itself, as it may not have created its process group yet."""
         if self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")

@@ -1,7 +1,7 @@
 """Entry of the CLI registry with its validation rules (protocol-clis).
 
-The same records read the packaged YAML, the operator's C{clis.json} and the bodies of the write
-routes, so that every entry in use is validated.
+The same records parse the packaged YAML files, the operator's C{clis.json} and request bodies.
+Every entry in use is therefore validated.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from tservice.clis.params import LaunchParam
 from tservice.core.errors import invalid_field
 
 VERSION = r"\b(\d+\.\d+[\w.+-]*)"
-"""Pattern of a version as most programs print it."""
+"""Regular expression for a version as most programs print it."""
 
 ENTRY_LIMIT = 100
-"""Limit of entries of a registry, including stock ones."""
+"""Maximum number of entries in the registry, including those that come with the program."""
 
 
 class CliKind(StrEnum):
@@ -49,13 +49,13 @@ class CliKind(StrEnum):
 
 
 class EnvRules(CliRecord):
-    """Rules for the pane's environment.
+    """Rules for the environment variables of the pane.
 
-    @ivar allowed_prefixes: names that sessions may override, and that reach the pane from the
-        service's environment; C{*} allows every override, and passes no variable.
-    @ivar harmless: complete names that accounts without the grant to bypass permissions may
-        override: none of them can make a program run, choose a model or an endpoint, or move a
-        configuration (protocol-environment).
+    @ivar allowed_prefixes: prefixes of variables that sessions may override and that the pane
+        inherits from the service. C{*} allows every override, and makes the pane inherit nothing.
+    @ivar harmless: complete names of variables that accounts without the grant to bypass
+        permissions may override. None of them can run a program, choose a model or an endpoint, or
+        move a configuration (protocol-environment).
     """
 
     set: dict[EnvName, Annotated[Text, StringConstraints(max_length=4096)]] = {}
@@ -81,33 +81,33 @@ class EnvRules(CliRecord):
         return self
 
     def allows_override(self, name: str) -> bool:
-        """Return true if a session may override C{name}."""
+        """Return true if a session may override the variable C{name}."""
         return not is_refused(name) and (
             ANY_NAME in self.allowed_prefixes or self.passes_from_service(name)
         )
 
     def passes_from_service(self, name: str) -> bool:
-        """Return true if C{name} reaches the pane from the service's environment."""
+        """Return true if the pane inherits the variable C{name} from the service."""
         return not is_refused(name) and any(
             name.startswith(prefix) for prefix in self.allowed_prefixes if prefix != ANY_NAME
         )
 
 
 class InstallCommand(CliRecord):
-    """Command that installs the CLI.
+    """Command that installs a CLI.
 
-    @ivar command: words, run without a shell.
+    @ivar command: program and arguments, run without a shell.
     """
 
     command: Annotated[tuple[Word, ...], Field(min_length=1, max_length=16)]
 
 
 class VersionQuery(CliRecord):
-    """Command that prints the version.
+    """Command that prints the version of a CLI.
 
-    @ivar argv: words after the program.
-    @ivar pattern: searched in the output; its one group is the version.
-    @ivar since: words of the entry's C{argv}, with the first version that accepts them.
+    @ivar argv: arguments for the program.
+    @ivar pattern: regular expression that is searched in the output. Its only group is the version.
+    @ivar since: arguments in the entry's C{argv}, each with the first version that accepts it.
     """
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=4)] = ("--version",)
@@ -126,7 +126,9 @@ class VersionQuery(CliRecord):
 
 
 class ResumeWords(CliRecord):
-    """Words, placed before the flags, that resume a conversation; C{{id}} is its id."""
+    """Arguments that resume a conversation. They precede the options, and C{{id}} is replaced by
+    its id.
+    """
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=8)]
 
@@ -139,11 +141,11 @@ class ResumeWords(CliRecord):
 
 
 class CliEntry(CliRecord):
-    """Entry of the registry.
+    """Entry of the registry: one CLI that sessions can run.
 
-    @ivar binaries: names searched in this order.
-    @ivar argv: the command; a first word from C{binaries} is replaced by the file found, otherwise
-        the file is put before it: only C{binaries} are ever run.
+    @ivar binaries: names of the program, searched in this order.
+    @ivar argv: command line. If its first item is one of C{binaries}, the found file replaces it.
+        Otherwise the found file is inserted before it. Thus only C{binaries} are ever run.
     """
 
     id: CliId
@@ -174,19 +176,21 @@ class CliEntry(CliRecord):
 
     @property
     def install_hint(self) -> str:
-        """Install command, or an instruction if there is none; never empty."""
+        """Install command for an error text, or an instruction if there is no command; never
+        empty.
+        """
         if self.install is None:
             return f"Install {self.label} and put {self.binaries[0]} on PATH"
         return shlex.join(self.install.command)
 
 
 def find_placeholders(words: tuple[str, ...]) -> list[str]:
-    """Return the names in braces, in order."""
+    """Return the names in braces that occur in C{words}, in order."""
     return [name for word in words for name in PLACEHOLDER.findall(word)]
 
 
 def parse_entry(data: Mapping[str, Any]) -> CliEntry:
-    """Validate C{data} from YAML or JSON.
+    """Parse and validate an entry from YAML or JSON.
 
     @raise ServiceError: INVALID_INPUT naming the field and the rule.
     """
@@ -201,7 +205,7 @@ def parse_entry(data: Mapping[str, Any]) -> CliEntry:
 
 
 def first_validation_error(error: ValidationError) -> tuple[str, str]:
-    """Return the field and the rule of the first validation error."""
+    """Return the field and the rule of the first error in C{error}."""
     fault = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in fault["loc"]) or "entry"
     return field, fault["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""Launch parameters: their values, and the privileges that values need."""
+"""Launch parameters of CLIs: their values, and the privileges that some values need."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ class ParamType(StrEnum):
 
 
 class LaunchParam(CliRecord):
-    """Launch parameter.
+    """Launch parameter of a CLI.
 
-    @ivar flag: the option: C{--model} gives two words, C{--model=} one; for a bool the word itself.
-        C{None}: the value is used only where C{argv} names it.
-    @ivar values: the words of an enum.
-    @ivar pattern: full match required of a token, in addition to L{PlainWord}.
-    @ivar privileged: true: values other than C{clampTo} need the right to bypass permissions; a
-        list: the values that need it.
-    @ivar clamp_to: value for callers without that right; without it their request is refused.
+    @ivar flag: command-line option. C{--model} adds two arguments, C{--model=} adds one. For a bool
+        it is the complete argument. C{None} if the value is used only where C{argv} refers to it.
+    @ivar values: values of an enum.
+    @ivar pattern: regular expression that a token must match completely, in addition to
+        L{PlainWord}.
+    @ivar privileged: true if every value except C{clampTo} needs the grant to bypass permissions;
+        otherwise a list of the values that need it.
+    @ivar clamp_to: value for callers without the grant. If there is none, their request is refused.
     """
 
     type: ParamType
@@ -68,7 +69,9 @@ class LaunchParam(CliRecord):
         return self
 
     def find_broken_rule(self, value: object) -> str | None:
-        """Return the rule that C{value} breaks, or C{None} if it is valid."""
+        """Return a description of the rule that C{value} violates, or C{None} if the value is
+        valid.
+        """
         if self.type is ParamType.BOOL:
             return None if isinstance(value, bool) else "must be true or false"
         if self.type is ParamType.INT:
@@ -90,15 +93,16 @@ class LaunchParam(CliRecord):
         return None
 
     def needs_grant(self, value: ParamValue) -> bool:
-        """Return true if C{value} needs the right to bypass permissions."""
+        """Return true if C{value} needs the grant to bypass permissions."""
         if isinstance(self.privileged, bool):
             return self.privileged and value != self.clamp_to
         return value in self.privileged
 
 
 def offered_choices(params: Mapping[str, LaunchParam]) -> dict[str, list[str]]:
-    """Return the parameters chosen by words, each with its words; an empty list accepts any
-    (protocol-clis).
+    """Return the parameters that a client offers as choices, each with its values (protocol-clis).
+
+    An empty list means that any value is accepted.
     """
     words = (ParamType.ENUM, ParamType.TOKEN)
     return {name: list(one.values or ()) for name, one in params.items() if one.type in words}

@@ -1,4 +1,4 @@
-"""Registry as stored in C{clis.json}, for programs that run without the service."""
+"""Reading of the registry stored in C{clis.json}, for programs that run without the service."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ FILE_NAME = "clis.json"
 
 @frozen
 class StoredRegistry:
-    """Entries that a service with this data folder would have.
+    """Entries that a service with this data folder would use.
 
-    @ivar faults: errors of the file's entries, which are not in use; stock entries apply instead.
+    @ivar faults: errors in the file by entry id. A faulty entry is not used; the packaged entry
+        applies.
     """
 
     entries: tuple[CliEntry, ...]
@@ -27,7 +28,9 @@ class StoredRegistry:
 
 
 def read_stored_registry(data_dir: Path) -> StoredRegistry:
-    """Read the file without writing anything; without a file the stock entries apply."""
+    """Read C{clis.json} without writing anything. If there is no file, the packaged entries
+    apply.
+    """
     stock = load_stock_entries()
     try:
         merged = merge_registry(stock, read_registry_file(data_dir / FILE_NAME))

@@ -1,6 +1,4 @@
-"""Merging of the stock entries with the operator's C{clis.json}.  Pure except for reading
-the file.
-"""
+"""Merging of the packaged entries with the operator's C{clis.json}."""
 
 from __future__ import annotations
 
@@ -16,15 +14,15 @@ from tservice.core.errors import ServiceError, invalid_field
 from tservice.core.files import UnparsableFile, read_json, write_private
 
 FIXED_FIELDS = ("id", "stock", "kind")
-"""Fields of a stock entry that cannot be overridden."""
+"""Fields of a packaged entry that C{clis.json} cannot override."""
 
 
 @frozen
 class MergedRegistry:
-    """Registry after merging C{clis.json}.
+    """Result of merging C{clis.json} into the packaged entries.
 
-    @ivar faults: by id, the error of an entry of the file that is not in use; a stock entry is then
-        used as shipped.
+    @ivar faults: errors in the file by entry id. A faulty entry is not used; the packaged entry
+        applies.
     """
 
     entries: Mapping[str, CliEntry]
@@ -36,9 +34,11 @@ class MergedRegistry:
 
 
 def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> MergedRegistry:
-    """Merge the file's entries into the stock ones; an invalid entry does not affect others.
+    """Merge the entries of C{clis.json} into the packaged ones. An invalid entry does not affect
+    others.
 
-    @param file: the C{clis} object of the file as read.
+    @param stock: packaged entries by id.
+    @param file: C{clis} object of the file, not validated yet.
     """
     entries = dict(stock)
     faults: dict[str, str] = {}
@@ -54,9 +54,9 @@ def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Me
 
 
 def read_registry_file(path: Path) -> dict[str, Any]:
-    """Return the C{clis} object of the file; empty if there is no file.
+    """Return the C{clis} object of the file, or an empty dictionary if there is no file.
 
-    @raise FileError: not 0600, not JSON, or of another shape.
+    @raise FileError: the file is not of mode 0600, is not JSON, or has another structure.
     """
     try:
         data = read_json(path, private=True)
@@ -69,9 +69,9 @@ def read_registry_file(path: Path) -> dict[str, Any]:
 
 
 def write_registry_file(path: Path, clis: Mapping[str, Any]) -> None:
-    """Replace the file.
+    """Replace the contents of C{clis.json}.
 
-    @raise FileError: it is a symbolic link, or no regular file.
+    @raise FileError: the path is a symbolic link, or not a regular file.
     """
     write_private(path, json.dumps({"clis": clis}, indent=2) + "\n")
 
@@ -98,7 +98,7 @@ def _check_not_stock(data: Mapping[str, Any]) -> bool:
 
 
 def _merge_objects(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
-    """Return C{base} updated by C{top}, with nested objects merged by key."""
+    """Return a copy of C{base} updated by C{top}. Nested objects are merged key by key."""
     merged = dict(base)
     for name, value in top.items():
         old = merged.get(name)

@@ -1,4 +1,4 @@
-"""Routes of C{/api/clis}."""
+"""Routes of C{/api/clis}, which list and manage CLIs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class CliRoutes:
         self._clis = clis
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [*self._read_operations(), *self._write_operations()]
 
     def _read_operations(self) -> list[Operation]:
@@ -146,7 +146,7 @@ class CliRoutes:
         )
 
     async def list_clis(self, call: OperationCall) -> list[CliItem]:
-        """List all entries, for admins only."""
+        """List all entries. Only admins may call this."""
         if not call.identity.admin:
             return []
         await self._clis.check_reachable(call.identity.username)
@@ -179,22 +179,23 @@ class CliRoutes:
         return EmptyPayload()
 
     async def plan_install(self, call: OperationCall) -> InstallPlan:
-        """Describe an installation without running it."""
+        """Return the commands that an installation would run."""
         return await self._clis.plan_install(call.id)
 
     async def cancel_install(self, call: OperationCall) -> EmptyPayload:
-        """Terminate an installation."""
+        """Terminate a running installation."""
         await self._clis.cancel_install(call.id)
         return EmptyPayload()
 
     async def install_cli(self, call: OperationCall) -> InstalledItem:
-        """Install a stock entry's program."""
+        """Install the program of a packaged entry."""
         await self._check_reachable(call)
         return await self._clis.install_cli(call.id)
 
     async def _check_reachable(self, call: OperationCall) -> None:
-        """Check that program folders respond, so that a search does not block; then authorize the
-        caller again.
+        """Check that program folders respond, so that a search does not block.
+
+        The caller's permission is then checked again.
         """
         await self._clis.check_reachable(call.identity.username)
         call.reauthorize()

@@ -1,4 +1,6 @@
-"""Management of the registry: listing, switching, adding and removing entries, installing CLIs."""
+"""Management of the CLI registry: listing, enabling, adding and removing entries, installing
+CLIs.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 
 OUTPUT_TAIL = 4000
-"""Last characters of a failed installation's output in the error."""
+"""Number of characters at the end of a failed installation's output that the error contains."""
 
 Clis = dict[str, Any]
 
@@ -52,10 +54,10 @@ def _bad_input(fault: str) -> ServiceError:
 
 
 class CliService:
-    """Manager of C{<data>/clis.json} and the registry made from it.
+    """Manager of C{<data>/clis.json} and of the registry built from the file.
 
-    Changes are made one at a time: each reads the file, changes one entry and writes the file
-    without yielding in between, so that an operator's edits are never lost.
+    Changes are made one at a time. A change reads the file, edits one entry and writes the file
+    without yielding to the reactor, so that an operator's edits are never lost.
     """
 
     _log = Logger()
@@ -78,10 +80,11 @@ class CliService:
     ) -> None:
         """Create the service.
 
-        @param login: the login shell's path; C{None}: unknown.
-        @param home: home of the user that installations run as.
-        @param threads: worker pool for access to that home; C{None}: run directly.
-        @param versions: C{None}: versions are not read.
+        @param stock: packaged entries by id.
+        @param login: reader of the login shell's C{PATH}; C{None} if it is not read.
+        @param home: home folder of the user that runs installations.
+        @param threads: worker pool for access to the home folder; C{None} accesses it directly.
+        @param versions: reader of program versions; C{None} if versions are not read.
         """
         self._target = home / NPM_PREFIX
         self._threads = threads or SynchronousThreads()
@@ -97,7 +100,7 @@ class CliService:
         self._hub = hub
 
     def load(self) -> None:
-        """Read the file; an unusable file is logged, and the stock entries apply."""
+        """Read C{clis.json}. If it cannot be used, log the reason and use the packaged entries."""
         remove_leftovers(self._path)
         try:
             clis = read_registry_file(self._path)
@@ -107,7 +110,7 @@ class CliService:
         self._registry.replace_entries(merge_registry(self._stock, clis))
 
     def stop_installs(self) -> Deferred[list[CommandResult]]:
-        """Terminate running installations; the Deferred fires at their end."""
+        """Terminate running installations. The Deferred fires when all of them have ended."""
         if self._versions is not None:
             self._versions.stop_all()
         return self._installer.stop_all()
@@ -115,13 +118,16 @@ class CliService:
     async def check_reachable(self, asker: str) -> None:
         """Check that the folders of programs respond, so that a search does not block.
 
-        @param asker: the account that asks.
-        @raise ServiceError: 422: a folder of C{PATH} does not respond; 429: too many requests.
+        @param asker: account on whose behalf the check is made.
+        @raise ServiceError: 422 if a folder of C{PATH} does not respond; 429 if there are too many
+            checks.
         """
         await self._reach.check_paths(OWN_LOCATION, (), asker)
 
     async def list_with_versions(self) -> list[CliItem]:
-        """Return L{list_items} with C{version} where an installed CLI prints it in time."""
+        """Return L{list_items}, with the C{version} of each installed CLI that prints it in
+        time.
+        """
         entries = self._registry.list_entries()
         asked = [self._read_version(entry) for entry in entries]
         found = await gatherResults(asked, consumeErrors=True)
@@ -135,11 +141,14 @@ class CliService:
         return self._versions.read_version(path, entry.version)
 
     def list_items(self) -> list[CliItem]:
-        """Return every entry, including disabled ones, as clients see them."""
+        """Return every entry as shown to clients, including disabled ones."""
         return [self.describe_entry(entry) for entry in self._registry.list_entries()]
 
     def describe_entry(self, entry: CliEntry, version: str | None = None) -> CliItem:
-        """Return one entry as clients see it (protocol-clis)."""
+        """Return one entry as shown to clients (protocol-clis).
+
+        @param version: version of the installed program, if known.
+        """
         install = entry.install if entry.stock else None
         path = self._registry.find_binary(entry)
         return CliItem(
@@ -166,8 +175,8 @@ class CliService:
         )
 
     def _searched_folders(self, entry: CliEntry) -> list[str]:
-        """Return the places where a missing program was searched; an absolute path is the only
-        place.
+        """Return the folders in which a missing program was searched, or its absolute path if it
+        has one.
         """
         if any(name.startswith("/") for name in entry.binaries):
             return list(entry.binaries)
@@ -177,7 +186,7 @@ class CliService:
         return None if self._login is None else self._login.problem
 
     def get_file_status(self) -> CliFile:
-        """Return the status of the file, which an operator may have edited."""
+        """Return the status of C{clis.json}, which an operator may have edited by hand."""
         try:
             faults = merge_registry(self._stock, read_registry_file(self._path)).faults
         except (FileError, OSError) as error:
@@ -188,7 +197,8 @@ class CliService:
     def set_enabled(self, name: str, enabled: bool) -> CliItem:
         """Enable or disable an entry.
 
-        @raise ServiceError: 404, 409; 400 for disabling the shell.
+        @raise ServiceError: 400 for disabling the shell; 404 for an unknown entry; 409 if the file
+            cannot be used.
         """
         entry = self._require_known(name)
         if entry.kind is CliKind.SHELL and not enabled:
@@ -207,8 +217,9 @@ class CliService:
     def create_entry(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
 
-        @param data: the fields of an entry, validated one by one.
-        @raise ServiceError: 400, 409.
+        @param data: fields of the entry, not validated yet.
+        @raise ServiceError: 400 for invalid data; 409 if the entry exists or the file cannot be
+            used.
         """
         name = data["id"]
 
@@ -220,9 +231,11 @@ class CliService:
         return self._change_entry(name, add)
 
     def replace_entry(self, name: str, data: Mapping[str, Any]) -> CliItem:
-        """Replace a custom entry by C{data}; without C{enabled} that state is kept.
+        """Replace a custom entry.
 
-        @raise ServiceError: 400 for a stock entry, 404, 409.
+        @param data: new fields, not validated yet. Without C{enabled} the current state is kept.
+        @raise ServiceError: 400 for invalid data or a packaged entry; 404 for an unknown entry; 409
+            if the file cannot be used.
         """
         self._refuse_stock(name)
         entry = self._registry.get_entry(name)
@@ -237,7 +250,8 @@ class CliService:
     def delete_entry(self, name: str) -> None:
         """Remove a custom entry.
 
-        @raise ServiceError: 400 for a stock entry, 404, 409.
+        @raise ServiceError: 400 for a packaged entry; 404 for an unknown entry; 409 if the file
+            cannot be used.
         """
         self._refuse_stock(name)
 
@@ -248,10 +262,12 @@ class CliService:
         self._edit_file(name, remove)
 
     async def install_cli(self, name: str) -> InstalledItem:
-        """Run a stock entry's install command to its end; the entry is not enabled.
+        """Run the install command of a packaged entry, and wait until it has ended. The entry is
+        not enabled.
 
-        @raise ServiceError: 400 for an entry without an install command, 404; 409 while it is being
-            installed; 422 with the end of the output.
+        @raise ServiceError: 400 for an entry without an install command; 404 for an unknown entry;
+            409 if the CLI is already being installed; 422 with the end of the output if the command
+            failed.
         """
         entry, install = self._require_installable(name)
         self._installer.refuse_running(name)
@@ -272,9 +288,9 @@ class CliService:
         return InstalledItem(**dict(shown), output=ending.output)
 
     async def plan_install(self, name: str) -> InstallPlan:
-        """Return the plan of L{install_cli}; nothing is run.
+        """Return the commands that L{install_cli} would run, without running them.
 
-        @raise ServiceError: 400 for an entry without an install command, 404.
+        @raise ServiceError: 400 for an entry without an install command; 404 for an unknown entry.
         """
         _, install = self._require_installable(name)
         return InstallPlan(
@@ -307,7 +323,11 @@ class CliService:
         edit: Callable[[Clis], None],
         blame: Callable[[str], ServiceError] = _bad_input,
     ) -> CliItem:
-        """Change an entry and return it as clients see it."""
+        """Change an entry, and return it as shown to clients.
+
+        @param edit: changes the C{clis} object of the file.
+        @param blame: as for L{_edit_file}.
+        """
         self._edit_file(name, edit, blame)
         return self.describe_entry(self._require_known(name))
 
@@ -317,9 +337,11 @@ class CliService:
         edit: Callable[[Clis], None],
         blame: Callable[[str], ServiceError] = _bad_input,
     ) -> None:
-        """Read, edit, validate, write, use and publish the file's entries.
+        """Edit C{clis.json}: read, change, validate and write it, then use and publish the new
+        entries.
 
-        @param blame: makes the error for an entry that breaks a rule.
+        @param edit: changes the C{clis} object of the file.
+        @param blame: creates the error for an entry that violates a rule.
         """
         try:
             clis = read_registry_file(self._path)
@@ -349,9 +371,9 @@ class CliService:
             raise invalid_field("id", f"{name} is a stock entry")
 
     def require_management(self) -> None:
-        """Check that management is enabled, before any other check of a change.
+        """Check that the settings permit changes of the registry. Call this before any other check.
 
-        @raise ServiceError: 403 while the setting is off.
+        @raise ServiceError: 403 while management is turned off.
         """
         if not self._settings.get().cli_management_enabled:
             raise ServiceError(
@@ -360,7 +382,9 @@ class CliService:
 
 
 def is_creatable(folder: Path) -> bool:
-    """Return true if files can be created in C{folder}, which may have to be created first."""
+    """Return true if this process can create files in C{folder}, or can create the folder
+    itself.
+    """
     there = next(each for each in (folder, *folder.parents) if each.exists())
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 

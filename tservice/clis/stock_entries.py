@@ -1,4 +1,4 @@
-"""Entries that come with the program."""
+"""CLI entries that come with the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tservice.core.yamltext import parse_yaml
 def load_stock_entries() -> dict[str, CliEntry]:
     """Return the packaged entries by id.
 
-    @raise ServiceError: an entry breaks a rule: an error of the package.
+    @raise ServiceError: a packaged entry is invalid.
     """
     text = (files("tservice.clis") / "stock.yaml").read_text("utf-8")
     entries = [parse_entry({**data, "stock": True}) for data in parse_yaml(text)]

@@ -1,4 +1,4 @@
-"""Submission of prompts to an agent's composer without changes (protocol-input,
+"""Rules for submitting a prompt unchanged through an agent's composer (protocol-input,
 protocol-environment).
 """
 
@@ -14,24 +14,28 @@ from tservice.clis.field_types import CliRecord
 _Key = Annotated[str, StringConstraints(pattern=r"^(?:Home|End|C-[a-z])$")]
 _Newline = Annotated[str, StringConstraints(pattern=r"^(?:S-Enter|C-[a-z])$")]
 _MARK = "\ufeff"
-"""Taken off the beginning of a prompt by JavaScript's C{trim}, beside white space."""
+"""Byte order mark. JavaScript's C{trim} removes it from the beginning of a prompt, as it does white
+space.
+"""
 _PASTE = re.compile(r"\x1b\[200~([^\x1b\x9b]*)\x1b\[201~")
 _KEY = re.compile(r"(?:\x1b\[|\x9b|\A\[?)([\d;:]+)[u~]")
-"""A key by the numbers of its characters, as extended keyboard protocols send it."""
+"""Escape sequence of a key in extended keyboard protocols, with the key's character codes."""
 _UNFINISHED = re.compile(r"(?:\x1b\[|\x9b)[\d;:]*\Z")
 _YANK = "\x19"
-"""Puts back what was cut, as if it were typed; in Gemini CLI it ends all questions."""
+"""Ctrl+Y, which inserts the text that was cut. In Gemini CLI it also turns off all later
+questions.
+"""
 _LETTERS = frozenset({"49", str(ord("y"))})
-"""C{1}, which is the sign with Shift on many keyboards, and the letter of L{_YANK}."""
+"""Character codes of C{1}, which is C{!} with Shift on many keyboards, and of L{_YANK}'s letter."""
 _Sign = Annotated[str, StringConstraints(pattern=r"^[!-/:-@\[-`{-~]$")]
 
 
 class DraftParking(CliRecord):
-    """Way to take a draft out of the composer, and to bring it back.
+    """Keys that remove a draft from the composer, and the way to restore it.
 
-    @ivar keys: pressed one after the other; then the composer is empty.
-    @ivar returns: the agent restores it after the next submission; otherwise it is typed again as
-        it was read, which works for a draft of one row only.
+    @ivar keys: keys to press one after the other. They leave the composer empty.
+    @ivar returns: true if the agent restores the draft after the next submission. Otherwise the
+        service types the draft again, which works for a draft of one row only.
     """
 
     keys: Annotated[tuple[_Key, ...], Field(min_length=1, max_length=4)]
@@ -39,24 +43,25 @@ class DraftParking(CliRecord):
 
 
 class SubmissionRules(CliRecord):
-    """Treatment of a prompt's end and of Enter by an agent.
+    """Rules of an agent for the end of a prompt and for Enter.
 
     The defaults suit an unknown agent: Enter is pressed once.
 
-    @ivar continues: a character that turns an Enter right after it into a line end.
-    @ivar completes: a character that begins a word which an Enter right after it completes.
-    @ivar commands: a character that begins a command of the agent.
-    @ivar shell: a character that makes the agent run the rest of a prompt as a shell command
-        without asking; C{!} for unknown agents.
-    @ivar caret: keys that move the caret to the beginning of its row and back to the end, visibly;
-        without them a lost Enter cannot be distinguished from a late one.
-    @ivar home: the mark of an empty composer is on the agent's first screen only: a prompt is
-        submitted once that screen has gone, and text typed there is lost with it.
-    @ivar wipe: a key that deletes the row up to the caret, and, if nothing is before the caret, the
-        end of the row above.
-    @ivar join: a key that deletes the end of the row above, if C{wipe} does not.
-    @ivar cut: a key that deletes the row from the caret on.
-    @ivar newline: the key of a line end, which Shift+Enter presses in the page's terminal.
+    @ivar continues: character after which Enter inserts a line break instead of submitting.
+    @ivar completes: character that begins a word. Enter right after the word completes it instead
+        of submitting.
+    @ivar commands: character that begins a command of the agent.
+    @ivar shell: character that makes the agent run the rest of a prompt as a shell command without
+        asking. It is C{!} for unknown agents.
+    @ivar caret: keys that visibly move the caret to the beginning of its row and back to the end.
+        Without them a lost Enter cannot be distinguished from a late one.
+    @ivar home: true if only the agent's first screen shows the mark of an empty composer. A prompt
+        has been submitted once that screen is gone. Text typed on that screen is lost with it.
+    @ivar wipe: key that deletes the row up to the caret. If nothing is before the caret, it joins
+        the row to the one above.
+    @ivar join: key that joins the row to the one above, if C{wipe} does not.
+    @ivar cut: key that deletes the row from the caret to its end.
+    @ivar newline: key that inserts a line break; the web terminal sends it for Shift+Enter.
     """
 
     continues: _Sign | None = None
@@ -72,7 +77,9 @@ class SubmissionRules(CliRecord):
     park: DraftParking | None = None
 
     def append_blank(self, text: str) -> str:
-        """Return C{text} with a blank appended if an Enter after it would have another meaning."""
+        """Return C{text}, with a blank appended if Enter right after it would not submit the
+        prompt.
+        """
         if self.continues is not None and text.endswith(self.continues):
             return f"{text} "
         last = text.split()[-1:]
@@ -80,18 +87,21 @@ class SubmissionRules(CliRecord):
         return f"{text} " if mention and text.endswith(last[0]) else text
 
     def is_not_prompt(self, text: str) -> bool:
-        """Return true if C{text} is not sent to the model: a command of the agent or the shell."""
+        """Return true if C{text} is a command of the agent or of the shell, which the model does
+        not receive.
+        """
         return self.is_command(text) or self.runs_shell(text)
 
     def runs_shell(self, prompt: str) -> bool:
-        """Return whether the agent runs C{prompt} as a shell command without asking."""
+        """Return true if the agent runs C{prompt} as a shell command without asking."""
         begun = prompt.replace(_MARK, " ").lstrip()
         return self.shell is not None and begun.startswith(self.shell)
 
     def may_run_shell(self, keys: str) -> bool:
-        """Return whether C{keys}, typed as they are, can begin a shell command.
+        """Return true if typing C{keys} unchanged can begin a shell command.
 
-        The text before the character is unknown by the time that the agent reads it.
+        The composer's text when the agent reads the keys is unknown, so the position of the
+        character does not count.
         """
         pasted = _PASTE.fullmatch(keys)
         if self.shell is None or pasted is not None:
@@ -101,5 +111,7 @@ class SubmissionRules(CliRecord):
         return spelled or self.shell in keys or _YANK in keys or bool(_UNFINISHED.search(keys))
 
     def is_command(self, text: str) -> bool:
-        """Return true if C{text} is a command of the agent, which may open a picker."""
+        """Return true if C{text} is a command of the agent, which may open a list to choose
+        from.
+        """
         return self.commands is not None and text.lstrip().startswith(self.commands)
