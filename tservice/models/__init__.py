@@ -1,1 +1,1 @@
-"""Custom model endpoints, and configuring agents to use them."""
+"""Custom model endpoints, and the configuration of agents to use them."""

@@ -19,9 +19,9 @@ from tservice.sessions.interfaces import ISessions
 def build_models(
     ground: Runtime, *, clis: ICliRegistry, sessions: ISessions, post: OutboundSender | None = None
 ) -> FeatureRegistration[ModelService]:
-    """Build the feature. The endpoints are read at the start, and a stop ends pending requests.
+    """Build the feature and read the stored endpoints. Stopping it cancels pending requests.
 
-    @param post: sends requests; a guarded L{OutboundClient} by default.
+    @param post: sends requests to endpoints. C{None} uses a guarded L{OutboundClient}.
     """
     book = EndpointRegistry(
         file=open_endpoint_file(ground.config.data_dir),

@@ -1,4 +1,4 @@
-"""Queries for offered and loaded models: on request, and every few minutes."""
+"""Queries for the models that endpoints offer and have loaded, on request and every few minutes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from tservice.models.server_responses import RunningModels
 ROUND_INTERVAL = 300.0
 """Seconds between two rounds (protocol-models)."""
 MAX_CONCURRENT_QUERIES = 5
-"""Endpoints that a round queries concurrently."""
+"""Maximum number of endpoints that are queried at the same time."""
 
 Swapped = Callable[[ModelEndpoint, str], None]
 
 
 class ModelDiscovery:
-    """Discovery of models on request, and in rounds while the feature is on.
+    """Discovery of the models of endpoints, on request and in periodic rounds while the feature is
+    enabled.
 
-    It remembers the loaded models of an endpoint, and reports a model that was displaced by another
-    one.
+    It remembers the loaded models of each endpoint, and reports when another model has displaced
+    one of them.
     """
 
     _log = Logger()
@@ -43,9 +44,10 @@ class ModelDiscovery:
         enabled: Callable[[], bool],
         on_swapped: Swapped,
     ) -> None:
-        """Create a discovery.
+        """Create the discovery.
 
-        @param swapped: called with an endpoint and a model that was displaced there.
+        @param enabled: returns true while the feature is enabled.
+        @param on_swapped: called with an endpoint and the id of a model that was displaced there.
         """
         self._clock = clock
         self._registry = registry
@@ -60,12 +62,12 @@ class ModelDiscovery:
         self._open = False
 
     def start(self) -> None:
-        """Start the rounds; the first is due after a pause."""
+        """Start the periodic rounds. The first round begins after one interval."""
         self._open = True
         self._timer = self._clock.callLater(ROUND_INTERVAL, self._start_round)
 
     def stop(self) -> Deferred[None]:
-        """End the rounds; the Deferred fires once none is under way."""
+        """Stop the periodic rounds. The Deferred fires when the current round has ended."""
         self._open = False
         cancel_call(self._timer)
         self._round.cancel()
@@ -74,10 +76,11 @@ class ModelDiscovery:
     async def discover_models(
         self, endpoint_id: str, reauthorize: Callable[[], object] = lambda: None
     ) -> ModelEndpoint:
-        """Fetch the models of an endpoint and store them.
+        """Fetch the models of an endpoint, and store them in the registry.
 
-        @param again: authorizes the caller again, before they are stored.
-        @raise ServiceError: 404: the endpoint does not exist; 422: it gives no valid answer.
+        @param reauthorize: checks the caller's permission again before the models are stored.
+        @raise ServiceError: 404 if the endpoint does not exist; 422 if its response is missing or
+            invalid.
         """
         models = await self._endpoint_client.fetch_models(self._registry.get(endpoint_id))
         return await self._registry.record_models(
@@ -85,9 +88,9 @@ class ModelDiscovery:
         )
 
     def fetch_running(self, endpoint: ModelEndpoint) -> Deferred[RunningModels]:
-        """Fetch the loaded models, if the endpoint reports them.
+        """Fetch the loaded models of an endpoint, if the endpoint reports them.
 
-        Concurrent callers share one request, as any user may ask as often as they like.
+        Concurrent callers share one request, because any user may call this as often as they like.
         """
         asked, flight = self._questions.get(endpoint.id, (None, None))
         if flight is None or flight.is_finished or asked != endpoint:
@@ -134,9 +137,9 @@ class ModelDiscovery:
         return Deferred.fromCoroutine(self._query_endpoint(endpoint))
 
     async def _query_endpoint(self, endpoint: ModelEndpoint) -> str | None:
-        """Query an endpoint.
+        """Query an endpoint for its models and loaded models.
 
-        @return: its id if it did not answer; the log reports it once.
+        @return: the endpoint's id if it did not respond, which is logged once; otherwise C{None}.
         """
         try:
             await self.discover_models(endpoint.id)

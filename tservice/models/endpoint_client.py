@@ -1,4 +1,4 @@
-"""Client that queries endpoints for their models and loaded models."""
+"""HTTP client that queries endpoints for the models they offer and have loaded."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tservice.models.server_responses import (
 )
 
 TIME_LIMIT = 8.0
-"""Seconds for one request (protocol-models)."""
+"""Seconds that one request may take (protocol-models)."""
 BODY_LIMIT = 2 * 1024 * 1024
-"""Largest answer in bytes."""
+"""Maximum size of a response in bytes."""
 
 
 class OutboundSender(Protocol):
-    """Sender of requests; an L{tservice.core.net.outbound.OutboundClient}."""
+    """Sender of HTTP requests, such as L{tservice.core.net.outbound.OutboundClient}."""
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
-        """Send a request and return the reply.
+        """Send a request and return the response.
 
-        @raise OutboundError: there was no answer.
+        @raise OutboundError: there was no response.
         """
 
 
@@ -39,7 +39,7 @@ class EndpointClient:
     async def fetch_models(self, endpoint: ModelEndpoint) -> tuple[OfferedModel, ...]:
         """Return the models that C{endpoint} offers.
 
-        @raise ServiceError: 422: it does not answer, or not like a model server.
+        @raise ServiceError: 422 if it does not respond, or its response is not a list of models.
         """
         try:
             reply = await self._sender.send(build_request(endpoint, "/v1/models"))
@@ -52,8 +52,8 @@ class EndpointClient:
             raise operation_failed(f"the models of {endpoint.label}: {error}") from None
 
     async def fetch_running(self, endpoint: ModelEndpoint) -> RunningModels:
-        """Return the models that C{endpoint} has loaded; after an error the query counts as
-        unsupported.
+        """Return the models that C{endpoint} has loaded. After any error the result is "not
+        supported".
         """
         try:
             reply = await self._sender.send(build_request(endpoint, "/running"))
@@ -63,7 +63,7 @@ class EndpointClient:
 
 
 def build_request(endpoint: ModelEndpoint, path: str) -> OutboundRequest:
-    """Return a request with the endpoint's key."""
+    """Return a GET request for a path of the endpoint, with the endpoint's key."""
     headers = {"User-Agent": "tservice", "Accept": "application/json"}
     if endpoint.key:
         if endpoint.auth_style is AuthStyle.API_KEY:

@@ -1,4 +1,4 @@
-"""Storage of endpoints in C{<data>/model-endpoints.json}, the only file with their keys."""
+"""Storage of endpoints in C{<data>/model-endpoints.json}. No other file contains their keys."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tservice.store.list_file import JsonListFile
 
 FILE_NAME = "model-endpoints.json"
 SIZE_LIMIT = 16 * 1024 * 1024
-"""Largest file in bytes: all endpoints, with the maximum of models each."""
+"""Maximum size of the file in bytes. All endpoints fit, each with the maximum number of models."""
 
 
 def open_endpoint_file(folder: Path) -> JsonListFile[ModelEndpoint]:
-    """Return the file of endpoints in the data folder."""
+    """Return access to the file of endpoints in the data folder C{folder}."""
     return JsonListFile(
         path=folder / FILE_NAME,
         list_name="endpoints",

@@ -1,8 +1,7 @@
-"""Configuration of an agent for an endpoint: its variables, its files, and variables to remove.
+"""Changes to a pane's environment and files that make an agent use an endpoint.
 
-Pure.  The styles are those of the registry's C{customModel.style} (protocol-models).  Variables
-that could direct the agent, the endpoint's key, or a key of the user's to another endpoint are
-removed from the environment.
+The styles are those of the registry's C{customModel.style} (protocol-models). Variables that could
+send the agent, the endpoint's key or a key of the user to another endpoint are removed.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from tservice.clis.interfaces import CustomModelStyle
 from tservice.models.model import AuthStyle, ModelEndpoint
 
 NO_KEY = "no-key"
-"""Key for an endpoint without one: agents do not start without a key."""
+"""Placeholder for endpoints without a key, because agents do not start without one."""
 KEY_VARIABLE = "CUSTOM_MODEL_KEY"
 PROVIDER = "custom"
 KEY_TAIL = 20
-"""Last characters of a key by which Claude Code recognizes an approved key."""
+"""Number of characters at the end of a key by which Claude Code recognizes an approved key."""
 
 
 @frozen(kw_only=True)
 class InjectionTarget:
-    """Endpoint and model to use, and the place for the agent's files.
+    """Endpoint and model to use, and the folder for the agent's files.
 
-    @ivar folder: folder of the session alone.
-    @ivar env: environment of the pane before the injection.
+    @ivar folder: folder that only this session uses.
+    @ivar env: environment of the pane before the changes.
     """
 
     endpoint: ModelEndpoint
@@ -41,17 +40,19 @@ class InjectionTarget:
 
     @property
     def key(self) -> str:
-        """Text that is sent as the key."""
+        """Key of the endpoint, or L{NO_KEY} if it has none."""
         return self.endpoint.key or NO_KEY
 
     @property
     def context_length(self) -> int | None:
-        """Tokens of the model's context, if the endpoint reported them."""
+        """Context length of the model in tokens; C{None} if the endpoint did not report it."""
         return self.endpoint.find_context_length(self.model_id)
 
     def user_folder(self, variable: str, default: str) -> Path:
-        """Return a folder of the user's agent: from C{variable}, else C{default} in the home
-        folder.
+        """Return the folder in which the user's agent keeps its files.
+
+        @param variable: environment variable that can specify the folder.
+        @param default: path below the home folder if the variable is not set.
         """
         moved = self.env.get(variable, "")
         return Path(moved) if moved.startswith("/") else Path(self.env.get("HOME", "/")) / default
@@ -59,16 +60,19 @@ class InjectionTarget:
 
 @frozen(kw_only=True)
 class Injection:
-    """Changes to a pane.
+    """Changes to a pane's environment and files.
 
     @ivar env: variables that any process may see.
-    @ivar secrets: variables for the pane's program only.
-    @ivar unset: names that it must not inherit; a final C{*} makes a prefix.
-    @ivar files: contents by name in the session's folder.
-    @ivar bases: files of C{files}, both JSON, that are merged into the contents of another one.
-    @ivar links: names in that folder, with the user's folders that they point to.
-    @ivar trusted: the user's file of Claude Code, from which the trust of the working folder is
-        copied into the file of that name; C{None}: it is not copied.
+    @ivar secrets: variables that only the pane's program may see.
+    @ivar unset: names of variables that the pane must not inherit. A C{*} at the end makes a
+        prefix.
+    @ivar files: contents of files by name. They are written into the session's folder.
+    @ivar bases: names in C{files}, each with an existing file. Both are JSON. The contents are
+        merged into those of the existing file.
+    @ivar links: names of symbolic links in the session's folder, each with the user's folder that
+        it points to.
+    @ivar trusted: path of the user's Claude Code state file. The trust of the working folder is
+        copied from there into the session's file of the same name. C{None} if it is not copied.
     """
 
     env: Mapping[str, str] = field(factory=dict)
@@ -81,15 +85,15 @@ class Injection:
 
 
 def build_injection(style: CustomModelStyle, target: InjectionTarget) -> Injection | None:
-    """Return the injection that makes an agent of C{style} use C{target}; C{None} if there
-    is none.
+    """Return the changes that make an agent of C{style} use C{target}; C{None} if that is not
+    supported.
     """
     form = _FORMS.get(style)
     return None if form is None else form(target)
 
 
 def remove_variables(env: Mapping[str, str], unset: tuple[str, ...]) -> dict[str, str]:
-    """Return C{env} without the names in C{unset}."""
+    """Return C{env} without the variables in C{unset}, where a C{*} at the end makes a prefix."""
     prefixes = tuple(name[:-1] for name in unset if name.endswith("*"))
     return {
         name: value
@@ -136,7 +140,10 @@ def _claude_injection(target: InjectionTarget) -> Injection:
 
 
 def _find_claude_state(target: InjectionTarget, user: Path) -> Path:
-    """Return the user's own state file: next to C{.claude} unless that was moved."""
+    """Return the path of the user's Claude Code state file.
+
+    The file is next to C{.claude}, unless a variable moves that folder; then it is inside.
+    """
     moved = target.env.get("CLAUDE_CONFIG_DIR", "").startswith("/")
     return (user if moved else user.parent) / ".claude.json"
 
@@ -250,7 +257,7 @@ def _to_json(data: object) -> str:
 
 
 def _toml_string(text: str) -> str:
-    """Return a TOML string; JSON strings are valid TOML except for the DEL character."""
+    """Return a TOML string. A JSON string is valid TOML, except for the DEL character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,8 +1,8 @@
-"""Folders with a session's part of an injection.
+"""Folders with the files of an L{Injection}.
 
-Each belongs to one session and to the user of its pane: mode 0700, its files 0600.  It is rewritten
-at every start and removed with the session.  The functions block and run in a thread; callers use
-the rights of an OS user for that user's folder.
+Each folder belongs to one session and to the user of its pane. Its mode is 0700, that of its files
+0600. It is written at every start of the session and removed with the session. The functions block,
+and run in a thread with the rights of the folder's owner.
 """
 
 from __future__ import annotations
@@ -22,23 +22,24 @@ from tservice.core.value_limits import exceeds_value_limit
 from tservice.models.injection import Injection
 
 FOLDER = "model-homes"
-"""Folder below the data folder."""
+"""Name of the folder below the data folder that contains the folders of all sessions."""
 GUEST_FOLDER = Path(".local/state/tservice") / FOLDER
-"""Folder below the home of an OS user."""
+"""Path below the home folder of an OS user that contains the folders of that user's sessions."""
 VARIABLES = "variables"
-"""File with variables for the pane's program only."""
+"""Name of the file with the variables that only the pane's program may see."""
 SHELL = "/bin/sh"
 STATE_LIMIT = 32 * 1024 * 1024
-"""Largest size of the user's own state in bytes; it includes histories."""
+"""Maximum size in bytes of the user's own state file, which contains histories."""
 STATE_VALUES = 100_000
-"""Limit of values and names in it, above which it is not parsed."""
+"""Maximum number of values and names in the user's state file. A larger file is not parsed."""
 _ID = re.compile(r"[0-9a-f-]{36}")
 
 
 def write_injection(folder: Path, injection: Injection, working_dir: str) -> None:
-    """Write all of C{injection} into C{folder}.
+    """Write the files and links of C{injection} into C{folder}.
 
-    @raise ServiceError: 422: it cannot be written.
+    @param working_dir: working folder of the session, whose trust is copied.
+    @raise ServiceError: 422 if a file cannot be written.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -62,40 +63,43 @@ def write_injection(folder: Path, injection: Injection, working_dir: str) -> Non
 
 
 def write_file(path: Path, text: str) -> None:
-    """Replace one file with mode 0600 in a folder of L{write_injection}.
+    """Replace a file in a folder of L{write_injection}. Its mode becomes 0600.
 
-    @raise FileError: the path is in use for something else than a file of the service.
-    @raise OSError: the system refused; the file is unchanged.
+    @raise FileError: the path is something other than a file of the service.
+    @raise OSError: the system refused. The file is unchanged.
     """
     write_private(path, text)
 
 
 def wrap_command(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """Return C{argv} wrapped in a shell that reads L{VARIABLES} and executes it.
+    """Return a command that reads L{VARIABLES} from C{folder} in a shell and then executes C{argv}.
 
-    The key is in no argument, and only in the environment of the program: the multiplexer and the
-    process that starts the pane never have it.
+    The key is not in any argument, and only in the environment of the program. The multiplexer and
+    the process that starts the pane never have it.
     """
     return (SHELL, "-c", '. "$0" && exec "$@"', str(folder / VARIABLES), *argv)
 
 
 def format_exports(variables: Mapping[str, str]) -> str:
-    """Return export lines for a shell."""
+    """Return shell commands that export C{variables}."""
     lines = (f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())
     return "".join(lines)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder made by L{write_injection}; targets of its links are kept.
+    """Remove a folder made by L{write_injection}. Targets of its links are kept.
 
-    @raise OSError: it cannot be removed.
+    @raise OSError: the folder cannot be removed.
     """
     with suppress(FileNotFoundError):
         shutil.rmtree(folder)
 
 
 def find_orphaned(base: Path, known: Iterable[str]) -> list[Path]:
-    """Return the folders of sessions that no longer exist."""
+    """Return the folders below C{base} whose sessions no longer exist.
+
+    @param known: ids of the existing sessions.
+    """
     kept = frozenset(known)
     if not base.is_dir():
         return []
@@ -110,7 +114,10 @@ def _create_link(link: Path, target: Path) -> None:
 
 
 def _merge_base(base: Path, text: str) -> str:
-    """Return C{text} merged into the contents of C{base}; an unreadable base is left out."""
+    """Merge the JSON C{text} into the contents of the file C{base}, and return the result.
+
+    An unreadable file is ignored.
+    """
     try:
         found = read_json(base)
         return json.dumps(merge_objects(found, json.loads(text)), ensure_ascii=False)
@@ -119,14 +126,19 @@ def _merge_base(base: Path, text: str) -> str:
 
 
 def merge_objects(base: Any, over: Any) -> Any:
-    """Return C{base} updated by C{over}; nested objects are merged, other values replaced."""
+    """Return C{base} updated by C{over}. Nested objects are merged; other values are replaced."""
     if not (isinstance(base, dict) and isinstance(over, dict)):
         return over
     return {**base, **{name: merge_objects(base.get(name), value) for name, value in over.items()}}
 
 
 def _copy_trust(state: Path, own: Path, working_dir: str) -> None:
-    """Copy the trust of a folder, so that the user is not asked again."""
+    """Copy the trust of the working folder to the session's state file, so that the agent does not
+    ask.
+
+    @param state: state file of the session.
+    @param own: state file of the user.
+    """
     try:
         text = read_text(own, limit=STATE_LIMIT)
         if exceeds_value_limit(text, STATE_VALUES):

@@ -1,4 +1,6 @@
-"""Store of injection folders, each used with the rights of its owner."""
+"""Store of the sessions' injection folders. Each folder is accessed with the rights of its
+owner.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session
 
 PAUSES = (1.0, 5.0, 20.0)
-"""Seconds between checks of a removed folder.
+"""Seconds to wait before each check that a removed folder has not been created again.
 
-Processes of an agent may outlive it for a moment, and write to the folder or create it again.
+Processes of an agent may run on for a moment, and write to the folder.
 """
 
 
 class InjectionStore:
-    """Store with one folder for each session that has an injection, until the session is
+    """Store with one folder for each session that uses a custom model, until the session is
     removed.
     """
 
@@ -47,13 +49,13 @@ class InjectionStore:
         self._closing = False
 
     def folder_of(self, session: Session) -> Path:
-        """Return the folder of C{session}, existing or not."""
+        """Return the path of the session's folder, which may not exist."""
         return self._folder_path(session.id, self._places.recall_location(session.location_id))
 
     async def write_injection(self, session: Session, injection: Injection) -> Path:
-        """Write C{injection} into the folder of C{session}.
+        """Write the files of C{injection} into the session's folder, and return the folder.
 
-        @raise ServiceError: 422: it cannot be written.
+        @raise ServiceError: 422 if a file cannot be written.
         """
         place = await self._get_location(session.location_id)
         folder = self._folder_path(session.id, place)
@@ -65,7 +67,9 @@ class InjectionStore:
         return folder
 
     def remove_folder(self, session_id: str) -> None:
-        """Remove the folder of a session, if any; L{wait_settled} waits for it."""
+        """Start to remove the folder of a session, if it has one. L{wait_settled} waits for the
+        end.
+        """
         if session_id not in self._known:
             return
         work = self._remove_repeatedly(self._known.pop(session_id))
@@ -74,7 +78,9 @@ class InjectionStore:
         task.addCallback(lambda _: self._removing.discard(task))
 
     async def restore(self, sessions: Iterable[Session]) -> None:
-        """Register the folders of C{sessions}, and remove those left by a killed process."""
+        """Register the folders of C{sessions} after a start of the service, and remove all other
+        folders.
+        """
         known = list(sessions)
         self._known |= {each.id: each for each in known if each.custom_model is not None}
         kept = [each.id for each in known]
@@ -84,8 +90,9 @@ class InjectionStore:
             await self._threads.run(partial(injection_folders.remove_folder, folder))
 
     def wait_settled(self) -> Deferred[list[None]]:
-        """Return a Deferred that fires once all removals are done; removed folders are not checked
-        again.
+        """Return a Deferred that fires once all removals are done.
+
+        Folders already removed are not checked again.
         """
         self._closing = True
         for pause in tuple(self._pauses):
@@ -104,7 +111,7 @@ class InjectionStore:
         await self._threads.run(work, at=str(folder), owner=session.owner)
 
     async def _sleep_interruptibly(self, seconds: float) -> bool:
-        """Sleep; return false if the sleep was interrupted."""
+        """Sleep for this many seconds. Return false if L{wait_settled} ended the sleep early."""
         if self._closing:
             return False
         pause = sleep(self._clock, seconds)

@@ -1,4 +1,4 @@
-"""Records of model endpoints and their rules (protocol-models).  Pure."""
+"""Records of model endpoints, and the rules for their fields (protocol-models)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from tservice.core.net.egress import EgressRefused, parse_target
 
 SETTING = "customModelEndpointsEnabled"
 ENDPOINT_LIMIT = 50
-"""Limit of stored endpoints."""
+"""Maximum number of stored endpoints."""
 MODEL_LIMIT = 1000
-"""Limit of stored models of one endpoint."""
+"""Maximum number of stored models of one endpoint."""
 LABEL_LENGTH = 60
 KEY_LENGTH = 4096
 MIN_SAFE_CONTEXT = 40_000
-"""Tokens below which an agent's own instructions leave too little context (protocol-models)."""
+"""Minimum context length in tokens. In a smaller context an agent's own instructions leave too
+little room (protocol-models).
+"""
 
 _MODEL_ID = re.compile(r"[A-Za-z0-9_.@~][A-Za-z0-9_.@~:/+=,%#()\[\]-]{0,199}")
 _KEY = re.compile(r"[\x21-\x7e]*")
@@ -38,7 +40,7 @@ class AuthStyle(StrEnum):
 class OfferedModel:
     """Model that an endpoint offers.
 
-    @ivar context_length: tokens; C{None}: not reported.
+    @ivar context_length: context length in tokens; C{None} if the endpoint does not report it.
     """
 
     id: str
@@ -47,11 +49,12 @@ class OfferedModel:
 
 @frozen(kw_only=True)
 class ModelEndpoint:
-    """Server of models.
+    """HTTP server that offers models.
 
-    @ivar base_url: as given; paths are appended to L{root}.
-    @ivar api_key: C{None}: no key is sent.
-    @ivar last_discovered_at: Unix milliseconds; C{None}: never.
+    @ivar base_url: URL as entered by the user. Paths are appended to L{root}.
+    @ivar api_key: key of the endpoint; C{None} if no key is sent.
+    @ivar last_discovered_at: time of the last discovery in Unix milliseconds; C{None} if there was
+        none.
     """
 
     id: str
@@ -65,16 +68,18 @@ class ModelEndpoint:
 
     @property
     def root(self) -> str:
-        """Address without C{/v1} and without a final slash."""
+        """Base URL without C{/v1} and without a slash at the end."""
         return self.base_url.rstrip("/").removesuffix("/v1").rstrip("/")
 
     @property
     def key(self) -> str:
-        """Plain text of the key; C{""} without one."""
+        """Key in plain text, or an empty string if there is none."""
         return "" if self.api_key is None else self.api_key.get_secret_value()
 
     def find_context_length(self, model_id: str) -> int | None:
-        """Return the tokens of a model's context, if the endpoint reported them."""
+        """Return the context length of a model in tokens, or C{None} if the endpoint did not report
+        it.
+        """
         found = (model.context_length for model in self.models if model.id == model_id)
         return next(found, None)
 
@@ -82,11 +87,11 @@ class ModelEndpoint:
 def apply_patch(
     endpoint: ModelEndpoint, patch: Mapping[str, Any], *, by_token: bool = False
 ) -> ModelEndpoint:
-    """Return C{endpoint} with the fields in C{patch}, validated.
+    """Return C{endpoint} with the fields in C{patch} changed and validated.
 
-    @param by_token: the change is made with a token, which must not redirect a key to another
+    @param by_token: true if the caller uses a token. A token must not redirect the key to another
         server.
-    @raise ServiceError: 400 naming the field; 403 for such a token.
+    @raise ServiceError: 400 naming the field; 403 if a token would redirect the key.
     """
     changed: ModelEndpoint = evolve(endpoint, **patch)
     if by_token and endpoint.key and "api_key" not in patch and changed.root != endpoint.root:
@@ -110,7 +115,11 @@ def apply_patch(
 
 
 def with_models(endpoint: ModelEndpoint, models: Iterable[OfferedModel], at: int) -> ModelEndpoint:
-    """Return C{endpoint} with its current models; a default model that is gone is cleared."""
+    """Return C{endpoint} with the models it offers now. A default model that no longer exists is
+    cleared.
+
+    @param at: time of the discovery in Unix milliseconds.
+    """
     kept = tuple(models)
     ids = {model.id for model in kept}
     default = endpoint.default_model_id if endpoint.default_model_id in ids else None
@@ -118,7 +127,7 @@ def with_models(endpoint: ModelEndpoint, models: Iterable[OfferedModel], at: int
 
 
 def check_model_id(name: str, model_id: str) -> None:
-    """Refuse a model id that could be read as an option or more than one argument.
+    """Refuse a model id that a program could parse as an option or as several arguments.
 
     @raise ServiceError: 400 naming the field C{name}.
     """
@@ -129,19 +138,21 @@ def check_model_id(name: str, model_id: str) -> None:
 
 
 def is_context_small(context_length: int | None) -> bool:
-    """Return true if a context of that many tokens is too small; an unknown one is not."""
+    """Return true if a context of this many tokens is too small; false if the length is unknown."""
     return context_length is not None and context_length < MIN_SAFE_CONTEXT
 
 
 def find_displaced(running: Sequence[str], wanted: str) -> str | None:
-    """Return the loaded model that C{wanted} would displace; C{None}: none, or it is
-    loaded itself.
+    """Return the loaded model that loading C{wanted} would displace.
+
+    @return: C{None} if no model is loaded, or C{wanted} is loaded already.
     """
     return None if wanted in running else next(iter(running), None)
 
 
 def find_swapped_out(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
-    """Return the models that were displaced by another one; models that were only unloaded do not
-    count.
+    """Return the models that were displaced by another model between two queries.
+
+    Models that were merely unloaded are not included.
     """
     return before - now if now - before else frozenset()

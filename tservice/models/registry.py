@@ -1,4 +1,6 @@
-"""Registry of endpoints, in memory and in a file, with events about changes."""
+"""Registry of model endpoints, kept in memory and stored in a file. Changes are published as
+events.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,10 @@ Changed = Callable[[tuple[ModelEndpoint, ...]], tuple[ModelEndpoint, ...]]
 
 
 class EndpointRegistry:
-    """Registry of endpoints. Changes are made one at a time, and written to disk before they are
-    published.  Keys are hidden from the log.
+    """Registry of model endpoints.
+
+    Changes are made one at a time, and are written to disk before they are published. Keys are
+    hidden from the log.
     """
 
     _log = Logger()
@@ -53,10 +57,10 @@ class EndpointRegistry:
         self._lock = DeferredLock()
 
     async def load(self) -> None:
-        """Read the file.
+        """Read the stored endpoints when the service starts.
 
-        An unusable file is kept: there are no endpoints, the log says why, and changes fail with a
-        409 until it is repaired.
+        A file that cannot be used is left unchanged, and the log states the reason. There are no
+        endpoints then, and changes fail with a 409 until an operator has repaired the file.
         """
         try:
             await self._threads.run(self._file.remove_partial_files)
@@ -65,13 +69,13 @@ class EndpointRegistry:
             self._log.error("{error}; model endpoints are not available", error=str(error))
 
     def list_endpoints(self) -> tuple[ModelEndpoint, ...]:
-        """Return the endpoints in the order of their creation."""
+        """Return the endpoints in the order in which they were created."""
         return self._endpoints
 
     def get(self, endpoint_id: str) -> ModelEndpoint:
-        """Return an endpoint by id.
+        """Return the endpoint with this id.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404 if there is no such endpoint.
         """
         for endpoint in self._endpoints:
             if endpoint.id == endpoint_id:
@@ -81,11 +85,13 @@ class EndpointRegistry:
     async def add(
         self, fields: Mapping[str, Any], reauthorize: Callable[[], object] = lambda: None
     ) -> ModelEndpoint:
-        """Add an endpoint.
+        """Add an endpoint with a new id.
 
-        @param again: authorizes the caller again, after concurrent changes.
-        @raise ServiceError: 400 naming the field; 409: the label is used; 422: there are too many,
-            or the disk is full.
+        @param fields: fields of the endpoint, not validated yet.
+        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+            changes.
+        @raise ServiceError: 400 naming the field; 409 if the label is in use; 422 if there are too
+            many endpoints, or the disk is full.
         """
         made = apply_patch(ModelEndpoint(id=self._new_id(), label="", base_url=""), fields)
 
@@ -108,11 +114,13 @@ class EndpointRegistry:
         *,
         by_token: bool = False,
     ) -> ModelEndpoint:
-        """Change the fields in C{patch}.
+        """Change the fields of an endpoint that are in C{patch}.
 
-        @param again: authorizes the caller again, after concurrent changes.
+        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+            changes.
         @param by_token: see L{apply_patch}.
-        @raise ServiceError: 403, 404; else as L{add}.
+        @raise ServiceError: 403 as in L{apply_patch}; 404 if there is no such endpoint. Other
+            errors are those of L{add}.
         """
 
         def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
@@ -129,10 +137,12 @@ class EndpointRegistry:
         at: int,
         reauthorize: Callable[[], object] = lambda: None,
     ) -> ModelEndpoint:
-        """Store the models that an endpoint reported at C{at}.
+        """Store the models that an endpoint reported.
 
-        @param again: authorizes the requesting caller again.
-        @raise ServiceError: 404: it was removed in the meantime; 409 or 422: the file.
+        @param at: time of the report in Unix milliseconds.
+        @param reauthorize: checks the permission of the requesting caller again.
+        @raise ServiceError: 404 if the endpoint was removed during the query; 409 or 422 if the
+            file cannot be used or written.
         """
 
         def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
@@ -145,8 +155,9 @@ class EndpointRegistry:
     async def remove(self, endpoint_id: str, check: Callable[[], None]) -> None:
         """Remove an endpoint with its key.
 
-        @param check: called just before; raises an error if the endpoint must stay.
-        @raise ServiceError: 404; 409 or 422: the file.
+        @param check: called right before the removal; raises an error if the endpoint must stay.
+        @raise ServiceError: 404 if there is no such endpoint; 409 or 422 if the file cannot be used
+            or written.
         """
 
         def remove_endpoint(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
@@ -189,7 +200,7 @@ class EndpointRegistry:
 
 
 def _require_unique_label(others: Any, endpoint: ModelEndpoint) -> ModelEndpoint:
-    """Return C{endpoint} if no other one has its label."""
+    """Return C{endpoint} if no other endpoint has its label; otherwise fail with 409."""
     label = endpoint.label.strip().casefold()
     if any(other.label.strip().casefold() == label for other in others):
         message = f"label: a model endpoint named {endpoint.label} exists already"

@@ -69,11 +69,13 @@ class ChangedModel(Payload):
 
 
 Choice = ChangedModel | ContextQuestion | SwapQuestion
-"""Possible responses to the choice of a model."""
+"""Possible results of choosing a model: the change, or a question that the user has to answer
+first.
+"""
 
 
 def to_response(endpoint: ModelEndpoint) -> EndpointAnswer:
-    """Return the response for an endpoint, without its key."""
+    """Convert an endpoint to the response model, without its key."""
     return EndpointAnswer(
         id=endpoint.id,
         label=endpoint.label,
@@ -87,18 +89,22 @@ def to_response(endpoint: ModelEndpoint) -> EndpointAnswer:
 
 
 def to_model_responses(models: Iterable[OfferedModel]) -> list[OfferedModelAnswer]:
-    """Return the responses for models."""
+    """Convert models to their response models."""
     return [OfferedModelAnswer(id=each.id, context_length=each.context_length) for each in models]
 
 
 def to_running_response(running: RunningModels) -> RunningAnswer:
-    """Return the response for loaded models."""
+    """Convert the loaded models of an endpoint to the response model."""
     models = [RunningModel(model=name, state=state) for name, state in running.models]
     return RunningAnswer(supported=running.supported, running=models)
 
 
 def to_changed_response(custom: EndpointModel | None, *, restarted: bool) -> ChangedModel:
-    """Return the response with a session's model, and whether the session was restarted for it."""
+    """Return the response after a change of a session's model.
+
+    @param custom: model that the session uses now; C{None} for its agent's own model.
+    @param restarted: true if the session was restarted for the change.
+    """
     chosen = None
     if custom is not None:
         chosen = ChosenModel(

@@ -38,7 +38,9 @@ class EndpointPatch(RequestBody):
     default_model_id: ModelId | None = None
 
     def changed_fields(self) -> dict[str, Any]:
-        """Return the changed fields by the names of the record's fields."""
+        """Return the fields that the request changes, under the names that L{ModelEndpoint}
+        uses.
+        """
         given = {name: getattr(self, name) for name in self.model_fields_set}
         found = {
             name: value
@@ -81,13 +83,13 @@ class ModelsAnswer(ResponseModel):
 
 
 class ModelRoutes:
-    """Routes of endpoints and their use; the rules are in L{ModelService}."""
+    """Routes that manage endpoints and choose models. The rules are in L{ModelService}."""
 
     def __init__(self, models: ModelService) -> None:
         self._models = models
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [*self._read_operations(), *self._write_operations(), self._choice_operation()]
 
     def _read_operations(self) -> list[Operation]:

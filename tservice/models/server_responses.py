@@ -1,6 +1,6 @@
-"""Lenient parsing of model servers' answers: they name the context length in different ways.
+"""Lenient parsing of responses of model servers, which name the context length in different ways.
 
-Pure; invalid input raises nothing but L{ResponseUnreadable}.
+Invalid input raises L{ResponseUnreadable} only.
 """
 
 from __future__ import annotations
@@ -14,26 +14,30 @@ from attrs import frozen
 from tservice.models.model import MODEL_LIMIT, OfferedModel
 
 CONTEXT_LIMIT = 2**31
-"""Limit of tokens, above which a value is an error of the server."""
+"""Maximum plausible context length in tokens. A larger value is an error of the server."""
 NAME_LENGTH = 200
 STATE_LENGTH = 32
 _SIGNS = (b",", b":", b"[", b"{")
 _SIGN_LIMIT = 100_000
-"""Limit of characters that begin or separate values, which determine the cost of parsing."""
+"""Maximum number of characters that begin or separate values. They determine the cost of
+parsing.
+"""
 _CONTEXT_KEYS = ("context_length", "context_window", "max_model_len")
 _META_KEYS = ("n_ctx", "n_ctx_train")
 
 
 class ResponseUnreadable(Exception):
-    """The answer is not that of a model server; the text never contains any of it."""
+    """Error for a response that does not come from a model server. Its text contains nothing of the
+    response.
+    """
 
 
 @frozen(kw_only=True)
 class RunningModels:
-    """Loaded models of a server.
+    """Models that a server has loaded or is loading.
 
-    @ivar supported: the server reports them.
-    @ivar models: name and state of each.
+    @ivar supported: true if the server reports its loaded models.
+    @ivar models: name and state of each model.
     """
 
     supported: bool
@@ -41,7 +45,7 @@ class RunningModels:
 
     @property
     def loaded_names(self) -> tuple[str, ...]:
-        """Names of the models that are loaded or loading."""
+        """Names of the models that are loaded or being loaded."""
         return tuple(name for name, state in self.models if state not in _UNLOADING_STATES)
 
 
@@ -49,9 +53,9 @@ _UNLOADING_STATES = frozenset({"stopping", "stopped", "shutdown"})
 
 
 def parse_models(body: bytes) -> tuple[OfferedModel, ...]:
-    """Return the models of C{GET /v1/models}, in the server's order.
+    """Parse the response to C{GET /v1/models}. The server's order is kept.
 
-    @raise Unreadable: the answer is not a list of models.
+    @raise ResponseUnreadable: the response is not a list of models.
     """
     data = _parse_json(body)
     items = data.get("data") if isinstance(data, dict) else None
@@ -66,7 +70,10 @@ def parse_models(body: bytes) -> tuple[OfferedModel, ...]:
 
 
 def find_context_length(item: Mapping[str, Any]) -> int | None:
-    """Return the first context length in a model's entry (protocol-models)."""
+    """Return the first context length in a model's entry, in tokens (protocol-models).
+
+    @return: C{None} if the entry contains none.
+    """
     meta = item.get("meta")
     places = [(item, key) for key in _CONTEXT_KEYS]
     if isinstance(meta, dict):
@@ -79,8 +86,8 @@ def find_context_length(item: Mapping[str, Any]) -> int | None:
 
 
 def parse_running(body: bytes) -> RunningModels:
-    """Return the loaded models of C{GET /running} of llama-swap; other servers do not
-    support it.
+    """Parse the response to C{GET /running} of llama-swap. Other servers do not support that
+    request.
     """
     try:
         data = _parse_json(body)

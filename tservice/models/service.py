@@ -1,4 +1,4 @@
-"""Service for models of custom endpoints in sessions (protocol-models)."""
+"""Service for using models of custom endpoints in sessions (protocol-models)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from tservice.settings.interfaces import ISettings
 
 @implementer(ICustomModels)
 class ModelService:
-    """Service for the endpoints, and the sessions that use their models."""
+    """Service that manages the endpoints, and the sessions that use their models."""
 
     _log = Logger()
 
@@ -81,7 +81,7 @@ class ModelService:
     ) -> None:
         """Create the service.
 
-        @param discovery: creates the discovery, given this service.
+        @param discovery: creates the discovery; called with this service.
         """
         self._registry = registry
         self._discovery = discovery(self)
@@ -103,19 +103,22 @@ class ModelService:
         self._discovery.start()
 
     def stop(self) -> Deferred[Any]:
-        """Stop; the Deferred fires once no request or removal is under way."""
+        """Stop the discovery. The Deferred fires once no request and no removal of a folder is
+        under way.
+        """
         if self._unsubscribe is not None:
             self._unsubscribe()
         return self._discovery.stop().addCallback(lambda _: self._injections.wait_settled())
 
     def is_enabled(self) -> bool:
-        """Return true while the setting is on."""
+        """Return true while the settings enable custom models."""
         return self._settings.get().custom_model_endpoints_enabled
 
     def require_enabled(self) -> None:
-        """Check that the feature is enabled, before any other check of a request.
+        """Check that the settings enable custom models. Call this before any other check of a
+        request.
 
-        @raise ServiceError: 403 while the setting is off.
+        @raise ServiceError: 403 while custom models are turned off.
         """
         if not self.is_enabled():
             raise ServiceError(
@@ -149,10 +152,12 @@ class ModelService:
         return to_response(changed)
 
     async def remove_endpoint(self, endpoint_id: str, reauthorize: Callable[[], object]) -> None:
-        """Remove an endpoint.
+        """Remove an endpoint that no live session uses.
 
-        @param again: authorizes the caller again, after concurrent changes.
-        @raise ServiceError: 404; 409 CONFLICT: a live session uses it.
+        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+            changes.
+        @raise ServiceError: 404 if there is no such endpoint; 409 CONFLICT if a live session uses
+            it.
         """
 
         def check() -> None:
@@ -173,7 +178,7 @@ class ModelService:
     async def get_running(self, endpoint_id: str) -> RunningAnswer:
         """Return the loaded models of an endpoint, if it reports them.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404 if there is no such endpoint.
         """
         return to_running_response(
             await self._discovery.fetch_running(self._registry.get(endpoint_id))
@@ -186,7 +191,8 @@ class ModelService:
     ) -> EndpointModel:
         """Choose a model; see L{ICustomModels.choose_model}.
 
-        @param besides: the session that is to use it, which does not count as affected.
+        @param besides: id of the session that is to use the model. That session does not count as
+            affected if another model is displaced.
         """
         self.require_enabled()
         endpoint = self._registry.get(wish.endpoint_id)
@@ -211,13 +217,15 @@ class ModelService:
     async def use_model(
         self, session_id: str, caller: Identity, reauthorize: Callable[[], None], **wish: Any
     ) -> Choice:
-        """Give a session another model; a running one is restarted and continues.
+        """Make a session use another model. A running agent is restarted and continues its
+        conversation.
 
-        @param again: authorizes the caller again after the waits.
+        @param reauthorize: checks the caller's permission again after each wait.
         @param wish: fields of a L{ModelRequest}.
-        @return: the result, or the question that has to be answered first.
-        @raise ServiceError: 409 SESSION_BUSY: it is in the middle of a turn; 400: it runs on
-            another machine; else as L{choose_model}, or as a start.
+        @return: the result, or a question that has to be answered first.
+        @raise ServiceError: 409 SESSION_BUSY if the agent is in the middle of a turn; 400 if the
+            session runs on another machine. Other errors are those of L{choose_model}, and of
+            starting a session.
         """
         session = self._require_changeable(session_id)
         try:
@@ -230,10 +238,10 @@ class ModelService:
     async def clear_model(
         self, session_id: str, caller: Identity, reauthorize: Callable[[], None]
     ) -> ChangedModel:
-        """Return a session to its agent's own model.
+        """Make a session use its agent's own model again.
 
-        @param again: as for L{use_model}.
-        @raise ServiceError: as L{use_model}.
+        @param reauthorize: as for L{use_model}.
+        @raise ServiceError: as in L{use_model}.
         """
         if self._require_changeable(session_id).custom_model is None:
             return to_changed_response(None, restarted=False)
@@ -266,7 +274,9 @@ class ModelService:
         )
 
     def notify_displaced(self, endpoint: ModelEndpoint, model_id: str) -> None:
-        """Notify the owners of live sessions with C{model_id} that it is no longer loaded."""
+        """Notify the owners of live sessions with the model C{model_id} that it is no longer
+        loaded.
+        """
         by_owner: dict[str | None, list[Session]] = {}
         for session in self._find_users(endpoint.id, model_id):
             by_owner.setdefault(session.owner, []).append(session)
@@ -338,7 +348,10 @@ class ModelService:
         return entry.capabilities.custom_model.style
 
     def _find_users(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:
-        """Return the live sessions that use an endpoint, or one model of it."""
+        """Return the live sessions that use an endpoint.
+
+        @param model_id: return only sessions that use this model. C{None} returns all.
+        """
         found = []
         for session in self._sessions.list():
             custom = session.custom_model
