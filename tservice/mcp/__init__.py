@@ -1,1 +1,3 @@
-"""Synchronization of MCP servers between the CLIs (protocol-mcp-sync)."""
+"""Synchronization of MCP servers between the configuration files of the CLIs
+(protocol-mcp-sync).
+"""

@@ -10,8 +10,9 @@ from tservice.runtime.runtime import Runtime
 
 
 def build_mcp(ground: Runtime, *, clis: ICliRegistry) -> FeatureRegistration[McpSyncService]:
-    """Build the feature for the files of the service's own user; a stop waits for a
-    running sync.
+    """Build the feature for the configuration files of the service's own user.
+
+    Stopping it waits for a running sync.
     """
     service = McpSyncService(
         clock=ground.reactor,

@@ -1,4 +1,4 @@
-"""Configuration files to sync, found by the registry and the environment.  Pure."""
+"""Search for the configuration files to sync, by the CLI registry and the environment."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ COPILOT = CliEntry.model_validate(
     },
     strict=False,
 )
-"""Entry for a CLI that is no session mode, but whose servers are synced."""
+"""Entry for GitHub Copilot CLI. Sessions cannot run it, but its MCP servers are synced."""
 
 
 @frozen(kw_only=True)
 class McpConfigLocation:
-    """Configuration file of one CLI, or a file shared by several.
+    """MCP configuration file of one CLI, or a file that several CLIs share.
 
-    @ivar path: absolute; C{None} if the CLI's own variable makes it relative, as its meaning
-        depends on where the CLI runs.
-    @ivar stated: the path as shown to users.
+    @ivar path: absolute path. C{None} if a variable of the CLI contains a relative path, whose
+        meaning depends on the folder in which the CLI runs.
+    @ivar stated: path as shown to users.
     """
 
     id: str
@@ -52,8 +52,11 @@ def find_config_files(
     environ: Mapping[str, str],
     installed: Callable[[CliEntry], bool],
 ) -> tuple[McpConfigLocation, ...]:
-    """Return the files of the enabled CLIs that declare one, in the order of C{entries}, then
-    Copilot CLI.
+    """Return the configuration files of the enabled CLIs, in the order of C{entries}, then Copilot
+    CLI's.
+
+    @param home: home folder of the service's user.
+    @param installed: returns true if the CLI of an entry is installed.
     """
     found: list[McpConfigLocation] = []
     for entry in (*entries, COPILOT):
@@ -77,7 +80,7 @@ def find_config_files(
 def find_unsupported(
     entries: Iterable[CliEntry], installed: Callable[[CliEntry], bool]
 ) -> tuple[str, ...]:
-    """Return the labels of the enabled and installed agents that declare no file."""
+    """Return the labels of enabled and installed agents without a known configuration file."""
     return tuple(
         entry.label
         for entry in entries
@@ -89,7 +92,9 @@ def find_unsupported(
 
 
 def _configured_path(config: McpConfigFile, home: Path, environ: Mapping[str, str]) -> str:
-    """Return the path of the file; a relative path is kept."""
+    """Return the path of a CLI's configuration file. A relative path in a variable is returned
+    unchanged.
+    """
     if config.relocation is not None:
         folder = environ.get(config.relocation.env_var, "")
         if folder:

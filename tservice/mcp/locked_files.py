@@ -1,4 +1,5 @@
-"""Configuration files of the CLIs: bounded reading, atomic replacement, one writer at a time.
+"""Access to configuration files of the CLIs: bounded reading, atomic replacement, and locks against
+concurrent writers.
 
 All functions block, and run in a thread.
 """
@@ -25,29 +26,29 @@ from tservice.core.files import (
 )
 
 LIMIT = 4 * 1024 * 1024
-"""Largest file in bytes: Claude Code keeps more than its configuration in its file."""
+"""Maximum size of a file in bytes. Claude Code's file contains more than the configuration."""
 
 SIGN_LIMIT = 50_000
-"""Limit of characters that begin or separate values, or are escapes: parsing them holds the
-interpreter.
+"""Maximum number of characters that begin or separate values, or are escapes. Parsing them blocks
+the interpreter.
 """
 
 FOLDER_MODE = 0o700
 
 
 class FileLocked(Exception):
-    """Another service is writing this file."""
+    """Error for a file that another service is writing."""
 
 
 class FileChangedSinceRead(Exception):
-    """The file was changed after it was read."""
+    """Error for a file that was changed after the service had read it."""
 
 
 def read_config(path: Path) -> str | None:
-    """Return the text of the file, following symbolic links; C{None} if it does not exist.
+    """Return the text of the file, following symbolic links; C{None} if the file does not exist.
 
-    @raise FileError: no regular file, too large, not UTF-8, or a dangling link.
-    @raise OSError: it cannot be read.
+    @raise FileError: it is not a regular file, is too large, is not UTF-8, or is a dangling link.
+    @raise OSError: the file cannot be read.
     """
     try:
         text = read_text(path, limit=LIMIT)
@@ -61,9 +62,10 @@ def read_config(path: Path) -> str | None:
 
 
 def find_lock_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder for locks, the same for all services of this user.
+    """Return the path of the folder for lock files, which is the same for all services of this
+    user.
 
-    @param environ: contains the user's runtime folder, or not, for example after C{su}.
+    @param environ: environment. It may lack the user's runtime folder, for example after C{su}.
     """
     uid = os.getuid()
     runtime = [environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{uid}"]
@@ -73,14 +75,15 @@ def find_lock_folder(environ: Mapping[str, str]) -> Path:
 
 @contextmanager
 def hold_lock(path: Path, locks: Path) -> Iterator[None]:
-    """Keep other services of this user from writing the file.
+    """Lock a configuration file against other services of this user while the block runs.
 
-    The lock is a kernel lock on a file in C{locks} that is named after the path, links resolved.
-    The lock file is removed while it is locked, so that a process which opened it earlier gets
-    C{FileLocked}.
+    The lock is a kernel lock on a file in C{locks}, whose name is derived from the path with links
+    resolved. The lock file is removed before it is unlocked. A process that opened it earlier then
+    gets L{FileLocked}.
 
-    @param locks: folder of this user, which is created with mode 0700.
-    @raise Busy: another process holds it.
+    @param path: path of the configuration file.
+    @param locks: folder for lock files of this user, which is created with mode 0700.
+    @raise FileLocked: another process holds the lock.
     @raise OSError: C{locks} cannot be created, or belongs to another user.
     """
     _prepare_lock_folder(locks)
@@ -100,11 +103,12 @@ def hold_lock(path: Path, locks: Path) -> Iterator[None]:
 
 
 def remove_old_lock(path: Path) -> None:
-    """Remove the lock file that earlier versions left next to a configuration file.
+    """Remove the lock file that an earlier version of the service left next to a configuration
+    file.
 
-    It is kept if an earlier version holds it, or if it was not made by the service.
+    The file is kept if an earlier version holds the lock, or if the service did not create it.
 
-    @raise OSError: it cannot be removed.
+    @raise OSError: the file cannot be removed.
     """
     beside = Path(f"{path}.service-lock")
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -158,16 +162,17 @@ def _make_folder(folder: Path) -> None:
 
 
 def replace_config(path: Path, before: str | None, after: str, *, private: bool) -> None:
-    """Replace C{before} by C{after}, and save C{before} to C{<file>.service-bak}.
+    """Replace the contents C{before} of a file by C{after}, and save C{before} to
+    C{<file>.service-bak}.
 
-    The file's folder is created with mode 0700 if missing.  The mode is kept, except that
-    C{private} makes it 0600; a new file always has that mode.  A symbolic link is kept: its target
-    is replaced.
+    The folder is created with mode 0700 if it is missing. The file's mode is kept; a new file has
+    mode 0600. A symbolic link is kept, and its target is replaced.
 
-    @param before: as returned by L{read_config}.
-    @raise FileChangedSinceRead: the file has other contents; nothing is written.
-    @raise FileError: as L{read_config}, or the file belongs to another user.
-    @raise OSError: it cannot be written; the file is unchanged.
+    @param before: contents as returned by L{read_config}.
+    @param private: true to set the mode to 0600.
+    @raise FileChangedSinceRead: the file has other contents than C{before}. Nothing is written.
+    @raise FileError: as in L{read_config}, or the file belongs to another user.
+    @raise OSError: the file cannot be written, and is unchanged.
     """
     _make_folder(path.parent)
     target = path.resolve()
@@ -186,10 +191,9 @@ def replace_config(path: Path, before: str | None, after: str, *, private: bool)
 
 
 def _check_ancestors(*paths: Path) -> None:
-    """Check that no other user can change the targets of C{paths}: root and this user own all
-    folders.
+    """Check that only root and this user can change the folders that lead to C{paths}.
 
-    @raise PermissionError: another user owns a folder, or any user may write to it.
+    @raise PermissionError: another user owns a folder, or may write to it.
     """
     for folder in {folder for path in paths for folder in path.parents}:
         found = folder.stat()

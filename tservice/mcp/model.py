@@ -1,4 +1,4 @@
-"""Records of MCP servers, and the computation of missing ones.  Pure."""
+"""Records of MCP servers, and the computation of the servers that a CLI lacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 LONGEST_NAME = 128
 SERVER_LIMIT = 1000
-"""Limit of servers in a file; more are no configuration kept by a person."""
+"""Maximum number of servers in a file. A file maintained by a person has fewer."""
 
 
 class McpTransportKind(StrEnum):
@@ -21,7 +21,7 @@ class McpTransportKind(StrEnum):
 
 
 class TargetStatus(StrEnum):
-    """Result for a target (protocol-mcp-sync)."""
+    """Result of reading or writing one configuration file (protocol-mcp-sync)."""
 
     OK = "ok"
     ABSENT = "absent"
@@ -32,10 +32,11 @@ class TargetStatus(StrEnum):
 
 @frozen(kw_only=True)
 class McpServer:
-    """Definition of a server; it may contain secrets, so it is never shown.
+    """Definition of an MCP server. It may contain secrets, so it is never shown.
 
-    @ivar command: for L{McpTransportKind.STDIO}, with C{args}, C{env} and C{cwd}.
-    @ivar url: for the other kinds, with C{headers}.
+    @ivar command: program of a server with the transport L{McpTransportKind.STDIO}, with C{args},
+        C{env} and C{cwd}.
+    @ivar url: URL of a server with another transport, with C{headers}.
     """
 
     kind: McpTransportKind
@@ -48,19 +49,21 @@ class McpServer:
 
     @property
     def comparison_key(self) -> tuple[object, ...]:
-        """Values that differ if two definitions of a name are in conflict
+        """Values to compare. Two definitions with the same name conflict if these values differ
         (protocol-mcp-dialects).
         """
         return (self.kind, self.command, self.args, self.url)
 
     @property
     def needs_private_file(self) -> bool:
-        """True if other users must not read its file."""
+        """True if only the owner may be able to read a file with this server."""
         return bool(self.env or self.headers)
 
     @property
     def is_portable(self) -> bool:
-        """True if every format can express its texts: they have no lone surrogates."""
+        """True if every format can express the server's texts, because they contain no lone
+        surrogates.
+        """
         words = (
             *(self.command, self.url, self.cwd or "", *self.args),
             *(self.env.keys(), self.env.values(), self.headers.keys(), self.headers.values()),
@@ -71,11 +74,11 @@ class McpServer:
 
 @frozen(kw_only=True)
 class ServerTable:
-    """Servers of one CLI.
+    """Servers in the configuration of one CLI.
 
-    @ivar names: every name in the file, of any shape, in order.
-    @ivar servers: the recognized definitions by name.
-    @ivar off: names that are disabled in the CLI's own settings.
+    @ivar names: every name in the file in order, even if its definition has an unknown form.
+    @ivar servers: servers with a known form, by name.
+    @ivar disabled: names of servers that the CLI's own settings disable.
     """
 
     names: tuple[str, ...] = ()
@@ -85,11 +88,11 @@ class ServerTable:
 
 @frozen(kw_only=True)
 class SharedServers:
-    """Servers that can be shared.
+    """Servers of all CLIs that can be copied to other CLIs.
 
-    @ivar servers: by name; of several definitions that of the first CLI.
+    @ivar servers: servers by name. If several CLIs define a name, the definition of the first CLI.
     @ivar conflicts: names that CLIs define differently.
-    @ivar disabled: names that are disabled in every definition.
+    @ivar disabled: names that are disabled in every CLI that defines them.
     """
 
     servers: Mapping[str, McpServer]
@@ -99,10 +102,10 @@ class SharedServers:
 
 @frozen(kw_only=True)
 class MissingServers:
-    """Servers that one CLI lacks.
+    """Servers that the configuration of one CLI lacks.
 
-    @ivar servers: servers to add.
-    @ivar skipped: names that its dialect cannot express.
+    @ivar servers: servers to add, by name.
+    @ivar skipped: names of servers that the CLI's format cannot express.
     """
 
     servers: Mapping[str, McpServer]
@@ -110,7 +113,9 @@ class MissingServers:
 
 
 def collect_shared(tables: Iterable[ServerTable]) -> SharedServers:
-    """Return the servers of all CLIs; the order of C{tables} decides which definition wins."""
+    """Collect the servers of all CLIs. If definitions conflict, the first table in C{tables}
+    wins.
+    """
     servers: dict[str, McpServer] = {}
     first: dict[str, McpServer] = {}
     conflicts: dict[str, None] = {}
@@ -127,9 +132,11 @@ def collect_shared(tables: Iterable[ServerTable]) -> SharedServers:
 def find_missing(
     offer: Mapping[str, McpServer], names: Sequence[str], says: Callable[[McpServer], bool]
 ) -> MissingServers:
-    """Return the servers to add to a CLI that has C{names}.
+    """Return the servers to add to the configuration of one CLI.
 
-    @param says: returns true if its dialect can express a server.
+    @param offer: servers of all CLIs by name.
+    @param names: names that the configuration contains already.
+    @param says: returns true if the CLI's format can express a server.
     """
     there = frozenset(names)
     servers: dict[str, McpServer] = {}
@@ -154,5 +161,5 @@ def is_encodable(word: str) -> bool:
 
 
 def is_safe_name(word: str) -> bool:
-    """Return true if C{word} is a valid server name for every parser."""
+    """Return true if every parser accepts C{word} as the name of a server."""
     return 0 < len(word) <= LONGEST_NAME and word.isprintable() and word != "__proto__"

@@ -36,7 +36,9 @@ class SyncAnswer(McpSyncPayload):
 
 
 def to_target_response(target: SyncTarget) -> TargetAnswer:
-    """Return the response for a target: the path of the file, and the names of servers."""
+    """Convert a target to the response model, with the path of its file and the names of its
+    servers.
+    """
     return TargetAnswer(
         id=target.location.id,
         label=target.location.label,

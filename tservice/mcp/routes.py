@@ -1,4 +1,4 @@
-"""Routes of C{/api/mcp-sync}."""
+"""Routes of C{/api/mcp-sync}, which preview and run a sync."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tservice.mcp.service import McpSyncService
 
 
 class McpSyncRoutes:
-    """Routes of the preview and the sync; the rules are in L{McpSyncService}."""
+    """Routes for the preview and for the sync. The rules are in L{McpSyncService}."""
 
     def __init__(self, mcp: McpSyncService) -> None:
         self._mcp = mcp
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [
             self._make_operation(
                 "GET", self.get_preview, "Preview the MCP servers that a sync would add to each CLI"
@@ -38,9 +38,9 @@ class McpSyncRoutes:
         )
 
     async def get_preview(self, call: OperationCall) -> SyncAnswer:
-        """Return the result of a dry run."""
+        """Return the changes that a sync would make."""
         return await self._mcp.preview_sync(call.identity)
 
     async def run_sync(self, call: OperationCall) -> SyncAnswer:
-        """Run a sync."""
+        """Run a sync and return its result."""
         return await self._mcp.run_sync(call.identity, call.reauthorize)

@@ -1,4 +1,4 @@
-"""Service that adds to each CLI's configuration the MCP servers of the others."""
+"""Service that adds the MCP servers of each CLI to the configurations of the others."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ from tservice.settings.interfaces import ISettings
 
 LOCK_TRIES = 50
 LOCK_PAUSE = 0.1
-"""Tries, and seconds between them, to lock a file that another service writes."""
+"""Seconds between two attempts to lock a file that another service writes. C{LOCK_TRIES} is the
+number of attempts.
+"""
 
 
 class McpSyncService:
-    """Service for surveys of the files, and for syncs.
+    """Service that previews and runs syncs.
 
-    Concurrent previews share one survey; only one sync runs at a time.  Both continue if the client
-    disconnects.
+    Concurrent previews share their result, and only one sync runs at a time. Both continue if the
+    client disconnects.
     """
 
     def __init__(
@@ -50,8 +52,9 @@ class McpSyncService:
     ) -> None:
         """Create the service.
 
-        @param home: home of the service's user.
-        @param environ: contains the CLIs' own relocation variables and the runtime folder.
+        @param home: home folder of the service's user.
+        @param environ: environment with the CLIs' own variables for folders, and the user's runtime
+            folder.
         """
         self._clock = clock
         self._threads = threads
@@ -65,9 +68,9 @@ class McpSyncService:
         self._stopping = False
 
     def require_enabled(self) -> None:
-        """Check that the feature is enabled, before any other check of a request.
+        """Check that the settings enable the sync. Call this before any other check of a request.
 
-        @raise ServiceError: 403 while the setting is off.
+        @raise ServiceError: 403 while the sync is turned off.
         """
         if not self._settings.get().mcp_sync_enabled:
             raise ServiceError(
@@ -75,7 +78,7 @@ class McpSyncService:
             )
 
     async def preview_sync(self, caller: Identity) -> SyncAnswer:
-        """Return what a sync would do (protocol-mcp-sync); nothing is written.
+        """Return the changes that a sync would make (protocol-mcp-sync). Nothing is written.
 
         @raise ServiceError: 403 for an account with an OS user.
         """
@@ -87,8 +90,8 @@ class McpSyncService:
     async def run_sync(self, caller: Identity, reauthorize: Callable[[], object]) -> SyncAnswer:
         """Add each server to the CLIs that lack it, and publish the result.
 
-        @param again: authorizes the caller again, before anything is written.
-        @raise ServiceError: 403 for an account with an OS user; 409 while a sync runs.
+        @param reauthorize: checks the caller's permission again before anything is written.
+        @raise ServiceError: 403 for an account with an OS user; 409 while another sync runs.
         """
         _refuse_os_user(caller)
         if self._syncing is not None and not self._syncing.is_finished:
@@ -97,7 +100,9 @@ class McpSyncService:
         return await self._syncing.wait_for_result()
 
     def stop(self) -> Deferred[None]:
-        """Stop; the Deferred fires once no file is being written."""
+        """Stop a running sync after the current file. The Deferred fires once no file is being
+        written.
+        """
         self._stopping = True
         return succeed(None) if self._syncing is None else self._syncing.finished
 
@@ -170,8 +175,11 @@ def _write_locked(
 
 
 def _refuse_os_user(caller: Identity) -> None:
-    """Refuse accounts with an OS user: the files belong to the service's user, whose agents they do
-    not run.
+    """Refuse an account that has an OS user.
+
+    The files belong to the service's user, but the account's agents run as the OS user.
+
+    @raise ServiceError: 403 for such an account.
     """
     if caller.location_id != OWN_LOCATION:
         raise ServiceError(

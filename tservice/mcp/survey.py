@@ -1,4 +1,4 @@
-"""Survey of all targets, and the write to each; both block, and run in a thread."""
+"""Blocking reads of all configuration files, and the write to each; both run in a thread."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from tservice.mcp.model import (
 _log = Logger()
 
 TRIES = 5
-"""Tries for a file that its own CLI is writing concurrently."""
+"""Number of attempts to write a file that its own CLI changes at the same time."""
 
 
 @frozen(kw_only=True)
 class SyncTarget:
-    """Configuration file with its state.
+    """Configuration file of one CLI, with the state that was read.
 
-    @ivar path: the file in use, existing or not.
-    @ivar table: its servers; C{None} unless the status is L{TargetStatus.OK}.
+    @ivar path: path of the file in use, which may not exist.
+    @ivar table: servers in the file; C{None} unless the status is L{TargetStatus.OK}.
     """
 
     location: McpConfigLocation
@@ -48,15 +48,15 @@ class SyncTarget:
 
     @property
     def dialect(self) -> ConfigDialect:
-        """Dialect that reads and writes the file."""
+        """Format of the file."""
         return DIALECTS[self.location.format]
 
 
 @frozen(kw_only=True)
 class SyncSurvey:
-    """State of all files.
+    """State of all configuration files.
 
-    @ivar targets: the files with the servers that each would get.
+    @ivar targets: the files, each with the servers that a sync would add.
     """
 
     targets: tuple[SyncTarget, ...]
@@ -64,7 +64,7 @@ class SyncSurvey:
 
 
 def survey_files(places: Iterable[McpConfigLocation]) -> SyncSurvey:
-    """Read every file once, and compute the servers to add; nothing is written."""
+    """Read every file once, and determine the servers to add. Nothing is written."""
     targets = [_inspect_location(place) for place in _deduplicate_files(places)]
     offer = collect_shared(target.table for target in targets if target.table is not None)
     planned = tuple(_plan_target(target, offer.servers) for target in targets)
@@ -72,11 +72,12 @@ def survey_files(places: Iterable[McpConfigLocation]) -> SyncSurvey:
 
 
 def write_target(target: SyncTarget, offer: Mapping[str, McpServer], locks: Path) -> SyncTarget:
-    """Add the servers that the file lacks now, and return the result.
+    """Add the servers that the file lacks at the time of writing, and return the result.
 
-    @param target: a target that gets servers.
-    @param locks: folder of the lock that keeps other services from writing the file.
-    @raise Busy: another service is writing it; nothing was done.
+    @param target: a target to which servers must be added.
+    @param offer: servers of all CLIs by name.
+    @param locks: folder for lock files; see L{hold_lock}.
+    @raise FileLocked: another service is writing the file. Nothing was changed.
     """
     path = target.path
     if path is None:
@@ -94,7 +95,7 @@ def write_target(target: SyncTarget, offer: Mapping[str, McpServer], locks: Path
 
 
 def remove_old_locks(targets: Iterable[SyncTarget]) -> None:
-    """Remove the lock files that earlier versions left next to the files."""
+    """Remove the lock files that earlier versions left next to the configuration files."""
     for target in targets:
         if target.path is None:
             continue
@@ -148,7 +149,7 @@ def _with_result(target: SyncTarget, lack: MissingServers) -> SyncTarget:
 
 
 def _classify_error(target: SyncTarget, error: Exception) -> SyncTarget:
-    """Return the target with the status of an error; the text contains nothing of the file."""
+    """Return the target with the status for an error. The text contains nothing of the file."""
     if isinstance(error, OSError):
         return _with_error(
             target, TargetStatus.FAILED, error.strerror or "cannot be read or written"
@@ -164,7 +165,7 @@ def _with_error(target: SyncTarget, status: TargetStatus, error: str) -> SyncTar
 
 
 def _read_table(dialect: ConfigDialect, path: Path) -> tuple[str | None, ServerTable]:
-    """Return the file's text, and the servers of the file and its companion files."""
+    """Read a file and its companion files, and return the file's text and all servers."""
     text = locked_files.read_config(path)
     beside = []
     for name in dialect.companion_files:
@@ -179,7 +180,7 @@ def _read_table(dialect: ConfigDialect, path: Path) -> tuple[str | None, ServerT
 
 
 def _choose_file(path: Path, dialect: ConfigDialect) -> Path:
-    """Return the file in use where there may be either of two."""
+    """Return the path that the CLI uses, where a preferred file may exist instead of C{path}."""
     if dialect.preferred is not None:
         other = path.with_name(dialect.preferred)
         if os.path.lexists(other):
@@ -188,8 +189,9 @@ def _choose_file(path: Path, dialect: ConfigDialect) -> Path:
 
 
 def _deduplicate_files(places: Iterable[McpConfigLocation]) -> Sequence[McpConfigLocation]:
-    """Return each file once, for the first CLI that names it; it is installed if any of
-    them is.
+    """Return each file once, under the first CLI that uses it.
+
+    A shared file counts as installed if any of its CLIs is installed.
     """
     found: dict[object, McpConfigLocation] = {}
     for place in places:

@@ -1,1 +1,3 @@
-"""MCP configuration files of the CLIs, parsed and extended as text (protocol-mcp-dialects)."""
+"""MCP configuration formats of the CLIs. Files are parsed, and extended as text
+(protocol-mcp-dialects).
+"""

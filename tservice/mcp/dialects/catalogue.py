@@ -1,4 +1,4 @@
-"""Catalogue of the six dialects: key of the servers and format of an entry
+"""Definitions of the six configuration formats: the key of the servers, and the format of an entry
 (protocol-mcp-dialects).
 """
 
@@ -30,19 +30,20 @@ def _is_never_disabled(entry: Document) -> bool:
 
 @frozen(kw_only=True)
 class ConfigDialect:
-    """Format of a CLI's configuration file, which it reads and extends as text.
+    """Format of a CLI's configuration file. It parses such a file, and adds servers to its text.
 
-    @ivar key: key of the table of servers.
-    @ivar syntax: C{None}: TOML.
-    @ivar decode: returns a server, or C{None} for an unknown entry.
-    @ivar mute: transport kinds that it cannot express.
-    @ivar says_cwd: it can express a working folder.
-    @ivar is_off: returns true if an entry disables itself.
-    @ivar off: returns the names that a document disables elsewhere.
-    @ivar beside: files in the same folder that are read too.
-    @ivar layered: these files contain servers, and the CLI merges them in that order, the file
-        itself last.
-    @ivar preferred: file name that is used instead, if it exists.
+    @ivar key: key of the table that contains the servers.
+    @ivar syntax: JSON syntax of the file; C{None} for TOML.
+    @ivar decode: converts an entry to a server; returns C{None} for an entry of unknown form.
+    @ivar encode: converts a server to an entry.
+    @ivar unsupported_kinds: kinds of transport that an entry cannot express.
+    @ivar supports_cwd: true if an entry can contain a working folder.
+    @ivar is_disabled: returns true if an entry is marked as disabled.
+    @ivar disabled_names: returns the names of servers that another part of a document disables.
+    @ivar companion_files: names of files in the same folder that the CLI reads too.
+    @ivar layered: true if the companion files contain servers. The CLI merges them in the given
+        order, and the main file last.
+    @ivar preferred: name of a file that is used instead of the main file if it exists.
     """
 
     key: str = "mcpServers"
@@ -58,16 +59,17 @@ class ConfigDialect:
     preferred: str | None = None
 
     def can_express(self, server: McpServer) -> bool:
-        """Return true if it can express C{server}."""
+        """Return true if an entry of this format can express C{server}."""
         return server.kind not in self.unsupported_kinds and (
             server.cwd is None or self.supports_cwd
         )
 
     def parse_table(self, text: str, companions: Sequence[str] = ()) -> ServerTable:
-        """Return the servers of a file.
+        """Parse a configuration file, and return its servers.
 
-        @param beside: texts of the existing companion files, in order.
-        @raise DialectError: a text cannot be parsed safely.
+        @param text: contents of the file.
+        @param companions: contents of the existing companion files, in order.
+        @raise DialectError: a file cannot be parsed safely.
         """
         found: dict[str, Any] = {}
         off: set[str] = set()
@@ -88,14 +90,13 @@ class ConfigDialect:
         return ServerTable(names=tuple(found), servers=servers, disabled=frozenset(off))
 
     def add_servers(self, text: str | None, servers: Mapping[str, McpServer]) -> str:
-        """Return C{text} with C{servers} added; all other bytes are kept.
+        """Return C{text} with C{servers} added. All existing bytes are kept.
 
-        The result is parsed again by a different parser than the one that added to it, and
-        compared.
+        The result is checked with a parser other than the code that added the servers.
 
-        @param text: C{None}: there is no file.
-        @param servers: servers that are not in the file, and that it can express by L{can_express}.
-        @raise DialectError: they cannot be added safely.
+        @param text: contents of the file, or C{None} if there is no file.
+        @param servers: servers that are not in the file and for which L{can_express} is true.
+        @raise DialectError: the servers cannot be added safely.
         """
         before = self.empty_text if text is None else text
         old = self._parse_document(before)
@@ -111,7 +112,7 @@ class ConfigDialect:
 
     @property
     def empty_text(self) -> str:
-        """Text that represents a missing file."""
+        """Contents to start from if the file does not exist."""
         return "" if self.syntax is None else "{}\n"
 
     def _parse_document(self, text: str) -> dict[str, Any]:
@@ -125,8 +126,9 @@ class ConfigDialect:
         return document
 
     def _check_result(self, old: Document, new: dict[str, Any], added: Mapping[str, Any]) -> None:
-        """Check that C{new} is C{old} with C{added}: the same values, of the same types,
-        in order.
+        """Check that C{new} equals C{old} plus C{added}, with the same values, types and order.
+
+        @raise DialectError: the documents differ otherwise.
         """
         table = new.get(self.key, {})
         taken = {name: table.pop(name, None) for name in added}
@@ -138,7 +140,7 @@ class ConfigDialect:
 
 
 def merge_objects(under: dict[str, Any], over: Mapping[str, Any]) -> None:
-    """Merge C{over} into C{under}, object by object."""
+    """Merge C{over} into C{under}. Nested objects are merged key by key."""
     for name, value in over.items():
         below = under.get(name)
         if isinstance(below, dict) and isinstance(value, dict):

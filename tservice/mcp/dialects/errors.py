@@ -1,10 +1,10 @@
-"""Errors of configuration files; the texts contain none of their contents."""
+"""Error for configuration files that cannot be handled. Its text contains nothing of the file."""
 
 from __future__ import annotations
 
 
 class DialectError(Exception):
-    """The text cannot be parsed, or extended, safely.
+    """Error for a text that cannot be parsed or extended safely.
 
-    The message names the place and the rule, never the contents (protocol-errors).
+    The message states the position and the rule, never the contents (protocol-errors).
     """

@@ -1,4 +1,6 @@
-"""Insertion into JSON as text, with or without comments: all existing bytes are kept."""
+"""Insertion of entries into the text of a JSON document, with or without comments. All existing
+bytes are kept.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ _TOKENS = re.compile(
 
 @frozen(kw_only=True)
 class JsonMember:
-    """Member of an object.
+    """Member of a JSON object, by its position in the text.
 
-    @ivar start: offset of its key.
-    @ivar value: offset of its value.
+    @ivar start: offset of the key.
+    @ivar value: offset of the value.
     """
 
     key: str
@@ -33,12 +35,12 @@ class JsonMember:
 
 @frozen(kw_only=True)
 class JsonObject:
-    """Object in the text.
+    """JSON object, by its position in the text.
 
-    @ivar open: offset of its opening brace.
-    @ivar close: offset of its closing brace.
-    @ivar last: end of the last token before the closing brace, except comments.
-    @ivar comma: a comma follows the last member.
+    @ivar open: offset of the opening brace.
+    @ivar close: offset of the closing brace.
+    @ivar last: end of the last token before the closing brace, not counting comments.
+    @ivar comma: true if a comma follows the last member.
     """
 
     open: int
@@ -49,10 +51,10 @@ class JsonObject:
 
 
 def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
-    """Return C{text} with C{entries} at the end of the object at C{key}; other text is kept.
+    """Return C{text} with C{entries} at the end of the object under C{key}. All other text is kept.
 
-    @param text: an object, valid for its syntax.
-    @raise DialectError: C{key} occurs more than once, or is no object.
+    @param text: a JSON object that was parsed without an error.
+    @raise DialectError: C{key} occurs more than once, or its value is not an object.
     """
     root = scan_object(text, _find_root(text))
     unit = (_leading_blanks(text, root.members[0].start) if root.members else None) or "  "
@@ -63,9 +65,9 @@ def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
 
 
 def find_object(text: str, key: str) -> JsonMember | None:
-    """Return the root's member of that name.
+    """Return the member C{key} of the root object, or C{None} if there is none.
 
-    @raise DialectError: there is more than one, or it is no object.
+    @raise DialectError: there is more than one, or its value is not an object.
     """
     found = [member for member in scan_object(text, _find_root(text)).members if member.key == key]
     if len(found) > 1:
@@ -76,7 +78,9 @@ def find_object(text: str, key: str) -> JsonMember | None:
 
 
 def scan_object(text: str, start: int) -> JsonObject:
-    """Return the object whose brace is at C{start}, with its direct members."""
+    """Scan the object whose opening brace is at offset C{start}, and return it with its direct
+    members.
+    """
     members: list[JsonMember] = []
     key, first, value, last, count = "", 0, 0, start + 1, 0
     for depth, token in _iterate_tokens(text, start):
@@ -101,9 +105,10 @@ def scan_object(text: str, start: int) -> JsonObject:
 
 
 def _iterate_tokens(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield the tokens after the brace at C{start}, except comments, up to its closing brace.
+    """Yield the tokens after the opening brace at C{start} up to the closing brace, without
+    comments.
 
-    Each has its depth: 1 for direct contents, 0 for the last.
+    Each token comes with its depth: 1 for direct contents of the object, 0 for the closing brace.
     """
     depth = 1
     for token in _TOKENS.finditer(text, start + 1):
@@ -118,7 +123,11 @@ def _iterate_tokens(text: str, start: int) -> Iterator[tuple[int, re.Match[str]]
 
 
 def _insert_members(text: str, place: JsonObject, entries: Mapping[str, Any], unit: str) -> str:
-    """Return C{text} with C{entries} as the last members of the object at C{place}."""
+    """Return C{text} with C{entries} inserted as the last members of an object.
+
+    @param place: object to extend.
+    @param unit: text of one level of indentation.
+    """
     comma = "," if place.members and not place.comma else ""
     inside = text[place.open : place.close]
     if place.members and "\n" not in inside:
@@ -144,19 +153,22 @@ def _to_json(value: Any, indent: str | None = None) -> str:
 
 
 def _line_indent(text: str, offset: int) -> str:
-    """Return the blanks at the beginning of the line of C{offset}."""
+    """Return the blanks at the beginning of the line that contains C{offset}."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _leading_blanks(text: str, offset: int) -> str | None:
-    """Return the blanks before C{offset}; C{None} unless they begin its line."""
+    """Return the blanks between the beginning of the line and C{offset}.
+
+    @return: C{None} if anything else precedes C{offset} on its line.
+    """
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line if line.strip(" \t") == "" and "\n" in text[:offset] else None
 
 
 def _find_root(text: str) -> int:
-    """Return the offset of the root, after comments."""
+    """Return the offset of the root object, which may follow comments."""
     for token in _TOKENS.finditer(text):
         if token.lastgroup != "comment":
             return token.start()

@@ -13,7 +13,7 @@ from tservice.mcp.dialects.errors import DialectError
 STRING = r'"(?:[^"\\]++|\\.)*+"'
 COMMENT = r"//[^\r\n]*|/\*.*?\*/"
 BLANKS = " \t\r\n"
-"""White space of JSON."""
+"""White space characters of JSON."""
 
 # An unclosed string or comment matches to the end: searching its end at each character
 # would take quadratic time while holding the interpreter.
@@ -23,15 +23,15 @@ _COMMAS = re.compile(rf"{STRING}|(,)(?=\s*[}}\]])|\".*", re.DOTALL)
 
 @frozen(kw_only=True)
 class JsonSyntax:
-    """Extensions of JSON that a CLI's own parser accepts."""
+    """Extensions of JSON that a CLI's own parser accepts, such as comments."""
 
     comments: bool = False
     trailing: bool = False
 
     def parse_object(self, text: str) -> dict[str, Any]:
-        """Return the object in C{text}.
+        """Parse a text whose root is an object.
 
-        @raise DialectError: the text is no object.
+        @raise DialectError: the text is invalid, or its root is not an object.
         """
         plain = _COMMENTS.sub(_blank_comment, text) if self.comments else text
         plain = _COMMAS.sub(_blank_comma, plain) if self.trailing else plain
@@ -48,13 +48,16 @@ class JsonSyntax:
 
 
 def _blank_comment(match: re.Match[str]) -> str:
-    """Return spaces for a comment with its line ends kept, so that positions stay the same."""
+    """Return spaces in place of a comment, with its line ends kept, so that offsets stay the
+    same.
+    """
     return match.group() if match.group(1) is None else re.sub(r"[^\r\n]", " ", match.group())
 
 
 def _blank_comma(match: re.Match[str]) -> str:
-    """Return a space for the comma after a last member; a comma without a member stays an
-    error.
+    """Return a space in place of the comma after a last member, so that offsets stay the same.
+
+    A comma without a member before it is kept, and remains an error.
     """
     if match.group(1) is None:
         return match.group()

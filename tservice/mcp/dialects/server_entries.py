@@ -1,4 +1,4 @@
-"""Server entries of each CLI (protocol-mcp-dialects)."""
+"""Conversion of server entries of each CLI (protocol-mcp-dialects)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ WEB = {
     "streamable-http": McpTransportKind.HTTP,
     "sse": McpTransportKind.SSE,
 }
-"""Transport kinds by the C{type} of a server at a URL."""
+"""Kind of transport by the C{type} of an entry with a URL."""
 
 
 def read_claude(entry: Entry) -> McpServer | None:
-    """Parse an entry by its C{type}; without one it is a command."""
+    """Convert a Claude Code entry by its C{type}. An entry without C{type} is a command."""
     kind = entry.get("type", "stdio")
     return _parse_command(entry) if kind == "stdio" else _parse_web(entry, kind)
 
 
 def write_claude(server: McpServer) -> dict[str, Any]:
-    """Format an entry with every field, as C{claude mcp add} does."""
+    """Build a Claude Code entry with every field, as C{claude mcp add} does."""
     if server.kind is McpTransportKind.STDIO:
         words = {"command": server.command, "args": [*server.args], "env": dict(server.env)}
         return {"type": "stdio", **words}
@@ -32,7 +32,9 @@ def write_claude(server: McpServer) -> dict[str, Any]:
 
 
 def read_gemini(entry: Entry) -> McpServer | None:
-    """Parse an entry by its address: C{httpUrl} wins over C{url}, which means HTTP by default."""
+    """Convert a Gemini CLI entry. C{httpUrl} takes precedence over C{url}, which means HTTP by
+    default.
+    """
     if "command" in entry:
         return None if "url" in entry or "httpUrl" in entry else _parse_command(entry)
     if "httpUrl" in entry:
@@ -41,7 +43,7 @@ def read_gemini(entry: Entry) -> McpServer | None:
 
 
 def write_gemini(server: McpServer) -> dict[str, Any]:
-    """Format an entry with the fields that have values."""
+    """Build a Gemini CLI entry with those fields that have values."""
     if server.kind is McpTransportKind.STDIO:
         folder = {} if server.cwd is None else {"cwd": server.cwd}
         return {**_command_fields(server), **folder}
@@ -49,21 +51,21 @@ def write_gemini(server: McpServer) -> dict[str, Any]:
 
 
 def read_antigravity(entry: Entry) -> McpServer | None:
-    """Parse an entry; C{serverUrl} means HTTP."""
+    """Convert an Antigravity entry. C{serverUrl} means HTTP."""
     if "serverUrl" in entry:
         return None if "command" in entry else _parse_web(entry, "http", "serverUrl")
     return _parse_command(entry)
 
 
 def write_antigravity(server: McpServer) -> dict[str, Any]:
-    """Format an enabled entry."""
+    """Build an Antigravity entry that is enabled."""
     if server.kind is McpTransportKind.STDIO:
         return {**_command_fields(server), "disabled": False}
     return {"serverUrl": server.url, **_header_fields(server), "disabled": False}
 
 
 def read_opencode(entry: Entry) -> McpServer | None:
-    """Parse an entry, whose command is a single list."""
+    """Convert an OpenCode entry, in which the command and its arguments are one list."""
     match entry.get("type"):
         case "local":
             words = _string_tuple(entry.get("command"))
@@ -78,7 +80,7 @@ def read_opencode(entry: Entry) -> McpServer | None:
 
 
 def write_opencode(server: McpServer) -> dict[str, Any]:
-    """Format an enabled entry."""
+    """Build an OpenCode entry that is enabled."""
     if server.kind is McpTransportKind.STDIO:
         env = {"environment": dict(server.env)} if server.env else {}
         return {"type": "local", "command": [server.command, *server.args], **env, "enabled": True}
@@ -86,7 +88,7 @@ def write_opencode(server: McpServer) -> dict[str, Any]:
 
 
 def read_codex(entry: Entry) -> McpServer | None:
-    """Parse an entry, which has a command or a URL, never both."""
+    """Convert a Codex entry. It has either a command or a URL."""
     if "url" in entry:
         renamed = {**entry, "headers": entry.get("http_headers", {})}
         return None if "command" in entry else _parse_web(renamed, "http")
@@ -94,7 +96,7 @@ def read_codex(entry: Entry) -> McpServer | None:
 
 
 def write_codex(server: McpServer) -> dict[str, Any]:
-    """Format an entry with tables last, as TOML requires."""
+    """Build a Codex entry. Nested tables come last, as TOML requires."""
     if server.kind is McpTransportKind.STDIO:
         return _command_fields(server)
     headers = {"http_headers": dict(server.headers)} if server.headers else {}
@@ -102,13 +104,13 @@ def write_codex(server: McpServer) -> dict[str, Any]:
 
 
 def read_copilot(entry: Entry) -> McpServer | None:
-    """Parse an entry by its C{type}; C{local} is a command."""
+    """Convert a Copilot CLI entry by its C{type}, where C{local} means a command."""
     kind = entry.get("type", "local")
     return _parse_command(entry) if kind in ("local", "stdio") else _parse_web(entry, kind)
 
 
 def write_copilot(server: McpServer) -> dict[str, Any]:
-    """Format an entry with all of its tools."""
+    """Build a Copilot CLI entry that enables all tools of the server."""
     if server.kind is McpTransportKind.STDIO:
         return {"tools": ["*"], "type": "local", **_command_fields(server)}
     kind = {"type": server.kind.value, "url": server.url}

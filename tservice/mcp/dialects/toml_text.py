@@ -1,4 +1,4 @@
-"""TOML, parsed by the standard library and extended as text."""
+"""TOML documents, parsed by the standard library and extended as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")
 
 
 def parse_document(text: str) -> dict[str, Any]:
-    """Return the document.
+    """Parse a TOML document.
 
     @raise DialectError: the text is invalid.
     """
@@ -36,10 +36,10 @@ def parse_document(text: str) -> dict[str, Any]:
 
 
 def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
-    """Return C{text} with C{entries} in the table C{key}; other text is kept.
+    """Return C{text} with C{entries} in the table C{key}. All other text is kept.
 
-    They are appended to the text as tables with headers. An inline table cannot be extended from
-    outside, so they are added to it as members.
+    The entries are appended at the end as tables with headers. If the table is an inline table,
+    they are inserted into it as members.
 
     @param text: a valid document.
     @raise DialectError: the table cannot be extended.
@@ -55,7 +55,7 @@ def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
 
 
 def _format_tables(key: str, entries: Mapping[str, Any]) -> str:
-    """Return C{[key.name]} tables for all entries."""
+    """Return the text of a C{[key.name]} table for each entry."""
     servers = tomlkit.table(is_super_table=True)
     for name, entry in entries.items():
         servers.append(name, _fill_table(tomlkit.table(), entry))
