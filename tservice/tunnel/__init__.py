@@ -1,1 +1,1 @@
-"""Tunnel from the internet to the service, and sign-in by a QR code (protocol-tunnel)."""
+"""Public tunnel from the internet to the service, and sign-in with a QR code (protocol-tunnel)."""

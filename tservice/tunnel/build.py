@@ -24,11 +24,13 @@ from tservice.tunnel.service import TunnelDependencies, TunnelService
 def build_tunnel(
     ground: Runtime, *, local_url: Callable[[], str | None]
 ) -> FeatureRegistration[TunnelService]:
-    """Build the feature. The tunnel follows its setting, and a stop ends its process.
+    """Build the feature. The tunnel follows its setting; stopping the feature ends the tunnel's
+    process.
 
-    Its routes are built with those of signing in, see L{tservice.access.build}.
+    The routes are built together with those for signing in; see L{tservice.access.build}.
 
-    @param local_url: returns the service's URL on this machine; C{None}: it listens on no TCP port.
+    @param local_url: returns the service's URL on this machine, or C{None} if it listens on no TCP
+        port.
     """
     config = ground.config
     tunnel = TunnelService(
@@ -57,7 +59,9 @@ def build_tunnel(
         return tunnel.stop_for_shutdown()
 
     def describe_state(caller: Identity) -> dict[str, object]:
-        """Return the full state to admins, and an empty one to others."""
+        """Return the state of the tunnel for an admin, and an empty dictionary for other
+        callers.
+        """
         if not (caller.admin and caller.has_scope(Scope.ADMIN)):
             return {"running": False, "url": None}
         return {"running": tunnel.is_running, "url": tunnel.url}
@@ -81,7 +85,7 @@ def build_qr_login(
     failures: IFailureCounter,
     accounts: IAccounts | None,
 ) -> QrLogin:
-    """Build the sign-in by code; in multi-user mode a code belongs to the admin who
+    """Build the sign-in with QR codes. With several accounts, a code signs in the admin who
     requested it.
     """
     config = ground.config
@@ -101,8 +105,9 @@ def build_qr_login(
 
 
 def make_sign_in(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> SignIn:
-    """Return a function that opens the session of a scanned code, if its user is still an
-    admin.
+    """Return a function that opens a session for the owner of a scanned code.
+
+    The function returns C{None} if the owner is no longer an admin.
     """
 
     def sign_in(username: str, address: str, agent: str) -> tuple[str, str] | None:
@@ -121,7 +126,10 @@ def tunnel_operations(
     cookies: CookieSessionRegistry,
     sse_clients: Callable[[], int],
 ) -> list[Operation]:
-    """Return the operations of the tunnel."""
+    """Return the operations of the tunnel and of the sign-in with QR codes.
+
+    @param sse_clients: returns the number of open event streams.
+    """
     perimeter = SignInContext(
         auth_sessions=lambda: [to_session_response(session) for session in cookies.list_sessions()],
         sse_clients=sse_clients,
@@ -131,7 +139,7 @@ def tunnel_operations(
 
 
 def to_session_response(session: CookieSession) -> AuthSessionAnswer:
-    """Return the response for a signed-in session, for admins."""
+    """Convert a signed-in session to the response model, which only admins receive."""
     return AuthSessionAnswer(
         id=session.id,
         username=session.username,

@@ -1,4 +1,4 @@
-"""Pure rules for codes, addresses and delays (protocol-tunnel)."""
+"""Rules for codes, addresses and retry delays (protocol-tunnel)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ ALPHABET = digits + ascii_letters
 CODE_LENGTH = 6
 
 ROTATION_SECONDS = 60.0
-"""Seconds that a code is displayed (protocol-qr)."""
+"""Seconds after which a displayed code is replaced (protocol-qr)."""
 
 GRACE_SECONDS = 90.0
 """Seconds that a code stays valid after its replacement (protocol-qr)."""
 
 URL_SECONDS = 30.0
-"""Seconds for the tunnel's program to print its address (protocol-tunnel)."""
+"""Seconds in which the tunnel program must print its public address (protocol-tunnel)."""
 
 STEADY_SECONDS = 60.0
-"""Seconds after which a tunnel counts as stable, so that its delays start again at the
-shortest.
+"""Seconds that a tunnel must stay open to count as stable. The next retry then has the shortest
+delay.
 """
 
 LONGEST_WAIT = 60.0
@@ -34,15 +34,15 @@ _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
 _CLOUDFLARED_HOSTS = re.compile(
     r"(.*\.)?cloudflare\.com|api\.trycloudflare\.com|(.*\.)?github\.com"
 )
-"""Hosts that cloudflared names in its notices and errors."""
+"""Hosts that occur in notices and errors of cloudflared, and are not the public address."""
 
 
 def generate_code(random: Callable[[int], bytes]) -> str:
-    """Return six letters and digits, all equally likely.
+    """Return a random code of six letters and digits, all equally likely.
 
-    Bytes that would make some characters more likely than others are discarded.
+    Random bytes that would make some characters more likely than others are discarded.
 
-    @param random: returns this many unguessable bytes.
+    @param random: returns this many unpredictable bytes.
     """
     letters: list[str] = []
     while len(letters) < CODE_LENGTH:
@@ -52,17 +52,17 @@ def generate_code(random: Callable[[int], bytes]) -> str:
 
 
 def has_code_form(text: str) -> bool:
-    """Return true if C{text} has the form of a code."""
+    """Return true if C{text} has the length and the characters of a code."""
     return _CODE.fullmatch(text) is not None
 
 
 def find_public_url(line: str) -> str | None:
-    """Return the public address in a line printed by the tunnel's program.
+    """Return the public address in a line of the tunnel program's output.
 
-    Only C{https} counts, as passwords and cookies are sent over it.  Addresses of this machine, IP
-    literals and cloudflared's own addresses do not count.
+    Only C{https} addresses count, as passwords and cookies are sent over the tunnel. Addresses of
+    this machine, IP literals and cloudflared's own addresses are ignored.
 
-    @return: scheme, host and port, without a final slash; C{None}: there is none.
+    @return: scheme, host and port, without a slash at the end; C{None} if the line contains none.
     """
     for found in _URL.finditer(line):
         host = found[1].lower().removesuffix(".")
@@ -72,7 +72,7 @@ def find_public_url(line: str) -> str | None:
 
 
 def url_host(url: str) -> str:
-    """Return the host of an address found by L{find_public_url}."""
+    """Return the host name of an address found by L{find_public_url}."""
     return url.removeprefix("https://").partition(":")[0]
 
 
@@ -89,11 +89,16 @@ def _is_public_name(host: str) -> bool:
 
 
 def retry_delay(failures: int) -> float:
-    """Return the seconds until the next try, after so many failures in a row: 1, 2, 4, ... 60."""
+    """Return the seconds to wait before the next attempt: 1, 2, 4 and so on, at most 60.
+
+    @param failures: number of failures in a row.
+    """
     return min(LONGEST_WAIT, 2.0 ** min(failures - 1, 16))
 
 
 def clean_line(line: str) -> str:
-    """Return a line of another program, made fit for an error text."""
+    """Return a line of another program's output in a form that is safe and short enough for an
+    error text.
+    """
     text = "".join(sign if sign.isprintable() else " " for sign in line).strip()
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 3] + "..."

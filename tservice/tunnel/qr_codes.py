@@ -1,4 +1,4 @@
-"""Codes that are valid for one sign-in each (protocol-qr)."""
+"""Codes that are each valid for one sign-in (protocol-qr)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from tservice.core.clock import now_ms
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS, generate_code, has_code_form
 
 MAX_OWNERS = 16
-"""Limit of users with codes; a further one replaces the oldest."""
+"""Maximum number of users with codes. For a further user, the codes of the first one are
+revoked.
+"""
 
 
 @define
 class _LoginCode:
-    """Code for one sign-in.
+    """Code that is valid for one sign-in.
 
-    @ivar dies: time of its expiry; C{None} while it is displayed.
+    @ivar expires_at: time in seconds of the reactor's clock at which the code expires; C{None}
+        while it is displayed.
     """
 
     text: str
@@ -29,9 +32,10 @@ class _LoginCode:
 
 @define
 class _DisplayedCode:
-    """Displayed code.
+    """Code that is currently displayed to its owner.
 
-    @ivar ends: time of its replacement.
+    @ivar replaced_at: time in seconds of the reactor's clock at which the next code replaces it.
+    @ivar timer: timer of the replacement.
     """
 
     code: _LoginCode
@@ -40,10 +44,10 @@ class _DisplayedCode:
 
 
 class QrCodes:
-    """Displayed code of each owner, and its earlier codes that have not expired.
+    """Registry of the displayed code of each owner, and of earlier codes that have not expired.
 
-    They are in memory only, and end with a restart.  An owner has three valid codes at most:
-    L{GRACE_SECONDS} is less than two rotations.
+    The codes are kept in memory, so that a restart revokes them. An owner has three valid codes at
+    most, because L{GRACE_SECONDS} is less than two rotations.
     """
 
     def __init__(
@@ -52,17 +56,20 @@ class QrCodes:
         random: Callable[[int], bytes],
         on_rotated: Callable[[str], None],
     ) -> None:
-        """Create the codes.
+        """Create an empty registry.
 
-        @param rotated: called with the owner after each automatic replacement.
+        @param random: returns this many unpredictable bytes.
+        @param on_rotated: called with the owner after each automatic replacement of a code.
         """
         self._clock, self._random, self._rotated = clock, random, on_rotated
         self._live: list[_LoginCode] = []
         self._shown: dict[str, _DisplayedCode] = {}
 
     def get_current(self, owner: str) -> tuple[str, int]:
-        """Return the code to display, created if needed, and the time of its replacement in Unix
-        ms.
+        """Return the code to display to C{owner}, and the time of its replacement in Unix
+        milliseconds.
+
+        A code is created if the owner has none.
         """
         if owner not in self._shown:
             if len(self._shown) >= MAX_OWNERS:
@@ -73,11 +80,11 @@ class QrCodes:
         return shown.code.text, now_ms(self._clock) + round(left * 1000)
 
     def use_code(self, word: str) -> str | None:
-        """Use a code up.
+        """Check a code, and make it invalid.
 
-        A used code that was displayed is replaced immediately.
+        If it is the displayed code, it is replaced immediately.
 
-        @return: its owner; C{None}: the code is unknown or expired.
+        @return: owner of the code, or C{None} if the code is unknown or expired.
         """
         if not has_code_form(word):
             return None
@@ -92,23 +99,23 @@ class QrCodes:
         return code.owner
 
     def replace_codes(self, owner: str) -> None:
-        """Create another code, and revoke all older ones of this owner."""
+        """Create a new code for C{owner}, and revoke all older ones."""
         self.revoke_codes(owner)
         self._create_code(owner)
 
     def list_owners(self) -> tuple[str, ...]:
-        """Return the users with a code."""
+        """Return the users who have a displayed code."""
         return tuple(self._shown)
 
     def revoke_codes(self, owner: str) -> None:
-        """Revoke every code of an owner, and create no more."""
+        """Revoke every code of an owner, and stop replacing them."""
         shown = self._shown.pop(owner, None)
         if shown is not None and shown.timer.active():
             shown.timer.cancel()
         self._live = [code for code in self._live if code.owner != owner]
 
     def revoke_all(self) -> None:
-        """Revoke every code."""
+        """Revoke the codes of all owners."""
         for owner in self.list_owners():
             self.revoke_codes(owner)
 

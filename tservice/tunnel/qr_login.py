@@ -1,4 +1,4 @@
-"""Sign-in with a scanned code (protocol-qr).  Independent of HTTP."""
+"""Sign-in with a scanned QR code, independent of HTTP (protocol-qr)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from tservice.tunnel.guess_limit import GuessLimit
 from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodes
 
 SignIn = Callable[[str, str, str], tuple[str, str] | None]
-"""Function that opens a session for a user, an address and a user agent. It returns the cookie's
-value and the key for the page's address, or C{None} if that user may not sign in.
+"""Function that opens a session, called with a user name, an address and a user agent.
+
+It returns the cookie's value and the key for the page's URL, or C{None} if the user may not sign
+in.
 """
 
 
 class TooManyGuesses(Exception):
-    """Too many wrong codes were sent, and no code is checked.
+    """Error raised without checking a code, because too many wrong codes were sent.
 
-    @ivar seconds: time until codes are checked again.
+    @ivar seconds: seconds until codes are checked again.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -34,12 +36,14 @@ class TooManyGuesses(Exception):
 
 @frozen(kw_only=True)
 class QrDisplay:
-    """QR code to scan.
+    """QR code for a user to scan.
 
-    @ivar svg: an C{<svg>} element for a page.
-    @ivar url: its contents.
-    @ivar expires_at: time of its replacement in Unix milliseconds; C{None}: never.
-    @ivar auth_enabled: the code signs in; otherwise sign-in is not required.
+    @ivar svg: image of the code as an C{<svg>} element for a page.
+    @ivar url: URL that the image contains.
+    @ivar expires_at: time at which the code is replaced, in Unix milliseconds; C{None} if it never
+        is.
+    @ivar auth_enabled: true if the URL contains a code that signs in; false if the service requires
+        no sign-in.
     """
 
     svg: str
@@ -50,11 +54,12 @@ class QrDisplay:
 
 @frozen(kw_only=True)
 class QrLoginDependencies:
-    """Dependencies of the sign-in by code.
+    """Dependencies of the sign-in with QR codes.
 
-    @ivar random: returns this many unguessable bytes.
-    @ivar standing: user who has a code as soon as there is a tunnel; others get one on request.
-    @ivar auth_enabled: sign-in is required.
+    @ivar random: returns this many unpredictable bytes.
+    @ivar standing: user who gets a code as soon as the tunnel is open. Other users get one on
+        request.
+    @ivar auth_enabled: true if the service requires sign-in.
     """
 
     clock: IReactorTime
@@ -67,7 +72,7 @@ class QrLoginDependencies:
 
 
 class QrLogin:
-    """Codes of an open tunnel, their images, and the sign-in with them."""
+    """Sign-in with QR codes while the tunnel is open, and the images of the codes."""
 
     def __init__(self, deps: QrLoginDependencies) -> None:
         self._deps = deps
@@ -77,7 +82,10 @@ class QrLogin:
         self._drawn: dict[str, str] = {}
 
     def handle_tunnel_change(self, url: str | None) -> None:
-        """Revoke the codes for the old tunnel after it changed or ended."""
+        """Revoke all codes because the tunnel's address changed.
+
+        @param url: new address; C{None} if the tunnel ended.
+        """
         self._codes.revoke_all()
         self._drawn.clear()
         self._tunnel = url
@@ -88,7 +96,7 @@ class QrLogin:
     def get_display(self, owner: str) -> QrDisplay:
         """Return the QR code that C{owner} can scan now.
 
-        @raise ServiceError: 404: there is no tunnel.
+        @raise ServiceError: 404 if no tunnel is open.
         """
         if self._tunnel is None:
             raise not_found("Tunnel")
@@ -106,9 +114,9 @@ class QrLogin:
         )
 
     def regenerate_code(self, owner: str) -> QrDisplay:
-        """Create another code, and revoke the older ones of C{owner}.
+        """Create a new code for C{owner}, revoke the older ones, and return the new QR code.
 
-        @raise ServiceError: 404: there is no tunnel.
+        @raise ServiceError: 404 if no tunnel is open.
         """
         if self._tunnel is not None and self._deps.auth_enabled:
             self._codes.replace_codes(owner)
@@ -116,7 +124,7 @@ class QrLogin:
         return self.get_display(owner)
 
     def renew_all(self) -> None:
-        """Replace every code that may have been seen."""
+        """Replace the codes of all owners, because other people may have seen them."""
         for owner in self._codes.list_owners():
             self.regenerate_code(owner)
 
@@ -125,13 +133,16 @@ class QrLogin:
         self._codes.revoke_codes(owner)
 
     def log_in(self, word: str, address: str, agent: str) -> tuple[str, str] | None:
-        """Use a code up.
+        """Sign in with a code, which becomes invalid.
 
-        Unlike a password, a code is not checked above a limit, because it is short.
+        Too many wrong codes block all codes for some time, because codes are shorter than
+        passwords.
 
-        @return: the result of L{SignIn} for a new session; C{None}: the code is wrong, used, or
-            expired.
-        @raise TooManyGuesses: a limit is exceeded.
+        @param word: the code.
+        @param address: address of the client.
+        @param agent: user agent of the client.
+        @return: the result of L{SignIn}, or C{None} if the code is wrong, used or expired.
+        @raise TooManyGuesses: too many wrong codes were sent.
         """
         failures = self._deps.failures
         wait = failures.get_block_seconds(FailureBucket.QR, address, None)
@@ -176,7 +187,7 @@ class QrLogin:
 
 
 def draw_qr_code(url: str) -> str:
-    """Return a QR code as an C{<svg>} element without a size, black on white for scanners."""
+    """Return a QR code as an C{<svg>} element without a size, in black on white for scanners."""
     # Imported here, as most services never draw a code.
     import segno
 

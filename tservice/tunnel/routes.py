@@ -1,4 +1,6 @@
-"""Routes of C{/api/tunnel} and C{/q} (protocol-tunnel)."""
+"""Routes of C{/api/tunnel} for the tunnel, and C{/q} for the sign-in with a code
+(protocol-tunnel).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from tservice.tunnel.qr_login import QrDisplay, QrLogin, TooManyGuesses
 from tservice.tunnel.service import TunnelService
 
 HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
-"""Headers of every answer about a code, so that its address is not stored anywhere."""
+"""Headers of every response with a code or its URL, so that neither is stored or sent elsewhere."""
 
 WRONG = "Unauthorized: this code is used or expired; scan the current one"
 
@@ -71,11 +73,12 @@ class QrAnswer(ResponseModel):
 
 @frozen(kw_only=True)
 class SignInContext:
-    """Information on signed-in users for the routes.
+    """Functions of the sign-in that the tunnel's routes need.
 
     @ivar auth_sessions: returns all signed-in sessions.
-    @ivar sse_clients: returns the number of event streams.
-    @ivar set_cookie: returns the C{Set-TargetCookie} for a token, in answer to a visit.
+    @ivar sse_clients: returns the number of open event streams.
+    @ivar set_cookie: returns the C{Set-Cookie} header for a cookie's value, in response to a
+        request.
     """
 
     auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]
@@ -90,17 +93,17 @@ class TunnelRoutes:
         self._tunnel, self._login, self._perimeter = tunnel, login, perimeter
 
     async def start_tunnel(self, call: OperationCall) -> object:
-        """Start the tunnel, and answer when its address is known."""
+        """Start the tunnel, and respond when its address is known."""
         await self._tunnel.start(call.reauthorize)
         return self._state_response()
 
     async def stop_tunnel(self, call: OperationCall) -> object:
-        """Stop the tunnel, and answer when all of its processes have ended."""
+        """Stop the tunnel, and respond when all of its processes have ended."""
         await self._tunnel.stop()
         return self._state_response()
 
     async def get_status(self, call: OperationCall) -> object:
-        """Return the tunnel and the signed-in users."""
+        """Return the state of the tunnel and the signed-in sessions."""
         return TunnelStatusAnswer(
             running=self._tunnel.is_running,
             url=self._tunnel.url,
@@ -109,17 +112,17 @@ class TunnelRoutes:
         )
 
     async def get_qr_code(self, call: OperationCall) -> object:
-        """Return the caller's code."""
+        """Return the QR code for the caller."""
         return self._qr_response(call, self._login.get_display)
 
     async def regenerate_code(self, call: OperationCall) -> object:
-        """Create another code for the caller."""
+        """Replace the caller's QR code."""
         return self._qr_response(call, self._login.regenerate_code)
 
     async def sign_in(self, call: OperationCall) -> object:
-        """Sign in with a code.
+        """Sign in with the code in the URL.
 
-        @raise Refusal: plain 401 for an invalid code, 429 over a limit.
+        @raise HttpRefusal: 401 in plain text for an invalid code; 429 after too many wrong codes.
         """
         request = cast(ServiceRequest, call.request)
         home = f"{request.visit.base}/"
@@ -155,7 +158,7 @@ class TunnelRoutes:
         return RawReply(content=answer, headers=HEADERS)
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         starting = (ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
         none = (ErrorCode.NOT_FOUND,)
         return [
@@ -208,6 +211,6 @@ def _admin_operation(
 
 
 def _with_headers(refusal: HttpRefusal) -> HttpRefusal:
-    """Return the same refusal with L{HEADERS}."""
+    """Return C{refusal} with L{HEADERS} added."""
     response = refusal.response
     return bare_refusal(response.status, response.content.decode(), {**response.headers, **HEADERS})

@@ -1,5 +1,5 @@
-"""Service that keeps the tunnel open while it is wanted (protocol-tunnel).  Independent of HTTP and
-codes.
+"""Service that starts the tunnel and restarts it as needed, independent of HTTP and codes
+(protocol-tunnel).
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from tservice.tunnel.tunnel_process import KillGroup, TunnelError, TunnelProcess
 
 @frozen(kw_only=True)
 class TunnelDependencies:
-    """Dependencies of a tunnel.
+    """Dependencies of the tunnel service.
 
-    @ivar command: its program: a name on PATH, or a path.
-    @ivar find: finds the program.
-    @ivar environ: the service's own environment.
-    @ivar local_url: returns the service's URL on this machine; C{None}: it listens on no TCP port.
-    @ivar allowed: there is a password, or the operator permits a tunnel without one.
+    @ivar command: tunnel program, as a name on C{PATH} or a path.
+    @ivar find: returns the path of a program.
+    @ivar environ: environment of the service.
+    @ivar local_url: returns the service's URL on this machine, or C{None} if it listens on no TCP
+        port.
+    @ivar allowed: true if the service has a password, or the operator permits a tunnel without one.
     """
 
     clock: IReactorTime
@@ -52,17 +53,18 @@ class TunnelDependencies:
 
 
 Changed = Callable[[str | None], None]
-"""Callback with the address of an open tunnel, or C{None} after it ended."""
+"""Callback that receives the address of an opened tunnel, or C{None} after the tunnel ended."""
 
 
 class TunnelService:
-    """Tunnel that is started and stopped by users, or by the setting C{tunnelEnabled}.
+    """Tunnel that users or the setting C{tunnelEnabled} start and stop.
 
-    A tunnel that was open once, or is enabled by the setting, is restarted after its end, with
-    growing delays.  A start by a user that fails is not repeated.
+    A tunnel that was open once, or that the setting enables, is restarted after it ended, with
+    growing delays. If a start by a user fails, it is not retried.
 
-    @ivar url: its public address while it is open.
-    @ivar running: true while it is wanted: starting, open, or waiting for a restart.
+    @ivar url: public address while the tunnel is open, otherwise C{None}.
+    @ivar is_running: true from the start to the stop of the tunnel, including pauses before a
+        restart.
     """
 
     _log = Logger()
@@ -82,18 +84,19 @@ class TunnelService:
         self._stops: list[Deferred[None]] = []
 
     def add_observer(self, changed: Changed) -> None:
-        """Call C{changed} after every change, for good."""
+        """Call C{changed} after every change of the tunnel's address. It cannot be removed."""
         self._observers.add(changed)
 
     def public_hosts(self) -> frozenset[str]:
-        """Return the host names under which the service is reachable through the tunnel now."""
+        """Return the host names that currently lead to the service through the tunnel."""
         return frozenset() if self.url is None else frozenset({url_host(self.url)})
 
     async def start(self, reauthorize: Callable[[], object] = lambda: None) -> str:
-        """Start the tunnel unless it runs, and wait for its address.
+        """Start the tunnel unless it runs, and return its public address once it is known.
 
-        @param again: authorizes the caller again, after a pending stop.
-        @raise ServiceError: 403: the service has no password; 422: it could not be started.
+        @param reauthorize: checks the caller's permission again after waiting for a pending stop.
+        @raise ServiceError: 403 if the service has no password; 422 if the tunnel could not be
+            started.
         """
         if not self._deps.allowed:
             raise ServiceError(
@@ -130,12 +133,15 @@ class TunnelService:
         await waiter
 
     def apply_setting(self, wanted: bool) -> None:
-        """Start or stop the tunnel as the setting says."""
+        """Start or stop the tunnel after the setting C{tunnelEnabled} changed.
+
+        @param wanted: value of the setting.
+        """
         self._is_kept = wanted
         spawn_logged(self._apply_wanted(wanted), self._log, "the setting of the tunnel")
 
     def stop_for_shutdown(self) -> Deferred[None]:
-        """Stop the tunnel regardless of the setting, as the service ends."""
+        """Stop the tunnel regardless of its setting, because the service shuts down."""
         self._is_kept = False
         return Deferred.fromCoroutine(self.stop())
 
@@ -146,9 +152,9 @@ class TunnelService:
             self._spawn_runner()
 
     async def _wait_pending_stop(self) -> bool:
-        """Wait for a pending stop; return false if another one was requested during the wait.
+        """Wait until a pending stop is complete.
 
-        The last request counts.
+        @return: false if another stop was requested while waiting, which then takes precedence.
         """
         before = self._stop_calls
         if self._is_stopping:
@@ -160,7 +166,10 @@ class TunnelService:
         self._work = spawn_logged(self._run_repeatedly(), self._log, "the tunnel")
 
     async def _run_repeatedly(self) -> None:
-        """Run until the tunnel is stopped, or a first start without the setting has failed."""
+        """Run the tunnel program, and restart it until the tunnel is stopped.
+
+        A first start that fails is not repeated, unless the setting enables the tunnel.
+        """
         failures, lasting = 0, False
         try:
             while True:
@@ -176,7 +185,7 @@ class TunnelService:
             self._handle_stopped()
 
     async def _run_once(self) -> bool:
-        """Run one process to its end; return true if the tunnel was open."""
+        """Run the tunnel program until it exits. Return true if the tunnel was open."""
         process = TunnelProcess(self._deps.clock, self._deps.kill_group)
         up = False
         try:
@@ -193,8 +202,8 @@ class TunnelService:
         return up
 
     async def _wait_process_end(self, process: TunnelProcess) -> None:
-        """Wait until all processes have ended; a stop also waits for this, and does not interrupt
-        it.
+        """Wait until all processes of the tunnel have ended. A stop does not interrupt this
+        wait.
         """
         self._is_settling = True
         self._set_url(None)
@@ -203,7 +212,7 @@ class TunnelService:
         self._is_settling = False
 
     async def _find_program(self) -> str:
-        """Return the path of the program.
+        """Return the path of the tunnel program.
 
         @raise TunnelError: the program does not exist.
         """
@@ -217,7 +226,7 @@ class TunnelService:
         return found
 
     def _start_process(self, process: TunnelProcess, program: str) -> None:
-        """Start the process.
+        """Start the tunnel program.
 
         @raise TunnelError: the service has no TCP port, or the process cannot be started.
         """
@@ -273,7 +282,7 @@ class TunnelService:
                 waiter.callback(None)
 
     async def _pause_before_retry(self, seconds: float) -> None:
-        """Wait between two starts; L{_end_pause} interrupts it."""
+        """Wait this many seconds before the next start. L{_end_pause} ends the wait early."""
         self._pause = Deferred()
         timer = self._deps.clock.callLater(seconds, self._end_pause)
         try:

@@ -1,4 +1,4 @@
-"""Process of the tunnel: reading its address from its output, and terminating its process
+"""Process of the tunnel program: it yields the public address, and is terminated with its process
 group.
 """
 
@@ -27,14 +27,14 @@ from tservice.tunnel import warden
 from tservice.tunnel.model import URL_SECONDS, clean_line, find_public_url
 
 LONGEST_LINE = 16 * 1024
-"""Bytes of a line that are read; a longer line is cut."""
+"""Maximum number of bytes of a line. Longer lines are cut."""
 
 KillGroup = Callable[[int, int], None]
 
 
 class TunnelError(Exception):
-    """The tunnel could not be opened, or has ended; the text gives the reason, and is fit for a
-    client.
+    """Error for a tunnel that could not be opened or has ended. Its text is safe to show to
+    clients.
     """
 
 
@@ -46,7 +46,7 @@ class LineSplitter:
         self._rest = b""
 
     def feed(self, data: bytes) -> None:
-        """Process the next bytes."""
+        """Process the next bytes, and report each completed line."""
         *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-LONGEST_LINE:]
         for line in lines:
@@ -54,7 +54,7 @@ class LineSplitter:
 
 
 class TunnelProcess(ProcessProtocol):
-    """Run of the tunnel's program under its L{warden}."""
+    """Single run of the tunnel program under the supervisor L{warden}."""
 
     transport: IProcessTransport
 
@@ -74,17 +74,18 @@ class TunnelProcess(ProcessProtocol):
     def start(
         self, processes: IReactorProcess, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path
     ) -> None:
-        """Run C{argv} without a shell.
+        """Run the command C{argv} without a shell.
 
-        @param argv: the first word is an absolute path.
+        @param argv: program and arguments. The program is an absolute path.
         @raise OSError: the process could not be started.
         """
         words = [sys.executable, "-I", "-S", warden.__file__, *argv]
         processes.spawnProcess(self, words[0], words, env=dict(env), path=str(cwd))
 
     def wait_url(self) -> Deferred[str]:
-        """Return a Deferred that fires with the address, or fails with L{TunnelError}.  Cancelling
-        ends the waiting.
+        """Return a Deferred that fires with the public address, or fails with L{TunnelError}.
+
+        Cancelling the Deferred does not stop the process.
         """
         if self._failure is not None:
             return fail(self._failure)
@@ -95,8 +96,9 @@ class TunnelProcess(ProcessProtocol):
         return waiter
 
     def wait_ended(self) -> Deferred[None]:
-        """Return a Deferred that fires once all of its processes have ended.  Cancelling only stops
-        the waiting.
+        """Return a Deferred that fires once all processes of the tunnel have ended.
+
+        Cancelling the Deferred does not stop the processes.
         """
         if self._has_ended:
             return succeed(None)
@@ -111,11 +113,13 @@ class TunnelProcess(ProcessProtocol):
 
     @property
     def reason(self) -> str:
-        """Reason for the end."""
+        """Reason why the tunnel ended, for an error text."""
         return "it ended" if self._failure is None else str(self._failure)
 
     def terminate(self) -> Deferred[None]:
-        """Send TERM to the group, and KILL 3 s later; return L{wait_ended}."""
+        """Send SIGTERM to the process group, and SIGKILL 3 s later. Return the Deferred of
+        L{wait_ended}.
+        """
         if not self._has_ended and not self._is_terminating:
             self._is_terminating = True
             self._signal_group(signal.SIGTERM)

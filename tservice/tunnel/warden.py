@@ -1,11 +1,12 @@
-"""Supervisor between the service and the tunnel's program, so that no process outlives the service.
+"""Supervisor process between the service and the tunnel program, so that no process outlives the
+service.
 
-It creates a session with a process group, and runs the program in it.  Its standard input is a pipe
-whose other end only the service holds. When the service ends, by any signal, the pipe closes, and
-the warden ends the whole group.  Otherwise the service signals the group; the warden then exits
-with the program's exit status.
+The supervisor creates a session with a process group, and runs the program in that group. Its
+standard input is a pipe, whose other end only the service has. When the service ends for any
+reason, the pipe closes, and the supervisor kills the whole group. Otherwise the service sends a
+signal to the group, and the supervisor exits with the program's exit status.
 
-It runs by file name in a bare interpreter (C{python -I -S}), with the standard library only.
+The file is run directly in a bare interpreter (C{python -I -S}), with the standard library only.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ import sys
 from typing import NoReturn
 
 GRACE = 3.0
-"""Seconds between TERM and KILL."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 NOT_STARTED = 127
-"""Exit status if the program cannot be run, as in shells."""
+"""Exit status if the program cannot be run, as used by shells."""
 
 SIGNALLED = 128
-"""Offset of the exit status for a program ended by a signal, as in shells."""
+"""Number added to a signal's number for the exit status of a program that the signal ended, as used
+by shells.
+"""
 
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def main(argv: list[str]) -> NoReturn:
-    """Run C{argv}, whose first word is a path, until it or the service ends."""
+    """Run the command C{argv} until it exits or the service ends.
+
+    @param argv: program and arguments. The program is a path.
+    """
     os.setsid()
     # Signals from the service to the group are meant for the program.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -46,7 +52,7 @@ def main(argv: list[str]) -> NoReturn:
 
 
 def _watch_child_end() -> int:
-    """Return a descriptor that can be read once the child has ended."""
+    """Return a descriptor that becomes readable when the child process has ended."""
     ended, told = os.pipe()
     os.set_blocking(told, False)
     signal.set_wakeup_fd(told)
@@ -68,7 +74,10 @@ def _exec_program(argv: list[str]) -> NoReturn:
 
 
 def _end_group(ended: int) -> NoReturn:
-    """End the whole group, including this process, as the service is gone."""
+    """Terminate the whole process group, including this process, because the service has ended.
+
+    @param ended: descriptor that becomes readable when the child process has ended.
+    """
     os.killpg(0, signal.SIGTERM)
     select.select([ended], [], [], GRACE)
     os.killpg(0, signal.SIGKILL)
