@@ -1,1 +1,1 @@
-"""Dictation: a speech service turns speech recorded by a page into text."""
+"""Dictation: a speech service converts speech recorded by the web page to text."""

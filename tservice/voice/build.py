@@ -15,8 +15,8 @@ from tservice.voice.upstream import UpstreamConnector
 
 
 def build_voice(ground: Runtime) -> FeatureRegistration[VoiceService]:
-    """Build the feature, which uses the account of the service's own user or a key of another
-    provider.
+    """Build the feature. It uses the primary CLI's account of the service's user, or a key of
+    another provider.
     """
     config = ground.config
     voice = VoiceService(
@@ -45,9 +45,7 @@ def build_voice(ground: Runtime) -> FeatureRegistration[VoiceService]:
 
 
 def find_credentials_file(environ: Mapping[str, str], home: Path) -> Path:
-    """Return the file with the account's credentials of the primary CLI, for the service's own
-    user.
-    """
+    """Return the path of the primary CLI's credentials file for the service's own user."""
     moved = environ.get("CLAUDE_CONFIG_DIR", "")
     folder = Path(moved) if moved.startswith("/") else home / ".claude"
     return folder / ".credentials.json"

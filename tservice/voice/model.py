@@ -1,4 +1,4 @@
-"""Records and limits of dictation (protocol-voice).  Pure."""
+"""Records and limits of dictation (protocol-voice)."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 MAX_STREAMS = 4
-"""Limit of concurrent dictations."""
+"""Maximum number of concurrent dictations."""
 
 STREAMS_PER_ACCOUNT = 2
-"""Limit of concurrent dictations of one account, if there are several accounts."""
+"""Maximum number of concurrent dictations of one account, if there are several accounts."""
 
 STREAM_SECONDS = 300
-"""Longest dictation in seconds."""
+"""Maximum duration of a dictation in seconds."""
 
 FRAME_BYTES = 65_536
-"""Largest message of speech from a client in bytes."""
+"""Maximum size in bytes of a message with speech from a client."""
 
 QUEUE_BYTES = 256 * 1024
-"""Bytes of speech queued for the speech service, above which reading pauses: 8 seconds."""
+"""Maximum number of bytes that wait to be sent to the speech service, equal to 8 seconds of speech.
+Reading from the client pauses above it.
+"""
 
 MAX_TEXT_LENGTH = 100_000
-"""Longest text of a dictation in characters; five minutes of speech have some 6,000."""
+"""Maximum length of a dictated text in characters. Five minutes of speech have some 6,000."""
 
 KEYTERMS = 100
-"""Limit of terms that are passed on; further ones are left out."""
+"""Maximum number of terms that are sent to the speech service. Further terms are left out."""
 
 EXPIRY_SECONDS = 60
-"""Seconds before their expiry at which credentials count as expired."""
+"""Seconds before the expiry of credentials at which they already count as expired."""
 
 CREDENTIALS_BYTES = 64 * 1024
 
@@ -55,7 +57,7 @@ class UnavailableReason(StrEnum):
 
 
 class DictationUnavailable(Exception):
-    """Dictation is not available."""
+    """Error for a dictation that is not available, with the reason."""
 
     def __init__(self, reason: UnavailableReason) -> None:
         super().__init__(reason.value)
@@ -64,9 +66,9 @@ class DictationUnavailable(Exception):
 
 @frozen(kw_only=True)
 class VoiceCredentials:
-    """Credentials of the primary CLI's account, which are only read.
+    """Credentials of the primary CLI's account. The service only reads them.
 
-    @ivar expires_at: Unix milliseconds.
+    @ivar expires_at: expiry in Unix milliseconds.
     """
 
     token: str = field(repr=False)
@@ -76,7 +78,7 @@ class VoiceCredentials:
 
 @frozen(kw_only=True)
 class SpeechSource:
-    """Provider and secret for a dictation."""
+    """Speech provider and the secret for using it."""
 
     provider: SpeechProvider
     secret: str = field(repr=False)
@@ -84,11 +86,11 @@ class SpeechSource:
 
 
 def parse_credentials(content: bytes | None, now: int) -> VoiceCredentials:
-    """Return the credentials in the primary CLI's file.
+    """Parse the primary CLI's credentials file.
 
-    @param content: C{None}: there is no file.
+    @param content: contents of the file, or C{None} if there is no file.
     @param now: Unix milliseconds.
-    @raise Unavailable: there are no usable credentials.
+    @raise DictationUnavailable: the file contains no valid credentials.
     """
     if content is None:
         raise DictationUnavailable(UnavailableReason.NO_CREDENTIALS)
@@ -122,10 +124,11 @@ def _validate_credentials(found: Any) -> VoiceCredentials:
 
 @frozen(kw_only=True)
 class SpeechUpdate:
-    """Update from the speech service: a new end of the text, a final text, or an error.
+    """Update from the speech service: a new provisional text, a final text, or an error.
 
-    @ivar tail: replaces the provisional end of the text.
-    @ivar ends: the provisional end is final.
+    @ivar tail: text that replaces the provisional end of the dictated text; C{None} if there is
+        none.
+    @ivar is_final: true if the provisional end is final now.
     """
 
     tail: str | None = None
@@ -137,7 +140,8 @@ class SpeechUpdate:
 class DictatedText:
     """Text of a dictation so far.
 
-    @ivar tail: its provisional end, which may still be replaced.
+    @ivar fixed: final part of the text.
+    @ivar tail: provisional end of the text, which later updates may replace.
     """
 
     fixed: str = ""
@@ -145,17 +149,19 @@ class DictatedText:
 
     @property
     def text(self) -> str:
-        """Whole text."""
+        """Complete text: the final part, followed by the provisional end."""
         return " ".join(part for part in (self.fixed, self.tail) if part)
 
     def with_update(self, update: SpeechUpdate) -> DictatedText:
-        """Return the text after C{heard}."""
+        """Return the text after applying C{update}."""
         tail = self.tail if update.tail is None else update.tail.strip()
         after = evolve(self, tail=tail)
         return DictatedText(fixed=after.text) if update.is_final else after
 
 
 def sanitize_error(message: str, secret: str) -> str:
-    """Return an error of the speech service for a client: one short line without C{secret}."""
+    """Return an error of the speech service in a form for clients: one short line without
+    C{secret}.
+    """
     clean = message.replace(secret, "[redacted]") if secret else message
     return " ".join("".join(each if each.isprintable() else " " for each in clean).split())[:300]

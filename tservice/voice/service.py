@@ -35,16 +35,16 @@ class ActiveDictation(Protocol):
     """Dictation under way."""
 
     def cancel(self) -> None:
-        """Handle a setting that was turned off, or a change of the account."""
+        """End the dictation, because dictation was turned off or the account changed."""
 
 
 @frozen(kw_only=True)
 class VoiceDependencies:
     """Dependencies of the service.
 
-    @ivar credentials: file of the primary CLI.
+    @ivar credentials: path of the primary CLI's credentials file.
     @ivar bases: base URL of each speech service.
-    @ivar shared: there are several accounts.
+    @ivar shared: true if there are several accounts.
     """
 
     clock: IReactorTime
@@ -57,7 +57,7 @@ class VoiceDependencies:
 
 
 class VoiceService:
-    """Service for the dictations under way and the secrets of new ones."""
+    """Service that counts the dictations under way, and provides the secrets for new ones."""
 
     def __init__(self, deps: VoiceDependencies) -> None:
         self._deps = deps
@@ -71,22 +71,22 @@ class VoiceService:
 
     @property
     def is_enabled(self) -> bool:
-        """True if an administrator has enabled dictation."""
+        """True if the settings enable dictation."""
         return self._deps.settings.get().primary_voice_enabled
 
     def start(self) -> None:
-        """Start to observe the settings."""
+        """Start to observe changes of the settings."""
         self._unobserve = self._deps.settings.add_observer(self._handle_settings)
 
     def stop(self) -> None:
-        """Stop observing the settings; open dictations end with their WebSockets."""
+        """Stop observing the settings. Open dictations end when their WebSockets are closed."""
         self._unobserve()
 
     def register_dictation(self, one: ActiveDictation, username: str) -> bool:
-        """Register a dictation of that account; L{unregister_dictation} removes it.
+        """Register a dictation of the account C{username}. L{unregister_dictation} removes it.
 
-        @return: false if there are L{MAX_STREAMS} already, or L{STREAMS_PER_ACCOUNT} of one account
-            among several.
+        @return: false if there are L{MAX_STREAMS} dictations already. If there are several
+            accounts, also false if this account has L{STREAMS_PER_ACCOUNT}.
         """
         own = sum(owner == username for owner in self._under_way.values())
         if len(self._under_way) >= MAX_STREAMS or (
@@ -101,7 +101,7 @@ class VoiceService:
         self._under_way.pop(one, None)
 
     async def get_status(self) -> VoiceStatusResponse:
-        """Return whether dictation is available."""
+        """Return the availability of dictation, with a reason if it is not available."""
         try:
             source = await self.find_source()
         except DictationUnavailable as error:
@@ -116,9 +116,9 @@ class VoiceService:
         )
 
     async def find_source(self) -> SpeechSource:
-        """Return the provider and secret for a new dictation.
+        """Return the speech provider and the secret for a new dictation.
 
-        @raise Unavailable: dictation is not available.
+        @raise DictationUnavailable: dictation is not available.
         @raise ServiceError: the folder of the credentials does not respond.
         """
         settings = self._deps.settings.get()
@@ -137,8 +137,10 @@ class VoiceService:
     def build_request(
         self, source: SpeechSource, language: str | None, keyterms: Sequence[str] | None
     ) -> tuple[UpstreamConnectRequest, Callable[[], None]]:
-        """Return the request to the speech service; C{None} values come from the settings.
+        """Build the request that opens a connection to the speech service.
 
+        @param language: language of the speech. C{None} means the language in the settings.
+        @param keyterms: terms to recognize. C{None} means the terms in the settings.
         @return: the request, and a function to call when the secret is no longer in use.
         """
         chosen = self._deps.settings.get().voice_settings
@@ -176,9 +178,9 @@ def _third_party_source(key: str) -> SpeechSource:
 
 
 def _read_small_file(path: Path) -> bytes | None:
-    """Return the contents of a small regular file; C{None} if it does not exist.
+    """Return the contents of a small regular file, or C{None} if it does not exist.
 
-    @raise Unavailable: it is no regular file, or may not be read.
+    @raise DictationUnavailable: it is not a regular file, or may not be read.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)

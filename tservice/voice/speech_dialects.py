@@ -1,4 +1,4 @@
-"""Requests and answers of each speech service (protocol-voice).  Pure."""
+"""Request and message formats of each speech service (protocol-voice)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from attrs import frozen
 from tservice.voice.model import KEYTERMS, SpeechProvider, SpeechUpdate
 
 KEEP_ALIVE = '{"type":"KeepAlive"}'
-"""Message sent at the opening and every L{KEEP_ALIVE_SECONDS}."""
+"""Message that is sent when the connection opens, and then every L{KEEP_ALIVE_SECONDS}."""
 CLOSE_STREAM = '{"type":"CloseStream"}'
-"""Message that ends the speech and requests the rest of the text."""
+"""Message that marks the end of the speech and requests the rest of the text."""
 KEEP_ALIVE_SECONDS = 8
 
 _SOUND = {"encoding": "linear16", "sample_rate": "16000", "channels": "1"}
@@ -22,11 +22,12 @@ _SOUND = {"encoding": "linear16", "sample_rate": "16000", "channels": "1"}
 
 @frozen(kw_only=True)
 class SpeechDialect:
-    """Protocol of one speech service.
+    """Request and message format of one speech service.
 
-    @ivar options: query parameters, in addition to audio format, language and terms.
-    @ivar scheme: scheme of its C{Authorization}.
-    @ivar read: parses its messages, which are objects; C{None}: the message is irrelevant.
+    @ivar options: query parameters besides audio format, language and terms.
+    @ivar scheme: scheme of the C{Authorization} header.
+    @ivar parse_message: converts a JSON object from the speech service to an update; returns
+        C{None} if the message is irrelevant.
     """
 
     options: Mapping[str, str]
@@ -34,17 +35,19 @@ class SpeechDialect:
     parse_message: Callable[[Mapping[str, Any]], SpeechUpdate | None]
 
     def build_query(self, language: str, keyterms: Sequence[str]) -> str:
-        """Return the query of a request."""
+        """Return the query of the URL for a connection."""
         query = [*_SOUND.items(), *self.options.items(), ("language", language)]
         query += [("keyterm", term) for term in keyterms[:KEYTERMS]]
         return urlencode(query)
 
     def build_headers(self, secret: str) -> Mapping[str, str]:
-        """Return the headers with the credentials."""
+        """Return the request headers that contain the credentials."""
         return {"Authorization": f"{self.scheme} {secret}"}
 
     def parse_update(self, payload: bytes) -> SpeechUpdate | None:
-        """Return the update in a message; C{None} for an invalid message."""
+        """Parse a message from the speech service. Return C{None} for an irrelevant or invalid
+        message.
+        """
         try:
             message = json.loads(payload)
         except (ValueError, RecursionError):
@@ -53,7 +56,9 @@ class SpeechDialect:
 
 
 def _text_at(message: Any, *path: str | int) -> str:
-    """Return the text at a path; empty if there is none."""
+    """Return the string under the keys C{path} of a message, or an empty string if there is
+    none.
+    """
     for step in path:
         try:
             message = message[step]

@@ -1,4 +1,4 @@
-"""WebSocket connection to a speech service, with Autobahn and the egress guard."""
+"""WebSocket connection to a speech service, with Autobahn and the egress rules."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ from tservice.core.net.egress import GUARDED, EgressPolicy, parse_target
 from tservice.core.net.guarded import GuardedEndpoint
 
 HEAD_BYTES = 16 * 1024
-"""Largest head of the handshake's answer in bytes."""
+"""Maximum size in bytes of the response headers of the handshake."""
 
 MESSAGE_BYTES = 64 * 1024
-"""Largest message of the speech service in bytes."""
+"""Maximum size in bytes of a message from the speech service."""
 
 MESSAGE_PARTS = 64
-"""Limit of fragments of a message; empty fragments add no bytes, but are kept until the
-last one.
+"""Maximum number of fragments of a message. Even empty fragments are kept until the last one
+arrives.
 """
 
 
 class UpstreamListener(Protocol):
-    """Listener to a connection."""
+    """Receiver of the events of a connection to a speech service."""
 
     def connection_opened(self, line: UpstreamConnection) -> None:
-        """Handle the completed handshake."""
+        """Handle a connection that is open, as the handshake is complete."""
 
     def message_received(self, message: bytes) -> None:
-        """Handle a text message."""
+        """Handle a text message from the speech service."""
 
     def buffer_filled(self) -> None:
-        """Handle a full buffer: the connection accepts no more data."""
+        """Stop sending, because the connection's buffer is full."""
 
     def buffer_drained(self) -> None:
-        """Handle a drained buffer: the connection accepts data again."""
+        """Resume sending, because the connection's buffer has room again."""
 
     def connection_ended(self, clean: bool) -> None:
-        """Handle the end; called exactly once as the last call, even if the connection never
+        """Handle the end of the connection. Called exactly once, even if the connection never
         opened.
+
+        @param clean: true after a closing handshake.
         """
 
 
@@ -57,27 +59,27 @@ class UpstreamConnection(Protocol):
     """Connection to a speech service."""
 
     def send_audio(self, sound: bytes) -> None:
-        """Send speech."""
+        """Send recorded speech."""
 
     def send_text(self, text: str) -> None:
-        """Send a message of the dialect."""
+        """Send a text message in the format of the speech service."""
 
     def pause_reading(self) -> None:
-        """Stop reading until L{resume_reading}."""
+        """Stop reading messages until L{resume_reading} is called."""
 
     def resume_reading(self) -> None:
-        """Resume reading."""
+        """Continue to read messages."""
 
     def abort_connection(self) -> None:
-        """End the connection without a closing handshake."""
+        """Close the connection without a closing handshake."""
 
 
 @frozen(kw_only=True)
 class UpstreamConnectRequest:
-    """Address and credentials of a connection.
+    """URL and credentials for a connection.
 
-    @ivar url: C{ws://} or C{wss://}.
-    @ivar query: appended to the query of C{url}.
+    @ivar url: URL that begins with C{ws://} or C{wss://}.
+    @ivar query: parameters appended to the query of C{url}.
     """
 
     url: str
@@ -87,7 +89,7 @@ class UpstreamConnectRequest:
 
 @implementer(IPushProducer)
 class UpstreamProtocol(WebSocketClientProtocol):
-    """Autobahn protocol that reports to a listener."""
+    """Autobahn protocol that reports the events of a connection to a listener."""
 
     transport: Any
     wasClean: bool
@@ -126,7 +128,7 @@ class UpstreamProtocol(WebSocketClientProtocol):
         self._listener.buffer_drained()
 
     def stopProducing(self) -> None:
-        """Do nothing, as no data is produced."""
+        """Do nothing, because this protocol produces no data."""
 
     def dataReceived(self, data: bytes) -> None:
         if self.state == self.STATE_CONNECTING:
@@ -169,11 +171,13 @@ class UpstreamProtocol(WebSocketClientProtocol):
         return failed
 
     def onClose(self, wasClean: bool, code: int | None, reason: str | None) -> None:
-        """Do nothing, as L{connectionLost} reports the end."""
+        """Do nothing, because L{connectionLost} reports the end."""
 
 
 class UpstreamConnector:
-    """Connector to speech services.  Redirects are not followed, as a secret is sent."""
+    """Connector to speech services. It follows no redirects, because a request contains a
+    secret.
+    """
 
     def __init__(
         self,
@@ -184,16 +188,18 @@ class UpstreamConnector:
     ) -> None:
         """Create a connector.
 
-        @param tls: trusted certificates; the platform's by default.
+        @param policy: egress rules for the connections.
+        @param tls: trusted certificates. C{None} uses those of the platform.
         """
         self._reactor, self._policy = reactor, policy
         self._tls = tls or BrowserLikePolicyForHTTPS()
 
     def connect(self, request: UpstreamConnectRequest, listener: UpstreamListener) -> Deferred[Any]:
-        """Connect without a time-out: the caller cancels the Deferred.
+        """Connect to a speech service. There is no time-out; the caller may cancel the Deferred.
 
-        @return: fails if no connection was made; the listener is not called then.
-        @raise EgressRefused: the target violates the rules.
+        @return: Deferred that fails if no connection was made. The listener is not called in that
+            case.
+        @raise EgressRefused: the egress rules do not permit the target.
         """
         # The rules are for HTTP URLs; a WebSocket begins as an HTTP request.
         target = parse_target("http" + request.url.removeprefix("ws"), self._policy)

@@ -1,1 +1,1 @@
-"""Operations of dictation, and the relay of one dictation."""
+"""Operations of dictation, and the relay for one dictation."""

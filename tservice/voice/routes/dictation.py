@@ -1,6 +1,4 @@
-"""Dictation: relay of speech from a page to a speech service, and of its text back
-(protocol-voice).
-"""
+"""Relay that sends speech from the web page to a speech service, and text back (protocol-voice)."""
 
 from __future__ import annotations
 
@@ -34,16 +32,18 @@ from tservice.voice.speech_dialects import CLOSE_STREAM, DIALECTS, KEEP_ALIVE, K
 from tservice.voice.upstream import UpstreamConnection, UpstreamConnectRequest
 
 OPEN_SECONDS = 10.0
-"""Seconds for the speech service to answer the handshake."""
+"""Seconds in which the speech service must complete the handshake."""
 REST_SECONDS = 3.0
-"""Seconds for the rest of the text."""
+"""Seconds to wait for the rest of the text after the end of the speech."""
 STALL_SECONDS = 20.0
-"""Seconds that the speech service may accept no speech."""
+"""Seconds for which the speech service may accept no speech before the dictation is ended."""
 CONTROL_CHARACTERS = 1024
 
 
 class ConnectionOpener(Protocol):
-    """Opener of connections (L{tservice.voice.upstream.UpstreamConnector.connect})."""
+    """Function that opens a connection to a speech service
+    (L{tservice.voice.upstream.UpstreamConnector.connect}).
+    """
 
     def __call__(self, request: UpstreamConnectRequest, listener: Any) -> Deferred[Any]: ...
 
@@ -52,9 +52,10 @@ class ConnectionOpener(Protocol):
 class DictationDependencies:
     """Dependencies of a dictation.
 
-    @ivar opens: opens the connection.
-    @ivar username: account of the dictation.
-    @ivar language: C{None}: taken from the settings; likewise C{keyterms}.
+    @ivar opens: opens the connection to the speech service.
+    @ivar username: account that dictates.
+    @ivar language: language of the speech. C{None} means the language in the settings. The same
+        holds for C{keyterms}.
     """
 
     clock: IReactorTime
@@ -68,11 +69,11 @@ class DictationDependencies:
 
 @implementer(ISocketHandler)
 class DictationRelay:
-    """Relay of one dictation with bounded buffers.
+    """Relay between the web page and the speech service for one dictation, with bounded buffers.
 
-    Speech that the speech service does not accept waits here, up to L{QUEUE_BYTES} and one read;
-    then reading from the page pauses.  If the page does not accept text, reading from the
-    speech service pauses. Only the last text is kept, because each contains the earlier ones.
+    Speech that the speech service does not accept is queued, up to L{QUEUE_BYTES} and one read.
+    Reading from the page then pauses. If the page does not accept text, reading from the speech
+    service pauses. Only the last text is kept, because it contains the earlier ones.
     """
 
     _log = Logger()
@@ -204,7 +205,7 @@ class DictationRelay:
     # # Called by the service
 
     def cancel(self) -> None:
-        """End immediately, as no more data may be sent to the speech service."""
+        """End the dictation immediately, because no more data may be sent to the speech service."""
         if not self._has_ended:
             self._close_socket(NO_SUCH, UnavailableReason.DISABLED.value)
 
@@ -232,7 +233,7 @@ class DictationRelay:
         self._close_with_error(f"the speech service {told}")
 
     def _forward_speech(self) -> None:
-        """Forward queued speech as far as it is accepted."""
+        """Send queued speech, as much as the speech service accepts."""
         while (
             self._open and self._upstream is not None and self._queue and not self._is_upstream_full
         ):
@@ -267,7 +268,7 @@ class DictationRelay:
         self._send_frame({"t": "transcript", "text": self._transcript.text, "final": final})
 
     def _complete(self) -> None:
-        """End normally: send the whole text, and the notice that it is complete."""
+        """End the dictation normally: send the complete text, and a message that it is complete."""
         self._send_transcript(final=True)
         self._send_frame({"t": "closed"})
         self._close_socket(1000)
@@ -284,7 +285,7 @@ class DictationRelay:
         self._peer.close(code, reason)
 
     def _release_resources(self) -> None:
-        """Release everything except the page's socket."""
+        """Release everything except the page's WebSocket."""
         if self._has_ended:
             return
         self._has_ended = True
@@ -300,7 +301,7 @@ class DictationRelay:
 
 
 def _parse_control(data: str) -> str | None:
-    """Return the type of a control frame; C{None} if it is invalid."""
+    """Return the type of a control message from the page, or C{None} if the message is invalid."""
     if len(data) > CONTROL_CHARACTERS:
         return None
     try:

@@ -18,7 +18,7 @@ from tservice.voice.routes.dictation import ConnectionOpener, DictationDependenc
 from tservice.voice.service import VoiceService
 
 TERM = 64
-"""Longest term in characters, as in the settings."""
+"""Maximum length of a term in characters, as in the settings."""
 
 
 def _check_terms(text: str) -> str:
@@ -59,7 +59,7 @@ class VoiceRoutes:
         self._clock, self._voice, self._opens = clock, voice, opens
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         return [
             Operation(
                 method="GET",
@@ -87,21 +87,21 @@ class VoiceRoutes:
         ]
 
     def require_enabled(self) -> None:
-        """Check that dictation is enabled, before any other check of a request.
+        """Check that the settings enable dictation. Call this before any other check of a request.
 
-        @raise FeatureDisabled: the setting is off.
+        @raise FeatureDisabled: dictation is turned off.
         """
         if not self._voice.is_enabled:
             raise FeatureDisabled("primaryVoiceEnabled", UnavailableReason.DISABLED.value)
 
     async def get_status(self, call: OperationCall) -> VoiceStatusResponse:
-        """Return whether dictation is available."""
+        """Return the availability of dictation, with a reason if it is not available."""
         return await self._voice.get_status()
 
     async def open_dictation(self, call: OperationCall) -> DictationRelay:
-        """Open a dictation.
+        """Create the relay for a new dictation.
 
-        @raise CloseSocket: it is not available.
+        @raise CloseSocket: dictation is not available.
         """
         query: VoiceQuery = call.query
         try:
