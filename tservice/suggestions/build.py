@@ -1,4 +1,4 @@
-"""Assembly of suggestions and intents."""
+"""Builds the feature that suggests prompts and stores intents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def build_suggestions(
     approvals: ApprovalService,
     git: GitReaderRegistry,
 ) -> FeatureRegistration[Suggester]:
-    """Build the suggestion feature; a stop ends every CLI run."""
+    """Build the suggestion feature. Stopping the feature kills its CLI processes."""
     store = IntentStore(ground.database)
     intents = IntentService(
         clock=ground.reactor,
@@ -84,7 +84,7 @@ def build_suggestions(
 
 
 def make_conversation_reader(transcripts: TranscriptService) -> ConversationReader:
-    """Return a reader of the agents' own transcripts."""
+    """Return a function that reads a session's last turns from the agent's transcript."""
 
     def read_conversation(session_id: str) -> Awaitable[Mapping[str, Any]]:
         return transcripts.get_last_response(session_id, whole=True)
@@ -93,7 +93,9 @@ def make_conversation_reader(transcripts: TranscriptService) -> ConversationRead
 
 
 def make_git_reader(git: GitReaderRegistry, workspaces: SessionWorkspaces) -> GitStateReader:
-    """Return a reader of repository states with a short time-out."""
+    """Return a function that reads the git status of a session's repositories, for at most 5
+    seconds.
+    """
 
     def read_git_state(session_id: str) -> Awaitable[Mapping[str, Any]]:
         return git.get_status(
@@ -104,7 +106,10 @@ def make_git_reader(git: GitReaderRegistry, workspaces: SessionWorkspaces) -> Gi
 
 
 def make_pending_reader(approvals: ApprovalService) -> PendingItemFinder:
-    """Return a reader of agents' open questions, without items of agents that are only idle."""
+    """Return a function that finds the approval item that a session's agent waits for.
+
+    Items that only report an idle agent are ignored.
+    """
 
     def find_pending(session_id: str) -> Mapping[str, Any] | None:
         item = approvals.get_pending_item(session_id)

@@ -1,7 +1,4 @@
-"""Command lines with which each CLI answers once from its standard input, without tools.
-
-Pure.
-"""
+"""Command lines that run each agent CLI once, with the prompt on standard input and no tools."""
 
 from __future__ import annotations
 
@@ -42,13 +39,16 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "opencode": ("run", "--pure", "Do as the text on standard input says."),
     "pi": ("--print", "--no-tools", "--no-session", "Do as the text on standard input says."),
 }
-"""Arguments after the program, by mode."""
+"""Arguments of each agent CLI after the program's name, by session mode."""
 
 
 def build_command(binary: str, mode: str, model: str) -> tuple[str, ...]:
-    """Return the command line of a CLI.
+    """Return the command line that runs an agent CLI once.
 
-    @param model: model of C{primary} (setting C{readMyMindModel}); empty: the CLI's default.
+    @param binary: path of the CLI's program.
+    @param mode: session mode of the CLI.
+    @param model: model for mode C{primary} (setting C{readMyMindModel}). If empty, the CLI uses its
+        default model.
     """
     chosen = ("--model", model) if model and mode == PRIMARY else ()
     return (binary, *COMMANDS[mode], *chosen)

@@ -1,4 +1,4 @@
-"""Text that the CLI reads before it suggests anything (protocol-suggestions).  Pure."""
+"""Builds the text of the request for suggestions that a CLI reads (protocol-suggestions)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attrs import frozen
 from tservice.suggestions.model import SUGGESTIONS, Intent
 
 LONGEST = 30_000
-"""Maximum characters of the whole text."""
+"""Maximum number of characters in the text for the CLI."""
 
 DIALOG, GIT, PROMPTS, STEER, REJECTED = 4_000, 2_000, 6_000, 2_000, 3_000
 """Characters of these parts; the agent's last answer gets what is left."""
@@ -38,11 +38,11 @@ characters what makes it likely. "kind" is "continue" (go on), "verify" (check w
 
 @frozen(kw_only=True)
 class SessionContext:
-    """Observed state of a session.
+    """Observed state of a session, on which suggestions are based.
 
-    @ivar dialog: the question that its agent asks now.
-    @ivar said: the agent's last answer.
-    @ivar git: the state of its repositories, as git status answers it.
+    @ivar dialog: text of the question that the session's agent currently asks, or empty.
+    @ivar said: last message of the agent.
+    @ivar git: state of the session's repositories, formatted by L{format_git_status}.
     """
 
     dialog: str = ""
@@ -58,11 +58,13 @@ def build_instructions(
     steer: str = "",
     rejected: Sequence[str] = (),
 ) -> str:
-    """Return the text for the CLI; never more than L{LONGEST} characters.
+    """Return the text that asks the CLI for suggestions, at most L{LONGEST} characters long.
 
-    @param mark: an unpredictable word, so that no observed text can end its fence.
-    @param steer: the person's hint for another guess.
-    @param rejected: rejected suggestions.
+    @param intent: the owner's goals and past prompts; C{None} if no intent is stored.
+    @param mark: unpredictable word that delimits observed text, so that this text cannot end its
+        section early.
+    @param steer: hint of the user about the suggestions wanted next.
+    @param rejected: earlier suggestions that the user rejected.
     """
     past = () if intent is None else intent.prompts
     own = [
@@ -85,12 +87,12 @@ def build_instructions(
 
 
 def format_git_status(status: Mapping[str, Any]) -> str:
-    """Return the answer of git status in a few lines."""
+    """Format a git status response as a few lines of text for each repository."""
     return "\n".join(_format_repository(each) for each in status.get("repos") or ())
 
 
 def format_dialog(item: Mapping[str, Any]) -> str:
-    """Return an item of the inbox as text."""
+    """Format an approval item as text: message, tool summary, context and numbered options."""
     options = [f"{each['n']}. {each['label']}" for each in item.get("options") or ()]
     words = (item.get("message"), item.get("toolSummary"), item.get("context"), *options)
     return "\n".join(word for word in words if word)
@@ -122,7 +124,7 @@ def _cut_to_tail(text: str, longest: int) -> str:
 
 
 def _newest_prompts(texts: Sequence[str]) -> str:
-    """Return the newest prompts that fit, in their order."""
+    """Return the newest prompts that fit into the space for prompts, oldest first."""
     kept: list[str] = []
     left = PROMPTS
     for text in reversed(texts):

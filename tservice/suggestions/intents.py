@@ -1,4 +1,4 @@
-"""Intents: read, replaced, and extended with prompts to agents (protocol-intent)."""
+"""Service that reads, replaces and deletes intents and adds submitted prompts (protocol-intent)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tservice.suggestions.model import Intent, PastPrompt, add_prompts, intent_k
 from tservice.suggestions.store import IntentStore
 
 _TURNS = frozenset({EventName.HOOK_STOP, EventName.SESSION_IDLE})
-"""Events after which a new prompt may have been submitted."""
+"""Events after which the session's transcript may contain new prompts."""
 
 
 class IntentService:
-    """Intents of all owners and workspaces."""
+    """Service for the intents of every owner and workspace."""
 
     _log = Logger()
 
@@ -57,7 +57,7 @@ class IntentService:
         self._unobserve: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Begin to collect prompts of the modes that have it enabled."""
+        """Begin to collect submitted prompts in the modes for which the settings enable this."""
         self._since = self._store.collected_modes()
         self._apply_settings(self._settings.get())
         self._unobserve = self._settings.add_observer(
@@ -66,31 +66,38 @@ class IntentService:
         self._unsubscribe = self._hub.subscribe(self._handle_event)
 
     def stop(self) -> None:
-        """Stop collecting; running reads are cancelled."""
+        """Stop collecting prompts and cancel running reads of transcripts."""
         self._unsubscribe()
         self._unobserve()
         for reading in tuple(self._reading.values()):
             reading.cancel()
 
     def delete_unknown_owners(self, known: AccountExists) -> None:
-        """Delete the intents of unknown owners, now and later."""
+        """Delete the intents of owners without an account, and save no later prompts of such
+        owners.
+
+        @param known: returns true if an account of that name exists.
+        """
         self._known = known
         self._store.delete_unknown_owners(known)
 
     async def find_intent(self, session_id: str) -> Intent | None:
-        """Return the intent of a session's owner in its workspace.
+        """Return the intent of the session's owner for the session's workspace; C{None} if none is
+        stored.
 
-        @raise ServiceError: 404; 422: the workspace does not answer.
+        @raise ServiceError: 404: the session does not exist; 422: the workspace folder is not
+            reachable.
         """
         return self._store.find_intent((await self._resolve_workspace(session_id))[0])
 
     async def set_goals(
         self, session_id: str, goals: str, reauthorize: Callable[[], object] = lambda: None
     ) -> Intent:
-        """Replace the intent with C{goals} only; collected prompts are deleted.
+        """Replace the stored intent by one with C{goals} only. Prompts collected so far are
+        deleted.
 
-        @param again: authorizes the caller again before it is saved.
-        @raise ServiceError: as L{find_intent}, and 422: it cannot be saved.
+        @param reauthorize: authorizes the caller again just before the intent is saved.
+        @raise ServiceError: as L{find_intent}, and 422 if the intent cannot be saved.
         """
         intent = evolve(await self._make_intent(session_id), goals=goals)
         reauthorize()
@@ -100,9 +107,9 @@ class IntentService:
     async def delete_intent(
         self, session_id: str, reauthorize: Callable[[], object] = lambda: None
     ) -> bool:
-        """Delete the intent and return whether there was one.
+        """Delete the stored intent. Return true if one was stored.
 
-        @param again: as for L{set_goals}.
+        @param reauthorize: authorizes the caller again just before the intent is deleted.
         @raise ServiceError: as L{set_goals}.
         """
         key, _ = await self._resolve_workspace(session_id)
@@ -112,7 +119,7 @@ class IntentService:
     # -- internals
 
     async def _resolve_workspace(self, session_id: str) -> tuple[str, str]:
-        """Return the key of an intent, and the real path of its workspace."""
+        """Return the key of the session's intent, and the real path of the session's workspace."""
         session = self._sessions.get(session_id)
         await self._places.refresh_location(session.location_id)
         look = partial(os.path.realpath, session.working_dir)
@@ -126,7 +133,10 @@ class IntentService:
         return Intent(key=key, owner=owner, working_dir=folder, updated_at=now_ms(self._clock))
 
     def _apply_settings(self, settings: Settings) -> None:
-        """Start and end the collection by mode, so that prompts from before are never collected."""
+        """Start or stop collecting prompts in each mode, as the settings say.
+
+        Prompts from before the start of the collection are never collected.
+        """
         wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
         for mode in wanted - self._since.keys():
             self._since[mode] = now_ms(self._clock)
@@ -152,7 +162,7 @@ class IntentService:
         self._reading.pop(session_id, None)
 
     def _may_save(self, session: Session, fresh: Intent) -> bool:
-        """Return whether the session still exists and belongs to the owner whose prompts were
+        """Return true if the session still exists and still belongs to the owner whose prompts were
         read.
 
         A session may outlive its account, and a deleted session may have belonged to an earlier

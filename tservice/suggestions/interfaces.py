@@ -1,4 +1,4 @@
-"""Interfaces of the sources of suggestions."""
+"""Interfaces of the functions that read the information for suggestions."""
 
 from __future__ import annotations
 
@@ -7,33 +7,39 @@ from typing import Any, Protocol
 
 
 class ConversationReader(Protocol):
-    """Reader of a session's conversation."""
+    """Function that reads the conversation of a session."""
 
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
-        """Return C{{text, messages: [{role, text, timestamp}]}}; raises L{ServiceError} without
-        a known transcript.
+        """Return C{{text, messages: [{role, text, timestamp}]}} of the session's conversation.
+
+        @raise ServiceError: the session has no known transcript.
         """
 
 
 class PromptReader(Protocol):
-    """Reader of the prompts that a session's agent got."""
+    """Function that reads the prompts that were submitted to a session's agent."""
 
     def __call__(self, session_id: str, since: int) -> Awaitable[Sequence[tuple[int, str]]]:
-        """Return those from C{since} on, oldest first, each with the time of its Enter.
+        """Return the prompts submitted at or after C{since}, oldest first, as pairs of time and
+        text.
 
-        Times are Unix milliseconds.  Raises L{ServiceError} without a known transcript.
+        Times are Unix milliseconds.
+
+        @raise ServiceError: the session has no known transcript.
         """
 
 
 class GitStateReader(Protocol):
-    """Reader of the state of a session's repositories."""
+    """Function that reads the git status of a session's repositories."""
 
     def __call__(self, session_id: str) -> Awaitable[Mapping[str, Any]]:
-        """Return the answer of git status (protocol-git-status)."""
+        """Return the git status response for the session's repositories (protocol-git-status)."""
 
 
 class PendingItemFinder(Protocol):
-    """Finder of the open question of a session's agent."""
+    """Function that finds the question that a session's agent currently asks."""
 
     def __call__(self, session_id: str) -> Mapping[str, Any] | None:
-        """Return the item of the inbox (protocol-approvals), if there is one."""
+        """Return the approval item of the question (protocol-approvals); C{None} if none is
+        pending.
+        """

@@ -1,7 +1,4 @@
-"""Intents of owners in workspaces (protocol-intent), and suggestions (protocol-suggestions).
-
-Pure.
-"""
+"""Data model of intents (protocol-intent) and of suggestions (protocol-suggestions)."""
 
 from __future__ import annotations
 
@@ -16,20 +13,20 @@ from attrs import evolve, frozen
 from tservice.core.text import replace_harmful_characters
 
 GOALS = 8192
-"""Maximum characters of the goals."""
+"""Maximum number of characters in an intent's goals."""
 PROMPTS = 50
-"""Maximum number of stored past prompts."""
+"""Maximum number of past prompts stored in an intent."""
 PROMPT_TEXT = 500
-"""Maximum characters of each of them."""
+"""Maximum number of characters stored of each past prompt."""
 
 KEY_CHARS = 32
-"""Characters of an intent's key; longer than the id of any mode."""
+"""Number of characters in an intent's key. No mode has an id of this length."""
 
 SUGGESTIONS = 3
 SUGGESTED_TEXT = 1000
-"""Maximum characters of a suggested prompt."""
+"""Maximum number of characters in a suggested prompt."""
 WHY_TEXT = 300
-"""Maximum characters of its reason."""
+"""Maximum number of characters in the reason for a suggestion."""
 
 _NOT_PROMPTS = ("/", "!")
 
@@ -44,7 +41,7 @@ class SuggestionKind(StrEnum):
 
 @frozen(kw_only=True)
 class PastPrompt:
-    """Something that was said to an agent; C{ts} in Unix milliseconds."""
+    """Prompt that was submitted to an agent at the time C{ts} (Unix milliseconds)."""
 
     ts: int
     session_id: str
@@ -55,7 +52,7 @@ class PastPrompt:
 class Intent:
     """Goals and past prompts of one owner in one workspace.
 
-    @ivar prompts: oldest first, at most L{PROMPTS}.
+    @ivar prompts: past prompts, oldest first, at most L{PROMPTS}.
     """
 
     key: str
@@ -68,7 +65,7 @@ class Intent:
 
 @frozen(kw_only=True)
 class Suggestion:
-    """Suggested next prompt, on one line."""
+    """Suggested next prompt, as one line of text."""
 
     prompt: str
     why: str
@@ -76,24 +73,28 @@ class Suggestion:
 
 
 class UnusableSuggestions(Exception):
-    """Raised if a CLI's output contains no valid suggestions; the text gives a short reason."""
+    """Raised if the output of a CLI contains no valid suggestions. The text of the exception is a
+    short
+    reason.
+    """
 
 
 def intent_key(owner: str | None, folder: str) -> str:
-    """Return the key of an owner's intent in a workspace.
+    """Return the database key of an owner's intent for a workspace.
 
-    @param folder: its real path.
+    @param owner: name of the account; C{None} in single-user mode.
+    @param folder: real path of the workspace.
     """
     return hashlib.sha256(json.dumps([owner, folder]).encode()).hexdigest()[:KEY_CHARS]
 
 
 def is_prompt(text: str) -> bool:
-    """Return whether the text expresses an intent; commands of the agent do not."""
+    """Return true if the text states an intent, false if it is a command of the agent CLI."""
     return bool(text.strip()) and not text.lstrip().startswith(_NOT_PROMPTS)
 
 
 def add_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
-    """Return C{intent} with the new prompts, limited to the newest L{PROMPTS}."""
+    """Return C{intent} with the new prompts of C{found}. Only the newest L{PROMPTS} are kept."""
     known = {(each.session_id, each.ts) for each in intent.prompts}
     fresh = [
         evolve(each, text=replace_harmful_characters(each.text.strip())[:PROMPT_TEXT])
@@ -107,11 +108,11 @@ def add_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
 
 
 def parse_suggestions(printed: str) -> tuple[Suggestion, ...]:
-    """Return the 1 to L{SUGGESTIONS} suggestions in a CLI's output.
+    """Parse the suggestions in a CLI's output, 1 to L{SUGGESTIONS} of them.
 
-    They may be bare, in a code fence, or the text of the CLI's own JSON envelope.
+    The JSON may be bare, in a code fence, or the text inside the CLI's own JSON envelope.
 
-    @raise UnusableSuggestions: anything else.
+    @raise UnusableSuggestions: the output has any other form.
     """
     found = _parse_object(printed)
     for _ in range(2):
@@ -140,7 +141,10 @@ def _parse_object(text: str) -> Mapping[str, Any]:
 
 
 def _envelope_text(found: Mapping[str, Any]) -> str | None:
-    """Return the agent's text in a CLI's JSON envelope; C{None} if it is no envelope."""
+    """Return the agent's text from a CLI's JSON envelope; C{None} if C{found} is not an envelope.
+
+    @raise UnusableSuggestions: the envelope reports an error of the CLI.
+    """
     if found.get("is_error") is True:
         raise UnusableSuggestions("the CLI reported an error")
     if "suggestions" in found:
@@ -164,5 +168,5 @@ def _parse_suggestion(found: object) -> Suggestion:
 
 
 def _clean_line(text: str, longest: int) -> str:
-    """Return the text as one line that can be shown and typed."""
+    """Return the text as one line without harmful characters, cut to C{longest} characters."""
     return replace_harmful_characters(" ".join(text.split()))[:longest].strip()

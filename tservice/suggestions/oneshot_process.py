@@ -1,4 +1,7 @@
-"""Process of a CLI that answers once, bounded in time and output, in a separate process group."""
+"""Process of an agent CLI that runs once, with limits on time and output.
+
+The process runs in a separate process group.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +26,18 @@ from tservice.core.process.process_group import new_group_command
 from tservice.core.timers import NamedTimers
 
 TIME_LIMIT = 85.0
-"""Maximum run time in seconds; the caller is answered within 90."""
+"""Maximum run time in seconds. The HTTP caller gets a response within 90 seconds."""
 
 OUTPUT_LIMIT = 256 * 1024
-"""Maximum bytes of standard output; a CLI that prints more is killed."""
+"""Maximum bytes of standard output. A CLI that prints more is killed."""
 
 ERRORS = 2_000
-"""Bytes of standard error that are kept, the last ones."""
+"""Number of bytes that are kept from the end of standard error."""
 
 PIPES = 1.0
-"""Seconds for which a process that left the group may keep the pipes open."""
+"""Seconds after the CLI's exit at which its pipes are closed, in case another process holds them
+open.
+"""
 
 _LIMIT, _PIPES = "limit", "pipes"
 
@@ -41,10 +46,12 @@ KillGroup = Callable[[int, int], None]
 
 @frozen(kw_only=True)
 class OneShotExit:
-    """Exit of a run.
+    """Result of a finished process.
 
-    @ivar status: C{None} after a signal.
-    @ivar reason: the reason for killing it; empty if it ended by itself.
+    @ivar status: exit status; C{None} if a signal ended the process.
+    @ivar reason: why this service killed the process; empty if the process ended by itself.
+    @ivar printed: bytes of standard output.
+    @ivar complained: last bytes of standard error.
     """
 
     status: int | None
@@ -55,11 +62,12 @@ class OneShotExit:
 
 @frozen(kw_only=True)
 class OneShotCommand:
-    """Command line of a run.
+    """Command line of a process that runs once.
 
-    @ivar argv: the first word is an absolute path.
-    @ivar stands: working directory of a command that makes its process group itself; C{None}: the
-        folder of the prompt.
+    @ivar argv: program and arguments. The program is an absolute path.
+    @ivar env: complete environment of the process.
+    @ivar own_group_folder: working directory of a command that creates its own process group. If
+        C{None}, the service creates the group, and the folder of the prompt file is used.
     """
 
     argv: tuple[str, ...]
@@ -68,9 +76,9 @@ class OneShotCommand:
 
 
 class OneShotProcess(ProcessProtocol):
-    """Process of one run. It has no data to lose, so it is ended by SIGKILL.
+    """Protocol of one CLI process. The process has no data to lose, so it is ended by SIGKILL.
 
-    @ivar ended: fires once the process is gone and its pipes are closed.
+    @ivar ended: fires with the result once the process has exited and its pipes are closed.
     """
 
     transport: IProcessTransport
@@ -88,9 +96,9 @@ class OneShotProcess(ProcessProtocol):
     def start_process(
         self, processes: IReactorProcess, asked: OneShotCommand, prompt: Path
     ) -> None:
-        """Start it with the file C{prompt} as read-only standard input.
+        """Start the process with the file C{prompt} as read-only standard input.
 
-        @raise OSError: the file cannot be opened, or no process could be started.
+        @raise OSError: the file cannot be opened, or the process cannot be started.
         """
         command = new_group_command(asked.argv) if asked.own_group_folder is None else [*asked.argv]
         given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -107,7 +115,10 @@ class OneShotProcess(ProcessProtocol):
             os.close(given)
 
     def kill_process(self, reason: str) -> None:
-        """Kill the process and its whole group; do nothing after its exit."""
+        """Kill the process and its whole process group. Do nothing after its exit.
+
+        @param reason: text for L{OneShotExit.reason}.
+        """
         self._reason = self._reason or reason
         self._kill_process_group()
 

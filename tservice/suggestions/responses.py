@@ -54,12 +54,12 @@ class IntentDeletedResponse(Payload):
 
 
 def make_suggestion_response(one: Suggestion) -> SuggestionResponse:
-    """Return the response for a suggestion."""
+    """Return the wire form of a suggestion."""
     return SuggestionResponse.model_validate(one, from_attributes=True)
 
 
 def make_intent_response(found: Intent | None) -> IntentEnvelope:
-    """Return the response for an intent."""
+    """Return the wire form of an intent; C{None} becomes a null intent."""
     if found is None:
         return IntentEnvelope(intent=None)
     prompts = [

@@ -1,4 +1,4 @@
-"""Operations C{/api/sessions/:id/readmymind} and C{/intent}."""
+"""HTTP operations C{/api/sessions/:id/readmymind} and C{/api/sessions/:id/intent}."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class IntentBody(RequestBody):
 
 
 class SuggestionRoutes:
-    """Operations of suggestions and intents; the rules are in L{Suggester} and L{IntentService}."""
+    """HTTP operations that call L{Suggester} and L{IntentService}."""
 
     def __init__(self, mind: Suggester, intents: IntentService) -> None:
         self._mind, self._intents = mind, intents
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations on suggestions and intents."""
         return [self._suggest_operation(), *self._intent_operations()]
 
     def _suggest_operation(self) -> Operation:
@@ -122,7 +122,7 @@ class SuggestionRoutes:
         ]
 
     async def make_suggestions(self, call: OperationCall) -> SuggestionsResponse:
-        """Ask the session's CLI for suggestions."""
+        """Run the session's agent CLI once and return its suggestions."""
         body: SuggestBody = call.body
         found = await self._mind.suggest(
             call.id,
@@ -137,16 +137,16 @@ class SuggestionRoutes:
         )
 
     async def get_intent(self, call: OperationCall) -> IntentEnvelope:
-        """Return the intent."""
+        """Return the stored intent for a session's owner and workspace."""
         return make_intent_response(await self._intents.find_intent(call.id))
 
     async def replace_intent(self, call: OperationCall) -> IntentEnvelope:
-        """Replace the intent."""
+        """Replace the stored intent for a session's owner and workspace."""
         intent = await self._intents.set_goals(call.id, call.body.goals, call.reauthorize)
         return make_intent_response(intent)
 
     async def delete_intent(self, call: OperationCall) -> IntentDeletedResponse:
-        """Delete the intent."""
+        """Delete the stored intent for a session's owner and workspace."""
         return IntentDeletedResponse(
             deleted=await self._intents.delete_intent(call.id, call.reauthorize)
         )

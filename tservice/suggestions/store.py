@@ -12,7 +12,7 @@ from tservice.store.database import Database
 from tservice.suggestions.model import KEY_CHARS, Intent, PastPrompt
 
 KEPT = 1000
-"""Maximum number of stored intents; beyond it the least recently changed one is deleted."""
+"""Maximum number of stored intents. Beyond it, the intent with the oldest change is deleted."""
 
 _SAVE = """
     INSERT INTO intents (key, owner, working_dir, goals, prompts, updated_at)
@@ -40,26 +40,27 @@ _TRIM_SINCE = """
 
 
 class IntentStore:
-    """The tables C{intents} and C{collected_since}."""
+    """Access to the database tables C{intents} and C{collected_since}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def find_intent(self, key: str) -> Intent | None:
-        """Return the intent of a key."""
+        """Return the intent with this key; C{None} if none is stored."""
         row = self._database.query_one("SELECT * FROM intents WHERE key = ?", (key,))
         return None if row is None else _intent_from_row(row)
 
     def save_collected(self, intent: Intent) -> None:
-        """Insert or replace an intent with collected prompts; on a full disk the change is
-        deferred.
+        """Insert or replace an intent after prompts were added. If the disk is full, defer the
+        write.
         """
         self._database.execute_or_defer(("intent", intent.key), _SAVE, _intent_to_row(intent))
 
     def replace_intent(self, intent: Intent) -> None:
-        """Save a replaced intent, for which only later prompts are collected.
+        """Save an intent that a user replaced. From now on, only later prompts are added to this
+        intent.
 
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk is full.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, _intent_to_row(intent))
@@ -67,10 +68,11 @@ class IntentStore:
             self._forget_before(intent.key, intent.updated_at)
 
     def delete_intent(self, key: str, at: int) -> bool:
-        """Delete an intent, and return whether there was one.
+        """Delete an intent. Return true if one was stored.
 
-        @param at: Unix milliseconds; prompts from before are not collected again.
-        @raise DiskFull: the disk refuses the write.
+        @param at: time of the deletion in Unix milliseconds. Earlier prompts are not collected
+            again.
+        @raise DiskFull: the disk is full.
         """
         with self._database.transaction():
             found = self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
@@ -83,19 +85,23 @@ class IntentStore:
         return 0 if row is None else int(row["at"])
 
     def collected_modes(self) -> dict[str, int]:
-        """Return the modes whose prompts are collected, each with its beginning."""
+        """Return the modes in which prompts are collected, with the start of the collection.
+
+        The start is in Unix milliseconds.
+        """
         sql = "SELECT subject, at FROM collected_since WHERE length(subject) < ?"
         return {row["subject"]: row["at"] for row in self._database.query_rows(sql, (KEY_CHARS,))}
 
     def begin_mode(self, mode: str, at: int) -> None:
-        """Record that prompts of a mode are collected from C{at} on; on a full disk the change
-        is deferred.
+        """Record that prompts are collected in a mode, from C{at} (Unix milliseconds) on.
+
+        If the disk is full, the write is deferred.
         """
         self._database.execute_or_defer(("collected", mode), _BEGIN, (mode, at))
 
     def end_mode(self, mode: str) -> None:
-        """Record that prompts of a mode are no longer collected; on a full disk the change is
-        deferred.
+        """Record that prompts are no longer collected in a mode. If the disk is full, defer the
+        write.
         """
         self._database.execute_or_defer(("collected", mode), _END, (mode,))
 
@@ -107,8 +113,11 @@ class IntentStore:
         """Delete the intents of owners without an account, so that a later account of the same
         name does not get them.
 
-        On a full disk this is deferred, but happens before an account is created. A start needs no
-        room.
+        If the disk is full, the deletion is deferred, but it happens before an account is created.
+        The
+        service can therefore start on a full disk.
+
+        @param known: returns true if an account of that name exists.
         """
         rows = self._database.query_rows(
             "SELECT DISTINCT owner FROM intents WHERE owner IS NOT NULL"

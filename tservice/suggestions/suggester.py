@@ -1,4 +1,4 @@
-"""Suggestions: the session's own CLI runs once, and its output is parsed strictly
+"""Makes suggestions: runs the session's agent CLI once and parses the output strictly
 (protocol-suggestions).
 """
 
@@ -45,14 +45,14 @@ from tservice.suggestions.model import Suggestion, UnusableSuggestions, parse_su
 from tservice.suggestions.oneshot_process import OneShotCommand, OneShotExit, OneShotProcess
 
 AT_ONCE = 4
-"""Maximum CLI runs at a time."""
+"""Maximum number of CLI processes that run at the same time."""
 OF_ONE = 2
-"""Maximum runs of one account, if there are several accounts."""
+"""Maximum number of CLI processes of one account in multi-user mode."""
 
 
 @frozen(kw_only=True)
 class SuggestionSources:
-    """Sources of the text for the CLI."""
+    """Functions and services that supply the information for suggestions."""
 
     intents: IntentService
     conversation: ConversationReader
@@ -61,12 +61,14 @@ class SuggestionSources:
 
 
 class Suggester:
-    """Makes suggestions, one run a session at a time; never types anything into the session.
+    """Service that makes suggestions. It never types anything into a session.
 
-    @param folder: private folder of the prompt files; created when it is needed.
-    @param starting: returns the location where a process of a session may be started; raises
-        L{ServiceError} if none may be started now.
-    @param random: returns a number of unguessable bytes.
+    Each session has at most one running CLI process for suggestions.
+
+    @param folder: private folder for prompt files, created on first use.
+    @param starting: returns the location in which a process of the session may be started. Raises
+        L{ServiceError} if the session may not start a process now.
+    @param random: returns the given number of random bytes.
     """
 
     _log = Logger()
@@ -98,12 +100,14 @@ class Suggester:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Subscribe to session events; remove files that a killed service left."""
+        """Subscribe to session events, and delete prompt files that an earlier run of the service
+        left.
+        """
         shutil.rmtree(self._folder, ignore_errors=True)
         self._unsubscribe = self._hub.subscribe(self._handle_event)
 
     def stop(self) -> Deferred[list[OneShotExit]]:
-        """End every running CLI; fires once they are gone."""
+        """Kill every running CLI process. The result fires once these processes have ended."""
         self._unsubscribe()
         children = tuple(self._children)
         ends = [_wait_for_exit(child) for child in children]
@@ -112,7 +116,8 @@ class Suggester:
         return gatherResults(ends)
 
     def require_enabled(self) -> None:
-        """Check the setting before any other check of a request.
+        """Check that the setting C{readMyMindEnabled} is on. Call this before any other check of a
+        request.
 
         @raise ServiceError: 403 while the setting is off.
         """
@@ -128,17 +133,23 @@ class Suggester:
         rejected: Sequence[str] = (),
         reauthorize: Reauthorize = accept_always,
     ) -> dict[str, Any]:
-        """Return suggestions for the next prompt.
+        """Return suggestions for the next prompt of a session.
 
-        The CLI is started for them, so the same rules apply as to a start of the session.
+        The session's agent CLI is started once, so the rules for starting the session apply.
 
-        @param granted: the caller may bypass permissions.
-        @param again: called when everything else is ready, because the caller may have lost the
-            right.
-        @return: C{suggestions}, and C{began}, C{ended} in Unix milliseconds.
-        @raise ServiceError: 400: not in this mode; 403: the CLI, or a variable of the session,
-            needs the grant; 404; 409: a run is in progress; 422: no start is allowed at its
-            location now, or the output was unusable; 429: too many runs.
+        @param granted: true if the caller may bypass permissions.
+        @param steer: hint of the user about the suggestions wanted next.
+        @param rejected: earlier suggestions that the user rejected.
+        @param reauthorize: called just before the CLI is started, because the caller may have lost
+            the
+            permission since the request arrived.
+        @return: C{suggestions}, and the times C{began} and C{ended} in Unix milliseconds.
+        @raise ServiceError: 400: the session's mode makes no suggestions; 403: the CLI or a
+            variable of
+            the session needs the grant; 404: no such session; 409: a run for this session is in
+            progress; 422: the location does not allow a start now, or the output was unusable; 429:
+            too
+            many runs.
         """
         session = self._sessions.get(session_id)
         self._check_request(session)
@@ -198,7 +209,7 @@ class Suggester:
             return ""
 
     async def _find_location(self, session: Session) -> Location:
-        """Return the location where its CLI may be started now."""
+        """Return the location in which the session's CLI may be started now."""
         await self._places.refresh_location(session.location_id)
         if not self._places.recall_location(session.location_id).has_local_files:
             raise operation_failed("suggestions are for sessions that run on this machine itself")
@@ -233,10 +244,11 @@ class Suggester:
     async def _prepare_user_run(
         self, session: Session, place: Location, asked: OneShotCommand
     ) -> OneShotCommand:
-        """Prepare the run as another OS user: in a folder of that user, with a hidden
-        environment.
+        """Prepare to run the command as another OS user, in a folder of that user.
 
-        @raise ServiceError: 422: no process can be started there.
+        The environment is passed so that other users cannot read it.
+
+        @raise ServiceError: 422: the service cannot start a process as that user.
         """
         if not place.is_isolated:
             return asked
@@ -300,8 +312,8 @@ class Suggester:
 
 
 def _wait_for_exit(child: OneShotProcess) -> Deferred[OneShotExit]:
-    """Return a Deferred that fires with the child's exit; cancelling it does not affect the
-    child.
+    """Return a Deferred that fires when the process ends. Cancelling it does not affect the
+    process.
     """
     waiter: Deferred[OneShotExit] = Deferred()
 
