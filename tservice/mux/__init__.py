@@ -1,1 +1,3 @@
-"""The multiplexer: one tmux server and one control client per session."""
+"""Terminal multiplexer: runs each session in a pane with a separate tmux server and control
+client.
+"""

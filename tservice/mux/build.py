@@ -1,4 +1,4 @@
-"""Factory of the multiplexer feature."""
+"""Builds the multiplexer feature."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tservice.runtime.runtime import Runtime
 def build_mux(
     ground: Runtime, setups: Mapping[LocationKind, ServerSetups] | None = None
 ) -> FeatureRegistration[IMultiplexer]:
-    """Return the feature that runs each session's pane on its own tmux server.
+    """Return the feature that runs each session's pane on a separate tmux server.
 
     Closing the feature detaches from the servers; the panes keep running.
 
-    @param setups: additional setups, for kinds of places that are not on this machine.
+    @param setups: server setups for kinds of locations that are not on this machine.
     @raise StartError: tmux is not installed.
     """
     tmux = shutil.which("tmux", path=ground.environ.get("PATH"))
@@ -55,7 +55,10 @@ def build_mux(
 
 
 def _build_local_setups(ground: Runtime, tmux: str) -> dict[LocationKind, ServerSetups]:
-    """Return the setups for the places on this machine."""
+    """Return the server setups for the kinds of locations on this machine.
+
+    @param tmux: absolute path of the tmux program.
+    """
     runtime = ground.environ.get("XDG_RUNTIME_DIR")
     own = LocalSetup(
         transport=LocalTransport(tmux, shutil.which("setpriv", path=ground.environ.get("PATH"))),

@@ -1,8 +1,8 @@
-"""Number of cells that a pane's tmux gives to characters on which systems differ. Pure.
+"""Widths, in cells, that a pane's tmux gives to characters on which systems differ.
 
 Emoji are added each year, and a few symbols became wide. tmux asks its C library or utf8proc, so
 the version of tmux does not settle the width. Before 3.4, tmux drops a character that the library
-does not know: it takes no cell and is not in the grid.
+does not know: the character takes no cell and is not in the grid.
 """
 
 from __future__ import annotations
@@ -32,14 +32,21 @@ _WIDTHS = re.compile(rb"[0-9]*")
 
 
 def parse_known_characters(lines: Sequence[bytes]) -> tuple[str, ...]:
-    """Return the characters that the answer contains unchanged; the others are octal escapes."""
+    """Return the characters that tmux knows, from its output for all L{CHARACTERS}.
+
+    tmux prints a known character unchanged, and an unknown one as octal escapes.
+    """
     _, _, text = b"".join(lines).partition(b" ")
     shown = set(text.strip(b'"').decode("utf-8", "replace").split(","))
     return tuple(character for character in CHARACTERS if character in shown)
 
 
 def parse_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun, ...]:
-    """Return the cells of all of L{CHARACTERS}; empty if the answer is invalid."""
+    """Return the widths of all L{CHARACTERS} as runs. The result is empty if the answer is invalid.
+
+    @param known: the characters that tmux knows; the others have no cells.
+    @param lines: the lines of tmux's answer to the query for widths.
+    """
     text = b"".join(lines)
     if not _WIDTHS.fullmatch(text) or len(text) != len(known):
         return ()
@@ -48,7 +55,10 @@ def parse_widths(known: Sequence[str], lines: Sequence[bytes]) -> tuple[GlyphRun
 
 
 def group_runs(widths: Iterable[tuple[int, int]]) -> tuple[GlyphRun, ...]:
-    """Group characters, given in order with their cells, into runs of equal width."""
+    """Group characters into runs of equal width.
+
+    @param widths: pairs of code point and number of cells, by ascending code point.
+    """
     found: list[GlyphRun] = []
     for code, width in widths:
         if found and found[-1][1] == code - 1 and found[-1][2] == width:

@@ -1,4 +1,4 @@
-"""Interface of the multiplexer to the rest of the program."""
+"""Interfaces and data types of the multiplexer for other packages."""
 
 from __future__ import annotations
 
@@ -34,13 +34,14 @@ __all__ = [
 ]
 
 COMMAND_TIMEOUT = 5.0
-"""Seconds that a command waits for its pane's server before it raises L{MuxTimeout}."""
+"""Seconds to wait for a server's answer to a command before L{MuxTimeout} is raised."""
 
 HISTORY_SIZE = 48 * 1024 * 1024
-"""Bytes of history in one capture, counting
-L{LINE_COST<tservice.mux.tmux.control_parser.LINE_COST}> for
-each row. It exceeds what a response shows. It stays below the limit for an answer of tmux, in
-case that later rows are longer.
+"""Maximum bytes of history in one capture, with
+L{LINE_COST<tservice.mux.tmux.control_parser.LINE_COST}> added for each row.
+
+The value exceeds the history in any HTTP response. It stays below the limit for an answer of tmux,
+because later rows may be longer.
 """
 
 MARK_ID_MAX = 16_384
@@ -51,23 +52,25 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class MuxError(Exception):
-    """The multiplexer failed; the text is one line for a log or a 422."""
+    """Error of the multiplexer. The text is one line for a log message or a 422 response."""
 
 
 class PaneGone(MuxError):
-    """The pane no longer exists; nothing was done."""
+    """Raised if the pane no longer exists. The command had no effect."""
 
 
 class MuxTimeout(MuxError):
-    """The answer did not come in time: the command may or may not have been done."""
+    """Raised if the server did not answer in time. The command may have been performed or not."""
 
 
 class MuxBusy(MuxError):
-    """Too many commands wait for this pane; nothing was done."""
+    """Raised if too many commands wait for the pane. The command was not sent."""
 
 
 class Liveness(Enum):
-    """Result of a probe. After L{UNKNOWN} nothing is changed and nothing is killed."""
+    """Result of a check whether a process is alive. After L{UNKNOWN}, callers change and kill
+    nothing.
+    """
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -83,7 +86,7 @@ def _check_colour(_: object, attribute: object, value: str) -> None:
 class TerminalColours:
     """Foreground and background colours that a terminal reports (OSC 10 and 11), as C{#rrggbb}.
 
-    @raise ValueError: a value has another form.
+    @raise ValueError: a colour is not of the form C{#rrggbb}.
     """
 
     foreground: str = field(default="#dbe3ea", validator=_check_colour)
@@ -98,14 +101,14 @@ LIGHT = TerminalColours(foreground="#1d2630", background="#fdfdfc")
 class PaneSpec:
     """Description of a pane to start.
 
-    @ivar session_id: a lowercase UUID; it names the server's socket.
+    @ivar session_id: a lowercase UUID, which becomes part of the name of the server's socket.
     @ivar env: the whole environment of the pane. The multiplexer, being the terminal, adds only
         C{TERM} and C{COLORTERM} if they are missing.
-    @ivar history_limit: lines kept above the screen.
-    @ivar place: the place in which it runs.
-    @ivar colours: the colours that its terminal reports from the start.
-    @ivar preface: bytes printed before the program starts, as if an earlier program had printed
-        them. A preface that cannot be delivered is left out.
+    @ivar history_limit: maximum number of lines kept above the screen.
+    @ivar place: the location in which the pane runs.
+    @ivar colours: the colours that the pane's terminal reports from the start.
+    @ivar preface: bytes that appear in the terminal before the program's output, as if an earlier
+        program had printed them. A preface that cannot be delivered is left out.
     """
 
     session_id: str
@@ -122,9 +125,9 @@ class PaneSpec:
 
 @frozen(kw_only=True)
 class PaneExit:
-    """Exit of a pane's process; both C{status} and C{signal} are C{None} if the outcome is unknown.
+    """Exit of a pane's process. C{status} and C{signal} are both C{None} if the outcome is unknown.
 
-    @ivar at: Unix milliseconds at which the exit was noticed.
+    @ivar at: time at which the multiplexer noticed the exit, in Unix milliseconds.
     """
 
     status: int | None
@@ -189,12 +192,13 @@ class InputMark:
     """Record of the last typed input, which the pane's server stores in the same command as the
     keys.
 
-    It resolves the doubt after a crash of this process between typing and recording: the server did
-    both or neither.
+    After a crash of this process, the mark shows if an input was typed: the server stored the mark
+    and typed the keys, or did neither.
 
-    @ivar id: names one accepted input: letters, digits and dashes, at most L{MARK_ID_MAX}.
-    @ivar step: names its stage in letters, for example C{pasted} or C{entered}.
-    @ivar done: bytes of a raw write typed so far.
+    @ivar id: identifies one accepted input. It has letters, digits and dashes, at most
+        L{MARK_ID_MAX}.
+    @ivar step: stage of the input in letters, for example C{pasted} or C{entered}.
+    @ivar done: number of bytes of a raw write that were typed so far.
     """
 
     id: str
@@ -204,11 +208,12 @@ class InputMark:
 
 @frozen(kw_only=True)
 class ScreenGuard:
-    """Snapshot of the screen on which a key press can depend.
+    """Snapshot of the screen. A guarded key press happens only if the screen still matches.
 
     @ivar capture: the screen, without history.
-    @ivar still: the pane was quiet before the snapshot, so every later byte is noticed. Without it,
-        only the rows are compared.
+    @ivar still: true if the pane was quiet before the snapshot, so that every later byte is
+        noticed.
+        Otherwise only the rows are compared.
     @ivar seal: private data of the multiplexer.
     """
 
@@ -218,31 +223,35 @@ class ScreenGuard:
 
 
 class IPaneListener(Interface):
-    """Receiver of a pane's events. Bytes are read from its L{OutputLog} instead.
+    """Receiver of a pane's events. The pane's output is not an event; it is in the L{OutputLog}.
 
-    Exactly one of C{pane_exited} and C{pane_lost} is called, once. After a call of C{kill}, neither
-    is.
+    A listener receives exactly one call of C{pane_exited} or C{pane_lost}. After a call of
+    L{IPane.kill} it receives neither.
     """
 
     def pane_exited(ending: PaneExit) -> None:
-        """Handle the end of the process; all its output is in the log or in the next capture."""
+        """Handle the end of the pane's process. All output is in the log or in the next capture.
+
+        @param ending: exit status or signal of the process.
+        """
 
     def pane_lost() -> None:
-        """Handle the loss of the server and the pane; the outcome of the process is unknown."""
+        """Handle the loss of the server and its pane. The exit status of the process is unknown."""
 
     def pane_resized(cols: int, rows: int) -> None:
-        """Handle a new size."""
+        """Handle a new size of the pane, in columns and rows."""
 
     def pane_titled(title: str) -> None:
         """Handle a new title, set by the program in the pane."""
 
 
 class IPane(Interface):
-    """Pane with its own server and its only control client.
+    """Pane on a separate server, with the only control client of that server.
 
     Every coroutine except C{probe_process} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}.
-    After the
-    process has ended, typing raises L{PaneGone}. Its remaining content can be captured until the
+    After
+    the process has ended, typing raises L{PaneGone}. The remaining content can be captured until
+    the
     pane is killed.
     """
 
@@ -260,19 +269,23 @@ class IPane(Interface):
         """Add a listener; the returned function removes it."""
 
     async def write_bytes(data: bytes, mark: InputMark | None = None) -> None:
-        """Type C{data} unchanged, leaving copy mode first; return once the pane has it.
+        """Leave copy mode and type C{data} unchanged. Return once the pane has received all of it.
 
-        Long data goes in pieces; C{mark} advances with each (C{done} counts the bytes typed). If
-        C{mark.done} is above zero, that many bytes of C{data} are skipped, because they were typed
+        Long data is sent in pieces, and C{mark} advances with each piece (C{done} counts the typed
+        bytes).
+        If C{mark.done} is above zero, that many bytes of C{data} are skipped, because they were
+        typed
         before.
+
+        @param mark: stored by the server together with the keys; C{None} stores no mark.
         """
 
     async def send_key(name: str, mark: InputMark | None = None) -> None:
-        """Press one key of C{keys.KEYS}, for example C{Enter}, C{S-Tab} or C{C-c}."""
+        """Press one key of L{tservice.mux.keys.KEYS}, for example C{Enter}, C{S-Tab} or C{C-c}."""
 
     async def paste(text: str, mark: InputMark | None = None) -> None:
-        """Paste C{text}, with paste brackets if the program enabled them; line feeds stay line
-        feeds.
+        """Paste C{text}, with paste brackets if the program enabled them. Line feeds are not
+        converted.
 
         ESC and other C0 bytes except TAB and LF are stripped, so that the text cannot leave the
         paste.
@@ -284,83 +297,98 @@ class IPane(Interface):
         """
 
     async def press_if(key: str, guard: ScreenGuard, rows: Sequence[int], times: int = 1) -> bool:
-        """Press a key of C{keys.KEYS} or a digit, unless the screen changed since C{guard_screen}.
+        """Press a key of L{tservice.mux.keys.KEYS} or a digit, unless the screen changed since
+        C{guard_screen}.
 
-        The server checks and presses in one step. It sees all output after C{guard_screen}, and no
-        other
-        input comes in between. Output that the program has not printed yet cannot be seen.
+        The server checks the screen and presses the key in one step. The check covers all output
+        since
+        C{guard_screen}, and no other input comes between check and key. Output that the program has
+        not
+        printed yet is not covered.
 
-        @param rows: the rows of the screen that must be unchanged.
+        @param guard: snapshot that L{guard_screen} returned.
+        @param rows: indices of the screen rows that must be unchanged.
         @param times: the number of presses, at most 50.
-        @return: false if the screen changed or other input was typed through this pane; no key was
-            pressed.
+        @return: false if the screen changed or other input was typed through this pane. In this
+            case no
+            key was pressed.
         """
 
     async def paste_if(text: str, guard: ScreenGuard, rows: Sequence[int]) -> bool:
-        """Paste C{text} under the conditions of L{press_if}."""
+        """Paste C{text}, unless the screen changed since C{guard_screen}; see L{press_if}."""
 
     async def read_last_mark() -> InputMark | None:
-        """Return the mark of the last input typed with one; it outlives this process."""
+        """Return the mark of the last input that was typed with a mark; C{None} if no mark is
+        stored.
+
+        The mark survives a restart of this service.
+        """
 
     async def resize(cols: int, rows: int) -> None:
-        """Give the pane this size; listeners are notified once it is applied."""
+        """Resize the pane to this number of columns and rows. Listeners are notified afterwards."""
 
     async def set_colours(colours: TerminalColours) -> None:
-        """Set the colours that the terminal reports, to this program and to later ones.
+        """Set the colours that the pane's terminal reports to programs from now on.
 
-        This does nothing if the terminal belongs to another server owner.
+        On a tmux server that the service does not own, this does nothing.
         """
 
     async def get_glyph_runs() -> tuple[GlyphRun, ...]:
-        """Return the cells that the terminal gives to characters on which systems differ.
+        """Return the widths that tmux gives to characters on which systems differ.
 
-        tmux is queried once. The result is empty if the widths are unknown.
+        The first call queries tmux. The result is empty if the widths are unknown.
         """
 
     async def capture_content(history: int | None = 0) -> PaneCapture:
-        """Read the screen and up to C{history} lines above it (C{None}: all)."""
+        """Read the screen and up to C{history} lines above it. C{None} reads the whole history."""
 
     async def probe_process() -> Liveness:
-        """Return the liveness of the process. Never raises."""
+        """Check if the pane's process is alive. This never raises an exception."""
 
     async def pause_output() -> None:
-        """Stop receiving the pane's bytes while it runs: they are dropped (the log has a gap)."""
+        """Drop the pane's output until L{resume_output} is called. The program keeps running, and
+        the log gets
+        a gap.
+        """
 
     async def resume_output() -> None:
-        """Receive bytes again from now on; capture the current state afterwards."""
+        """Receive the pane's output again. The caller captures the screen afterwards to close
+        the gap.
+        """
 
     async def kill() -> tuple[LeftoverProcess, ...]:
-        """End the pane and its server; return once they are gone.
+        """End the pane and its server. Return once both are gone.
 
-        @return: the processes that its program has left behind, as far as they are visible.
+        @return: the processes that the pane's program left behind, as far as they are visible.
         """
 
 
 class IMultiplexer(Interface):
-    """Owner of all panes. The panes outlive this process."""
+    """Registry of all panes. Panes keep running after this process has ended."""
 
     output_bytes: int = Attribute("bytes of output read from all panes since the start")
 
     async def create_pane(spec: PaneSpec) -> IPane:
-        """Start C{spec} on a new server.
+        """Start a new tmux server with a pane as described by C{spec}.
 
-        @raise MuxError: it could not be started, or a server of that session still runs.
+        @raise MuxError: the pane cannot be started, or a server of the same session still runs.
         """
 
     async def adopt_pane(session_id: str, place: Location) -> IPane | None:
-        """Adopt a pane that is already running; return C{None} if no server answers.
+        """Attach to a pane that is already running. Return C{None} if no server answers.
 
-        @param place: the place in which it was started.
-        @raise MuxError: this service runs no panes in that place. This does not prove that nothing
-            runs there.
-        @raise MuxTimeout: a server exists but does not answer: its state is unknown, so leave it
-            alone.
+        @param place: the location in which the pane was started.
+        @raise MuxError: this service runs no panes in that location. A pane may still run there.
+        @raise MuxTimeout: a server exists but does not answer. Its state is unknown, so the caller
+            must
+            not touch it.
         """
 
     async def find_session_ids() -> frozenset[str]:
-        """Return the session ids whose sockets exist; a socket may be stale.
+        """Return the ids of the sessions that have a socket. A socket may be left from an ended
+        server.
 
-        Places that do not answer now are skipped.
+        Locations that do not answer now are skipped.
         """
 
     async def close() -> None:

@@ -13,12 +13,12 @@ ESC = b"\x1b"
 
 @frozen
 class NamedKey:
-    """Key with a name.
+    """Key that callers can press by name.
 
-    @ivar tmux: the name that tmux uses for it.
-    @ivar plain: the bytes that a terminal in its initial modes sends for it.
-    @ivar literal: type C{plain} as bytes instead of naming the key to tmux. This is for keys whose
-        meaning does not depend on the modes that the program chose.
+    @ivar tmux: the name that tmux uses for the key.
+    @ivar plain: the bytes that a terminal in its initial modes sends for the key.
+    @ivar literal: true to send the bytes C{plain}, false to send the key by its tmux name. Literal
+        keys mean the same in every terminal mode.
     """
 
     tmux: str
@@ -57,7 +57,7 @@ KEYS: Mapping[str, NamedKey] = MappingProxyType(
         **_control_keys(),
     }
 )
-"""Keys that C{send-key} accepts, by name."""
+"""Keys that the C{send-key} operation accepts, by name."""
 
 
 def encode_digit(name: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Listeners of a pane."""
+"""Registry of the listeners of a pane."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class PaneListeners:
         self._listeners.clear()
 
     def notify_exited(self, ending: PaneExit) -> None:
-        """Notify the listeners that the process has ended."""
+        """Notify the listeners that the pane's process has ended."""
         if not self._over:
             self._over = True
             self._listeners.notify_all(lambda listener: listener.pane_exited(ending))
 
     def notify_lost(self) -> None:
-        """Notify the listeners that the server is gone."""
+        """Notify the listeners that the pane's server is gone."""
         if not self._over:
             self._over = True
             self._listeners.notify_all(lambda listener: listener.pane_lost())
 
     def notify_resized(self, cols: int, rows: int) -> None:
-        """Notify the listeners that a size was applied."""
+        """Notify the listeners that the pane has a new size."""
         self._listeners.notify_all(lambda listener: listener.pane_resized(cols, rows))
 
     def notify_titled(self, title: str) -> None:
-        """Notify the listeners that the program set its title."""
+        """Notify the listeners that the program set the terminal's title."""
         self._listeners.notify_all(lambda listener: listener.pane_titled(title))

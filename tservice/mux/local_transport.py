@@ -1,4 +1,4 @@
-"""Transports to tmux on this machine, as this process's user or as another user."""
+"""Transports to tmux servers on this machine, as this process's user or as another user."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tservice.mux.process_family import LocalProcessFamily, ProcessFamily
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability, TmuxTransport
 
 _UCRED = struct.Struct("iII")
-"""Credentials of a socket's peer as the kernel reports them: pid, user and group."""
+"""Layout of the peer credentials (C{SO_PEERCRED}) of a Unix socket: pid, user and group."""
 
 
 @frozen
 class LocalTransport:
-    """Transport to servers of this process's user on this machine.
+    """Transport to tmux servers that run as this process's user on this machine.
 
-    @ivar tmux: absolute path of the program.
-    @ivar setpriv: absolute path of util-linux's program. With it, a client ends together with this
-        process, even by SIGKILL. Without it, an orphaned client can block a pane that prints much,
-        until the next service adopts the pane.
+    @ivar tmux: absolute path of the tmux program.
+    @ivar setpriv: absolute path of the C{setpriv} program of util-linux. With C{setpriv}, a client
+        ends together with this process, even by SIGKILL. Without it, an orphaned client can block a
+        pane that prints much, until the next service adopts the pane.
     """
 
     tmux: str
@@ -50,10 +50,10 @@ class LocalTransport:
         return ChildSpec(argv=self.build_argv("-u", "-S", str(socket_path), *arguments), env=env)
 
     async def wait_until_ready(self) -> None:
-        """Do nothing: there is no connection to wait for."""
+        """Do nothing, because a local server needs no connection."""
 
     def request_connection(self) -> None:
-        """Do nothing: there is no connection to open."""
+        """Do nothing, because a local server needs no connection."""
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
         return check_socket(socket_path)
@@ -67,17 +67,18 @@ class LocalTransport:
 
 @frozen
 class OsUserTransport:
-    """Transport to servers of another user on this machine, from a process that is root.
+    """Transport to tmux servers of another OS user on this machine. It requires that this process
+    is root.
 
-    @ivar tmux: absolute path of the program.
-    @ivar place: the place of the user.
+    @ivar tmux: absolute path of the tmux program.
+    @ivar place: the location of the OS user.
     """
 
     tmux: str
     place: Location
 
     def build_argv(self, *arguments: str) -> list[str]:
-        """Return the command that runs C{tmux arguments} as the user."""
+        """Return the command that runs C{tmux arguments} as the OS user."""
         return self.place.build_command([self.tmux, *arguments])
 
     def build_child(
@@ -86,10 +87,10 @@ class OsUserTransport:
         return ChildSpec(argv=self.build_argv("-u", "-S", str(socket_path), *arguments), env=env)
 
     async def wait_until_ready(self) -> None:
-        """Do nothing: there is no connection to wait for."""
+        """Do nothing, because a local server needs no connection."""
 
     def request_connection(self) -> None:
-        """Do nothing: there is no connection to open."""
+        """Do nothing, because a local server needs no connection."""
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
         # Connect as the user: a link in the socket's place must not lead to other users' sockets.
@@ -117,9 +118,11 @@ class OsUserTransport:
 def check_socket(
     socket_path: Path, ask: Callable[[Path], object] | None = None
 ) -> ServerReachability:
-    """Return the reachability of a server on a socket of this machine.
+    """Check if a server listens on a Unix socket of this machine.
 
-    @param ask: connects in place of L{get_listener_pid}; raises C{OSError} if no server answers.
+    @param ask: connects to the socket, instead of L{get_listener_pid}. Raises C{OSError} if no
+        server
+        answers.
     """
     # tmux accepts a silent connection and forgets it when it closes. A stopped server's socket
     # still accepts, and a full backlog is inconclusive.
@@ -138,7 +141,7 @@ def check_socket(
 
 
 def open_process(pid: int) -> PidFdProcess | None:
-    """Open a pidfd for a process of this machine; return C{None} if there is none."""
+    """Open a pidfd for a process on this machine. Return C{None} if no process has that pid."""
     try:
         return PidFdProcess(os.pidfd_open(pid), pid)
     except OSError:
@@ -146,7 +149,9 @@ def open_process(pid: int) -> PidFdProcess | None:
 
 
 def get_listener_pid(socket_path: Path) -> int:
-    """Return the pid of the process that listens on a socket; 0 if its pid is not visible here.
+    """Return the pid of the process that listens on a socket.
+
+    The result is 0 if that process is in a pid namespace that this process cannot see.
 
     @raise OSError: no process listens, or the socket cannot be reached.
     """
@@ -159,8 +164,9 @@ def get_listener_pid(socket_path: Path) -> int:
 
 
 def is_starting(socket_path: Path) -> bool:
-    """Return true while tmux is starting a server there: the socket refuses connections until it
-    listens.
+    """Return true while a tmux server is starting on this socket.
+
+    In that state, the socket exists but still refuses connections.
 
     @raise OSError: this cannot be determined.
     """
@@ -184,7 +190,11 @@ def is_starting(socket_path: Path) -> bool:
 async def hold_listening_process(
     transport: TmuxTransport, listener: Callable[[], int]
 ) -> HeldProcess | None:
-    """Hold the process that C{listener} returns, unless its pid was reused."""
+    """Hold the process that listens on a socket. Return C{None} if none listens or the pid was
+    reused.
+
+    @param listener: returns the pid of the process that listens; called before and after the hold.
+    """
     try:
         pid = listener()
         held = await transport.acquire_process(pid) if pid else None
@@ -198,7 +208,7 @@ async def hold_listening_process(
 
 
 class PidFdProcess:
-    """Process held by a file descriptor of the kernel."""
+    """Process held by a pidfd, a file descriptor that refers to the process."""
 
     _log = Logger()
 
@@ -210,7 +220,7 @@ class PidFdProcess:
         return Liveness.DEAD if self.has_ended() else Liveness.ALIVE
 
     def has_ended(self) -> bool:
-        """Return true if the process has ended; the kernel always knows."""
+        """Return true if the process has ended."""
         # Not select(2), which supports no descriptor above 1023.
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)

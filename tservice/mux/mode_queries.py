@@ -1,7 +1,8 @@
-"""Queries of programs for the modes of their terminal (DECRQM), and the replies. Pure.
+"""Queries of programs for the modes of their terminal (DECRQM), and the replies.
 
-tmux keeps most of the modes. It replies for all of them from 3.7 on, and for a few in 3.6. For
-older versions its client replies, which sees the query in the output.
+tmux stores most of the modes. From version 3.7 on, tmux replies to queries for all of them, and
+version 3.6 replies for a few. For older versions, this service finds the query in the pane's
+output and types the reply.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from collections.abc import Container
 from attrs import frozen
 
 MOST = 64
-"""Maximum number of a pane's pending queries; further ones get no reply."""
+"""Maximum number of pending queries of a pane. Further queries get no reply."""
 
 LOOK_BACK = 64 * 1024
-"""Bytes of output before a query that are searched for a mode that tmux does not keep."""
+"""Bytes of output before a query that are searched for a mode that tmux does not store."""
 
 _UNKNOWN, _SET, _RESET, _NEVER = 0, 1, 2, 4
 
@@ -34,9 +35,9 @@ _FLAGS = {
     1049: "alternate_on",
 }
 _WATCHED = frozenset({1004, 2004})
-"""Modes that tmux keeps but does not report: they are followed in the output."""
+"""Modes that tmux stores but does not report. The service follows them in the output."""
 _PASSED_ON = frozenset({12, 2026})
-"""Modes that only concern viewers: a blinking caret and synchronized output."""
+"""Modes that only concern the viewers of a pane: a blinking caret and synchronized output."""
 _COLUMNS_OF_132 = 3
 _INSERT = 4
 
@@ -51,10 +52,10 @@ _CHANGE = re.compile(rb"\x1b\[(\??)([0-9;]{1,64})([hl])|\x1bc|\x1b\[!p")
 
 @frozen
 class ModeQuery:
-    """Query for one mode.
+    """Query of a program for the state of one terminal mode.
 
-    @ivar private: it asks for a DEC private mode.
-    @ivar at: the offset of its end, in the piece of output that contained it or in the log.
+    @ivar private: true for a DEC private mode, false for an ANSI mode.
+    @ivar at: offset of the query's end, in the piece of output that contained it or in the log.
     """
 
     private: bool
@@ -63,14 +64,17 @@ class ModeQuery:
 
 
 class ModeQueryDetector:
-    """Detector of queries in a stream, as fast as C{bytes.find} where there are none."""
+    """Detector of mode queries in a stream. Data without queries is searched as fast as
+    C{bytes.find}.
+    """
 
     def __init__(self) -> None:
         self._open = b""
 
     def feed(self, data: bytes) -> list[ModeQuery]:
-        """Consume a piece of the stream and return the completed queries, with their ends in
-        C{data}.
+        """Process the next piece of the stream and return the queries that end in it.
+
+        The offset of each query refers to C{data}.
         """
         text = self._open + data if self._open else data
         found: list[ModeQuery] = []
@@ -88,7 +92,9 @@ class ModeQueryDetector:
 
 
 def needs_reply(question: ModeQuery, version: tuple[int, int]) -> bool:
-    """Return true if tmux of that version does not reply to this query itself."""
+    """Return true if this service must reply to the query, because tmux of that version does
+    not.
+    """
     if version >= _FULL:
         return False
     return not question.private or question.mode not in _PARTS.get(version, ())
@@ -101,12 +107,13 @@ def build_mode_reply(
     before: bytes,
     since: bytes,
 ) -> bytes:
-    """Return the reply for the program.
+    """Return the bytes of the reply to a mode query.
 
-    @param flags: the modes that tmux reports, when all of C{since} was printed.
-    @param watched: the modes followed in the output, at that moment.
+    @param flags: tmux's names of the modes that are set after all output in C{since}.
+    @param watched: numbers of the set modes that the service follows in the output, at the same
+        time.
     @param before: the end of the output before the query.
-    @param since: the output since then.
+    @param since: the output since the query.
     """
     value = _get_mode_value(question, flags, watched, before, since)
     mark = b"?" if question.private else b""
@@ -142,7 +149,7 @@ def _get_mode_value(
 
 
 def _find_changes(question: ModeQuery, printed: bytes) -> list[bool]:
-    """Return the values to which C{printed} sets the mode, in order."""
+    """Return the values that C{printed} gives to the queried mode, in order. True means set."""
     found: list[bool] = []
     name = b"%d" % question.mode
     for match in _CHANGE.finditer(printed):

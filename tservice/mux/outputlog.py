@@ -1,4 +1,4 @@
-"""Output of a session: a bounded ring of bytes with a running offset (architecture-streams)."""
+"""Output log of a session: a bounded ring of bytes with a growing offset (architecture-streams)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ SEGMENT = 64 * 1024
 
 
 class OutputLog:
-    """Last bytes of one epoch of a stream.
+    """Most recent bytes of one epoch of an output stream.
 
-    Offsets only grow. Readers keep their own offset and read what follows it; the log makes no
+    Offsets only grow. Readers keep their own offset and read from there; the log makes no
     copies for them in advance. At most C{capacity} bytes plus one segment are kept. The oldest
     segment is dropped first, and a reader that still needed it must take a snapshot.
 
@@ -26,7 +26,10 @@ class OutputLog:
     def __init__(
         self, capacity: int, epoch: str, counted: Callable[[int], None] = lambda size: None
     ) -> None:
-        """@param counted: called with the number of bytes that each L{append} adds."""
+        """@param capacity: number of bytes to keep.
+        @param epoch: opaque name of this epoch of the stream.
+        @param counted: called with the number of bytes that each L{append} adds.
+        """
         self.epoch = epoch
         self.start = 0
         self.end = 0
@@ -49,9 +52,9 @@ class OutputLog:
         self._notify_listeners()
 
     def add_gap(self) -> None:
-        """Record that bytes were lost here: every earlier reader needs a snapshot to continue.
+        """Record that bytes were lost here. Every reader needs a snapshot before it can continue.
 
-        The offset advances by one, so that even a reader that had read everything is behind.
+        The offset advances by one, so that this also holds for a reader that had read everything.
         """
         self.end += 1
         self.start = self._base = self.end

@@ -1,4 +1,5 @@
-"""Separation of a remote program's output from that of the login shell that starts it.
+"""Separation of a remote program's output from the output of the login shell that starts the
+program.
 
 A login shell runs its user's startup files, which may print anything to either stream. The program
 prints a mark to both streams before its own output, and everything before the mark is dropped.
@@ -7,14 +8,14 @@ prints a mark to both streams before its own output, and everything before the m
 from __future__ import annotations
 
 KEPT = 2000
-"""Bytes of the latest output that are kept until the mark comes; a mark is shorter."""
+"""Bytes of the latest output that are kept until the mark arrives. Every mark is shorter."""
 
 
 class ShellPreamble:
-    """Output of one child before its program begins.
+    """Filter that removes a login shell's output from the output of one child process.
 
-    @param mark: the first output of the program; empty if nothing precedes it.
-    @ivar over: the program has begun.
+    @param mark: the first output of the program. If empty, the program's output is not filtered.
+    @ivar has_begun: true once the mark was received.
     """
 
     def __init__(self, mark: bytes = b"") -> None:
@@ -23,7 +24,7 @@ class ShellPreamble:
         self._last = b""
 
     def strip_output(self, data: bytes) -> bytes:
-        """Return the program's own part of the next bytes of standard output."""
+        """Process the next bytes of standard output. Return the part that the program printed."""
         if self.has_begun:
             return data
         before, mark, own = (self._last + data).partition(self._mark)
@@ -32,12 +33,14 @@ class ShellPreamble:
         return own
 
     def strip_errors(self, errors: bytes) -> bytes:
-        """Return the program's own part of its standard error; all of it if the mark is missing."""
+        """Return the part of standard error that the program printed. Without a mark, return
+        everything.
+        """
         before, mark, own = errors.partition(self._mark) if self._mark else (errors, b"", b"")
         return own if mark else before
 
     @property
     def last_line(self) -> str:
-        """Last line that was printed by a child whose program never began."""
+        """Last non-empty line that the login shell printed; empty once the program has begun."""
         lines = [] if self.has_begun else self._last.decode("utf-8", "replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")

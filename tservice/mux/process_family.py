@@ -22,26 +22,26 @@ from tservice.core.clock import sleep
 
 PROC = Path("/proc")
 AT_ONCE = 100
-"""Processes that are examined in one turn of the reactor."""
+"""Number of processes that are examined in one turn of the reactor."""
 SETTLE = 1.0
-"""Seconds that processes get to exit after the hangup."""
+"""Seconds that processes get to exit after SIGHUP."""
 LOOK_EVERY = 0.02
 MOST = 50
 """Maximum number of leftover processes that are reported."""
 COMMAND_CHARS = 200
-"""Maximum number of characters of a reported command line."""
+"""Maximum number of characters reported of a process's command line."""
 ENVIRON_BYTES = 256 * 1024
-"""Maximum number of bytes read of a process's environment."""
+"""Maximum number of bytes that are read of a process's environment."""
 
 SILENT_SHELLS = frozenset({"ash", "busybox", "dash", "mksh", "posh"})
-"""Shells that do not hang up their jobs when they are hung up, and have no C{disown}."""
+"""Shells that do not pass SIGHUP on to their jobs, and have no C{disown}."""
 
 
 @frozen(kw_only=True)
 class LeftoverProcess:
-    """Process that outlives its pane.
+    """Process that is still alive after its pane has ended.
 
-    @ivar command: its command line as one line, truncated to L{COMMAND_CHARS}.
+    @ivar command: the command line of the process, truncated to L{COMMAND_CHARS}.
     """
 
     pid: int
@@ -49,17 +49,19 @@ class LeftoverProcess:
 
 
 class ProcessFamily(Protocol):
-    """The processes of one pane."""
+    """Processes that a pane's program started."""
 
     async def hang_up_jobs(self) -> None:
-        """Send SIGHUP to the jobs of an ended shell, if the shell does not do so itself."""
+        """Send SIGHUP to the jobs of a shell that has ended, if this kind of shell does not do
+        so.
+        """
 
     async def find_leftovers(self) -> tuple[LeftoverProcess, ...]:
         """Return the processes that are still alive after L{SETTLE} seconds."""
 
 
 class UnknownProcessFamily:
-    """Processes of a pane that this machine cannot see."""
+    """Family of a pane whose processes this machine cannot see."""
 
     async def hang_up_jobs(self) -> None:
         """Do nothing, because no process is known."""
@@ -73,8 +75,8 @@ class UnknownProcessFamily:
 class ProcessStat:
     """Process as described by C{/proc/<pid>/stat}.
 
-    @ivar terminal: the process's session id, which is the pid of the session leader.
-    @ivar start: the start time, which distinguishes it from a later process with the same pid.
+    @ivar terminal: the kernel's session id of the process: the pid of the session leader.
+    @ivar start: the start time, which distinguishes the process from a later one with the same pid.
     @ivar owner: the user id.
     """
 
@@ -87,12 +89,13 @@ class ProcessStat:
 
 @frozen(kw_only=True)
 class LocalProcessFamily:
-    """Processes of a pane's program on this machine.
+    """Processes that a pane's program started on this machine.
 
     @ivar program: the pane's program.
-    @ivar mark: the variable that the environment of every process in the pane contains.
+    @ivar mark: an environment variable that every process in the pane inherits.
     @ivar shell: the name of the program's executable.
-    @ivar known: the pids and start times of the program's descendants when this object was made.
+    @ivar descendants: pids and start times of the program's descendants, as of the creation of this
+        object.
     """
 
     clock: IReactorTime
@@ -103,7 +106,10 @@ class LocalProcessFamily:
 
     @classmethod
     async def from_pid(cls, clock: IReactorTime, pid: int, session_id: str) -> ProcessFamily:
-        """Return the family of the running program with this pid."""
+        """Return the family of the running program with this pid.
+
+        The family is empty if no such process runs.
+        """
         program = read_process(pid)
         if program is None:
             return UnknownProcessFamily()
@@ -140,7 +146,7 @@ class LocalProcessFamily:
         )
 
     async def _find_members(self) -> list[ProcessStat]:
-        """Return the living members, except the pane's program and its keeper."""
+        """Return the living processes of the family, except the pane's program and its keeper."""
         ours = {self.program.pid, self.program.terminal}
         return [
             each
@@ -158,7 +164,7 @@ class LocalProcessFamily:
 
 
 def read_process(pid: int) -> ProcessStat | None:
-    """Return a living process. Return C{None} if there is none, or if it is a zombie."""
+    """Return a living process. Return C{None} if no process has that pid, or if it is a zombie."""
     try:
         folder = PROC / str(pid)
         owner = os.stat(folder).st_uid
@@ -186,7 +192,7 @@ async def _iterate_processes(clock: IReactorTime) -> AsyncIterator[ProcessStat]:
 
 
 def _is_alive(process: ProcessStat) -> bool:
-    """Return true if this very process still lives, even if its parent has changed."""
+    """Return true if this process is still alive, even if its parent has changed."""
     found = read_process(process.pid)
     return found is not None and found.start == process.start
 
@@ -210,8 +216,9 @@ def _collect_descendants(pid: int, found: list[ProcessStat]) -> frozenset[tuple[
 
 
 def _has_environment_mark(pid: int, mark: bytes) -> bool:
-    """Return true if the process was started with C{mark} in its environment. An unreadable
-    environment counts as no.
+    """Return true if the process was started with C{mark} in its environment.
+
+    If the environment cannot be read, return false.
     """
     try:
         with (PROC / str(pid) / "environ").open("rb") as file:
@@ -221,7 +228,7 @@ def _has_environment_mark(pid: int, mark: bytes) -> bool:
 
 
 def _hang_up_process(process: ProcessStat) -> None:
-    """Hang up a process, unless its pid belongs to another process by now."""
+    """Send SIGHUP to a process, unless its pid was reused by another process."""
     try:
         held = os.pidfd_open(process.pid)
     except OSError:
@@ -237,7 +244,7 @@ def _hang_up_process(process: ProcessStat) -> None:
 
 
 def _read_command_line(pid: int) -> str:
-    """Return the command line of a process, or its name if it has no command line."""
+    """Return the command line of a process, or the process's name if the command line is empty."""
     for name in ("cmdline", "comm"):
         with suppress(OSError):
             data = (PROC / str(pid) / name).read_bytes()[: 4 * COMMAND_CHARS]

@@ -1,7 +1,7 @@
-"""Detection of rows that tmux wrapped. Pure.
+"""Detection of rows that tmux wrapped.
 
-tmux shows this only in the output of C{capture-pane -J}, where a wrapped row and the next one are
-one line.
+Only the output of C{capture-pane -J} shows this: there, a wrapped row and the next row are one
+line.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from tservice.terminal.wrapped_lines import count_cells
 _SHIFTS = bytes((14, 15))
 _JOINER = "\u200d"
 _NEAR = 512
-"""Bytes within which the first character of a row comes, after its styles."""
+"""Bytes at the start of a row that contain its styles and its first character."""
 
 
 def find_wrapped_rows(rows: Sequence[bytes], lines: Sequence[bytes], cols: int) -> frozenset[int]:
     """Return the indices of C{rows} that continue in the next row.
 
-    @param rows: the rows as printed one by one.
+    @param rows: the rows as printed without C{-J}.
     @param lines: the same rows as printed with C{-J}.
-    @param cols: columns of the screen. A terminal wraps a row only where it is full.
+    @param cols: columns of the screen. A terminal wraps a row only where the row is full.
     """
     found: set[int] = set()
     at = 0
@@ -60,7 +60,7 @@ def is_full(row: bytes, following: bytes, cols: int) -> bool:
 
 
 def _count_cells(text: bytes) -> tuple[int, int]:
-    """Return the minimum and maximum number of cells of a text.
+    """Return the minimum and maximum number of cells that a text takes.
 
     Some characters have one or two cells, depending on tmux's version and library. A character that
     is joined to another has none.
@@ -85,7 +85,10 @@ def _is_unsure(character: str) -> bool:
 
 
 def fills_last_row(line: bytes, cols: int) -> bool:
-    """Return true if the last row of a joined C{line} is full, as far as this can be determined."""
+    """Return true if the last screen row of C{line} is full, as far as this can be determined.
+
+    @param line: a line of joined rows.
+    """
     text = _strip_styles(line)
     return bool(text) and (not text.isascii() or len(text) % cols == 0)
 

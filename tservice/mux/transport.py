@@ -1,4 +1,4 @@
-"""Transport to tmux in a place, independent of the connection in between."""
+"""Interface of the transports to tmux servers, independent of the kind of connection."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tservice.mux.process_family import ProcessFamily
 
 
 class ServerReachability(Enum):
-    """Result of the check for a listening server. After L{UNKNOWN} nothing is changed and nothing
-    is killed.
+    """Result of a check for a listening server. After L{UNKNOWN}, callers change and kill
+    nothing.
     """
 
     HERE = "here"
@@ -26,10 +26,10 @@ class ServerReachability(Enum):
 
 
 class PreopenedChild(Protocol):
-    """Provider of a child that was started before it was needed."""
+    """Provider of a child process that was started before it was needed."""
 
     def hand_over(self, protocol: ProcessProtocol) -> bool:
-        """Hand the child to C{protocol}; return false if there is none."""
+        """Hand the child to C{protocol}. Return false if no child is ready."""
 
     def open_ahead(self) -> None:
         """Start a child in advance."""
@@ -39,12 +39,14 @@ class PreopenedChild(Protocol):
 class ChildSpec:
     """Description of a child process to start.
 
-    @ivar argv: its command; the first word is an absolute path.
-    @ivar env: its whole environment.
-    @ivar first: bytes that it reads before anything else; a child with such input has pipes.
-    @ivar mark: the mark that it prints to both streams before its own output; see
+    @ivar argv: program and arguments. The program is an absolute path.
+    @ivar env: the whole environment of the child.
+    @ivar initial_input: bytes that the child reads before any other input. If not empty, the child
+        is
+        connected by pipes.
+    @ivar mark: line that the child prints to both streams before its own output; see
         L{tservice.mux.preamble}.
-    @ivar spare: may provide a running child with the same words and environment.
+    @ivar preopened: provides a running child with the same arguments and environment, if possible.
     """
 
     argv: list[str]
@@ -58,51 +60,59 @@ class HeldProcess(Protocol):
     """Process whose pid cannot be reused while it is held."""
 
     async def get_liveness(self) -> Liveness:
-        """Return the liveness of the process; never raises."""
+        """Check if the process is alive. This never raises an exception."""
 
     async def send_hangup(self) -> None:
-        """Send SIGHUP, as if its terminal were gone; do nothing if it has ended."""
+        """Send SIGHUP, as the kernel does when a terminal is closed. Do nothing if the process
+        has ended.
+        """
 
     async def kill(self) -> None:
-        """Send SIGKILL; do nothing if it has ended."""
+        """Send SIGKILL. Do nothing if the process has ended."""
 
     async def find_family(self, clock: IReactorTime, session_id: str) -> ProcessFamily:
-        """Return the processes that it has started, as the program of that session's pane."""
+        """Return the processes that this process started, as the program of that session's pane."""
 
     def close(self) -> None:
-        """Release the process."""
+        """Release the process, so that its pid can be reused."""
 
 
 class TmuxTransport(Protocol):
-    """Connection to the tmux servers of one place.
+    """Connection to the tmux servers of one location.
 
     Every call returns within a few seconds, even over a slow or broken connection. A state that
-    cannot be determined is unknown.
+    cannot be determined is reported as unknown.
     """
 
     def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
     ) -> ChildSpec:
-        """Return a child that runs C{tmux arguments} there, on the server of that socket.
+        """Return a child that runs C{tmux arguments} on the server with this socket.
 
         @param env: the environment of tmux.
-        @raise MuxError: nothing can be run there now.
+        @raise MuxError: the location cannot run a process now.
         """
 
     async def wait_until_ready(self) -> None:
-        """Wait until looking for a server there makes sense; return immediately if it is local."""
+        """Wait until a check for a server makes sense. Return immediately for a local server."""
 
     def request_connection(self) -> None:
-        """Announce that input is about to be typed there: a closed connection is retried now."""
+        """Announce that input is about to be typed. If the connection is closed, retry to
+        connect now.
+        """
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
-        """Return the reachability of the server on that socket. Never raises."""
+        """Check if a server listens on that socket. This never raises an exception."""
 
     async def acquire_process(self, pid: int) -> HeldProcess | None:
-        """Hold a process there; return C{None} if there is none, or if it belongs to another place.
+        """Hold a process of this location.
 
-        If that cannot be determined, the held process answers L{Liveness.UNKNOWN}.
+        Return C{None} if no process has that pid, or if it belongs to another location. If this
+        cannot be
+        determined, the held process reports L{Liveness.UNKNOWN}.
         """
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
-        """Hold the server that listens on that socket; return C{None} if none was seen."""
+        """Hold the server process that listens on that socket. Return C{None} if no server was
+        found.
+        """

@@ -1,4 +1,4 @@
-"""Typed input: raw bytes in pieces, and text that is safe to paste."""
+"""Preparation of typed input: raw bytes in pieces, and text that is safe to paste."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from attrs import evolve
 from tservice.mux.interface import InputMark
 
 PIECE = 1000
-"""Maximum bytes of one C{send-keys -H}; each takes three characters of its command line."""
+"""Maximum bytes in one C{send-keys -H} command. Each byte takes three characters."""
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def split_input(data: bytes, mark: InputMark | None) -> Iterator[tuple[bytes, InputMark | None]]:
-    """Split C{data} into pieces of one command each, with the mark that goes with each piece.
+    """Split C{data} into pieces for one command each, with the mark to store with each piece.
 
-    Bytes that C{mark} counts as done are skipped. There is at least one piece, so that the mark of
+    Bytes that C{mark} counts as done are skipped. At least one piece is returned, so that the mark
+    of
     an empty write is set too.
     """
     start = min(mark.done, len(data)) if mark is not None else 0

@@ -1,1 +1,1 @@
-"""tmux on the remote end of a command: ssh, or a container engine's C{exec}."""
+"""Runs tmux on remote hosts through ssh, and in containers through the engine's C{exec}."""

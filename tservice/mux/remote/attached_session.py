@@ -1,6 +1,4 @@
-"""Attach to a tmux session that the service did not create, on a user's own server
-(protocol-remote).
-"""
+"""Attaches to an existing tmux session on a user's own tmux server (protocol-remote)."""
 
 from __future__ import annotations
 
@@ -21,16 +19,14 @@ from tservice.mux.tmux.setup import find_no_trouble
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 MOST_LISTED = 200
-"""Maximum number of a server's sessions that are listed; the others are left out."""
+"""Maximum number of listed sessions of a server. Further sessions are left out."""
 
 NAME_LENGTH = 128
-"""Maximum number of characters in the name of a session that can be attached to; a session with a
-longer name is left out.
-"""
+"""Maximum number of characters in a session's name. Sessions with longer names are left out."""
 
 _SHOWN = re.compile(r"([0-9]{1,10}) ([0-9]{1,12}) ([0-9]{1,10}) ([0-9]{1,6}) ([0-9]{1,6}) (.*)")
-"""Line of the listing. The limits on digits exceed anything that tmux prints, because the remote
-output may not come from tmux.
+"""Pattern of one line of the session list. The limits on digits exceed anything that tmux prints,
+because the remote output may not come from tmux.
 """
 
 _FIELDS = (
@@ -42,16 +38,17 @@ LIST = join_programs(
     remote_programs.NEEDS_TMUX,
     b"tmux -u -N list-sessions -F " + quote_words(_FIELDS.encode()) + b" 2>&1 || :",
 )
-"""Shell line whose output L{parse_session_list} parses."""
+"""Shell command that lists the tmux sessions. L{parse_session_list} parses the output."""
 
 
 @frozen(kw_only=True)
 class ListedSession:
-    """Session of a tmux server, as listed.
+    """Session of a user's own tmux server, as listed by tmux.
 
     @ivar attached: the number of attached clients.
-    @ivar created: Unix milliseconds.
-    @ivar cols: columns of its window; C{rows} likewise.
+    @ivar created: time of creation in Unix milliseconds.
+    @ivar cols: columns of the session's window.
+    @ivar rows: rows of the session's window.
     """
 
     name: str
@@ -63,7 +60,7 @@ class ListedSession:
 
 
 def parse_session_list(out: bytes) -> list[ListedSession]:
-    """Parse the output of L{LIST}; empty if no server runs."""
+    """Parse the output of L{LIST}. The result is empty if no tmux server runs."""
     found = []
     for text in out.decode("utf-8", "replace").split("\n"):
         shown = _SHOWN.fullmatch(text)
@@ -82,9 +79,9 @@ def parse_session_list(out: bytes) -> list[ListedSession]:
 
 @frozen
 class AttachedTransport(RemoteTransport):
-    """Transport to the user's own tmux server.
+    """Transport to a user's own tmux server.
 
-    @ivar name: the name of the session, matched exactly.
+    @ivar name: the name of the tmux session, which must match exactly.
     """
 
     name: str
@@ -140,17 +137,17 @@ def _has_session_line(target: str) -> bytes:
 
 @frozen
 class NoSockets:
-    """Socket store for servers that the service does not own; it holds nothing."""
+    """Empty socket store, for servers that the service does not own."""
 
     async def prepare_folder(self) -> None:
-        """Do nothing."""
+        """Do nothing, because the service creates no sockets here."""
 
     def get_socket_path(self, session_id: str) -> Path:
-        """Return a path that only names the session in messages."""
+        """Return a path that identifies the session in messages. No socket exists at this path."""
         return Path(session_id)
 
     async def remove_socket(self, session_id: str) -> None:
-        """Do nothing."""
+        """Do nothing, because the service creates no sockets here."""
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
         raise OSError("the program is already running")
@@ -161,7 +158,10 @@ class NoSockets:
 
 @frozen(kw_only=True)
 class AttachedSetup:
-    """Setup for one session on the user's own server."""
+    """Setup for attaching to one session on a user's own tmux server.
+
+    @ivar name: the name of the tmux session.
+    """
 
     remote: RemoteEnd
     name: str

@@ -1,7 +1,8 @@
-"""Channel that is opened before it is needed.
+"""Remote channel that is opened before a program needs it.
 
 Opening a channel takes sshd two round trips, because it reads no input before the channel's program
-runs. So one idle channel waits for its line, and the next program starts after a single round trip.
+runs. So one idle channel waits for its command line, and the next program starts after one round
+trip.
 """
 
 from __future__ import annotations
@@ -19,15 +20,19 @@ from twisted.python.failure import Failure
 from tservice.core.timers import NamedTimers
 
 WAITS = 60.0
-"""Seconds that an idle channel is kept; the remote end holds nothing of ours for longer."""
+"""Seconds that an idle channel is kept open."""
 
 MOST_HEARD = 16 * 1024
-"""Bytes that a login shell may print while the channel is idle; a channel with more is closed."""
+"""Maximum bytes that a login shell may print while the channel is idle. A channel with more output
+is
+closed.
+"""
 
 
 class PreopenedChannel:
-    """Keeper of at most one idle child. L{open_ahead} opens it, and a new one is opened when it is
-    taken.
+    """Keeps at most one idle child process with an open channel.
+
+    L{open_ahead} opens the channel. Once the child is handed over, a new one is opened.
 
     @param argv: returns the command of a new child.
     @param env: the environment of the child.
@@ -50,9 +55,9 @@ class PreopenedChannel:
         self._closed = False
 
     def hand_over(self, protocol: ProcessProtocol) -> bool:
-        """Hand the idle child to C{protocol}. Return false if there is none.
+        """Hand the idle child to C{protocol}. Return false if no child is idle.
 
-        The protocol is connected immediately. It receives all output of the child and its end.
+        The protocol is connected immediately. It receives all output and the exit of the child.
         """
         waiting, self._waiting = self._waiting, None
         if waiting is None:
@@ -63,7 +68,7 @@ class PreopenedChannel:
         return True
 
     def open_ahead(self) -> None:
-        """Open an idle child, unless one exists."""
+        """Start an idle child with an open channel, unless one exists."""
         self._timers.cancel_timer("next")
         if self._closed or self._waiting is not None:
             return
@@ -77,7 +82,7 @@ class PreopenedChannel:
         self._timers.schedule_call("over", WAITS, self._close_idle)
 
     def close(self) -> None:
-        """Close the idle child and never open another."""
+        """Kill the idle child. No other child is started afterwards."""
         self._closed = True
         self._close_idle()
 
@@ -94,9 +99,9 @@ class PreopenedChannel:
 
 
 class _IdleChildProtocol(ProcessProtocol):
-    """Protocol of an idle child; it buffers output until another protocol takes over.
+    """Protocol of an idle child. It buffers output until another protocol takes over.
 
-    @param ended: called once the child is useless, unless it was handed over.
+    @param ended: called once the child can no longer be used, unless it was handed over.
     """
 
     transport: Any
@@ -108,7 +113,7 @@ class _IdleChildProtocol(ProcessProtocol):
         self._size = 0
 
     def hand_over(self, heir: ProcessProtocol) -> None:
-        """Forward everything to C{heir} from now on, beginning with the buffered output."""
+        """Forward all events to C{heir} from now on, beginning with the buffered output."""
         self._heir = heir
         heir.makeConnection(self.transport)
         heard, self._heard = self._heard, []
@@ -116,7 +121,7 @@ class _IdleChildProtocol(ProcessProtocol):
             heir.childDataReceived(number, data)
 
     def kill_child(self) -> None:
-        """Kill the child now."""
+        """Kill the child process immediately."""
         with suppress(ProcessExitedAlready):
             self.transport.signalProcess("KILL")
         self.transport.loseConnection()

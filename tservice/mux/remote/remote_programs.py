@@ -1,4 +1,4 @@
-"""Programs that run on the remote end, as text for its shell. Pure.
+"""Shell commands that run on the remote host.
 
 They use only POSIX and tools that every system has: Debian's dash, Alpine's busybox.
 """
@@ -21,7 +21,7 @@ from tservice.mux.tmux.control_client import FREE
 from tservice.mux.tmux.setup import CONFIGURATION
 
 PREFIX = "service-"
-"""Prefix of a session's id in the name of its server (protocol-remote)."""
+"""Prefix of a tmux server's name on the remote host; the session id follows (protocol-remote)."""
 
 MINIMUM = (3, 2)
 
@@ -33,14 +33,15 @@ _NOT_OURS = b"unset TMUX TMUX_PANE TERM_PROGRAM TERM_PROGRAM_VERSION SHLVL OLDPW
 OF_THE_WAY = b"unset TMUX TMUX_PANE SSH_CLIENT SSH_CONNECTION SSH_TTY"
 
 FOLDER = b"tservice_d=${TMUX_TMPDIR:-/tmp}/tmux-$(id -u)"
-"""Shell assignment of tmux's socket folder, mode 0700."""
+"""Shell assignment of the variable that holds tmux's socket folder (mode 0700)."""
 
 _BESIDE = (
     b"tservice_c=$(command -v -- %b); case $tservice_c in /*) tservice_c=${tservice_c%%/*}; "
     b'[ -x "$tservice_c/node" ] && PATH=$tservice_c:$PATH;; esac'
 )
-"""Shell text that puts the folder of a program on C{PATH} if it also contains C{node}, so that npm
-programs run with their own Node.
+"""Shell command that adds a program's folder to C{PATH} if the folder also contains C{node}, so
+that
+npm programs run with the Node.js of the same installation.
 """
 
 _PRIVATE = (
@@ -52,26 +53,31 @@ NEEDS_TMUX = b"command -v tmux >/dev/null || { echo 'tmux is missing there' >&2;
 
 
 def name_server(session_id: str) -> str:
-    """Return the name of a session's server on the remote end."""
+    """Return the name of a session's tmux server on the remote host."""
     return PREFIX + session_id
 
 
 def exec_tmux(name: str, *arguments: str) -> bytes:
-    """Return a shell command that replaces the shell by tmux."""
+    """Return a shell command that replaces the shell by tmux.
+
+    @param name: the name of the tmux server.
+    """
     return b"exec " + quote_words(*map(os.fsencode, ("tmux", "-u", "-L", name, *arguments)))
 
 
 def attach_line(name: str, *arguments: str) -> bytes:
-    """Return a line that runs tmux on the server of that name."""
+    """Return a command line that runs tmux with C{arguments} on the server C{name}."""
     return join_programs(OF_THE_WAY, exec_tmux(name, *arguments))
 
 
 def start_line(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
-    """Return a line that starts a server with C{spec} in it and becomes its first client.
+    """Return a command line that starts a tmux server with C{spec} in it and becomes its first
+    client.
 
-    The line fails if a server of that name runs.
+    The command fails if a server of that name runs.
 
-    @param preface: the file to print first; empty for none.
+    @param token: unguessable word that authenticates the keeper's messages.
+    @param preface: path of the file to print first; empty for none.
     @raise MuxError: a value cannot be stored in an environment.
     """
     conf = b"$tservice_d/" + os.fsencode(name) + b".conf"
@@ -119,7 +125,10 @@ def start_line(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes
 
 
 def _export_terminal(named: bytes) -> bytes:
-    """Return shell text that finds the pane's C{TERM}, unless the environment names one."""
+    """Return a shell command that chooses the pane's C{TERM}.
+
+    @param named: C{TERM} of the pane's environment, which takes precedence; empty if not set.
+    """
     if named:
         return b"export TSERVICE_PANE_TERM=" + quote_word(named)
     files = b" ".join(
@@ -133,8 +142,9 @@ def _export_terminal(named: bytes) -> bytes:
 
 
 def pane_program(spec: PaneSpec, token: bytes) -> bytes:
-    """Return shell text that becomes the program of C{spec} inside the pane.
+    """Return the shell command that starts the program of C{spec} inside the pane.
 
+    @param token: unguessable word that authenticates the keeper's messages.
     @raise ValueError: a value cannot be stored in an environment.
     """
     said = b"printf '\\033]7773;%%s;%%s;%%s\\007' %b " % quote_word(token)
@@ -159,9 +169,9 @@ REACHED, ENDED = b"here\n", b"gone\n"
 
 
 def reachability_line(name: str) -> bytes:
-    """Return a line that prints L{REACHED} or L{ENDED}; any other output is inconclusive.
+    """Return a command line that prints L{REACHED} or L{ENDED}. Other output is inconclusive.
 
-    The line asks twice, because a starting server refuses connections for a moment.
+    The command checks twice, because a starting server refuses connections for a moment.
     """
     file = quote_word(os.fsencode(name))
     ask = quote_words(b"tmux", b"-N", b"-L", os.fsencode(name), b"display-message", b"-p", b"x")
@@ -178,8 +188,8 @@ def reachability_line(name: str) -> bytes:
 
 
 def cleanup_line(name: str) -> bytes:
-    """Return a line that removes the files of an ended server. It also removes the folder once it
-    is empty.
+    """Return a command line that removes the files of an ended server, and the folder if it is
+    then empty.
     """
     file = quote_word(os.fsencode(name))
     names = b" ".join(b'"$tservice_d/"%b%b' % (file, end) for end in (b"", b".conf", b".preface"))
@@ -193,11 +203,11 @@ FOUND = join_programs(
     b'for tservice_f in "$tservice_d"/service-*; do [ -S "$tservice_f" ] && '
     b"printf '%s\\n' \"${tservice_f##*/}\"; done; true",
 )
-"""Shell line that prints the names of the service's servers on the remote end."""
+"""Shell command that prints the names of the service's tmux servers on the remote host."""
 
 
 def preface_line(name: str) -> bytes:
-    """Return a line that writes the rest of its input to a file and prints the file's path."""
+    """Return a command line that writes its standard input to a file and prints the file's path."""
     file = b'"$tservice_d/"%b.preface' % quote_word(os.fsencode(name))
     return join_programs(FOLDER, _PRIVATE, b"cat > %b && printf '%%s' %b" % (file, file))
 
@@ -210,15 +220,20 @@ _IDENTITY = (
 
 
 def identity_line(pid: int) -> bytes:
-    """Return a line that prints the start time of this user's process with that pid. The start time
-    distinguishes it from a later process with the same pid.
+    """Return a command line that prints the start time of this user's process with that pid. The
+    start
+    time distinguishes the process from a later one with the same pid.
     """
     return join_programs(_IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid))
 
 
 def signal_line(pid: int, identity: bytes, name: bytes) -> bytes:
-    """Return a line that signals the process if its identity still matches. It prints C{alive} or
-    C{dead}.
+    """Return a command line that signals the process if its start time still matches.
+
+    The command prints C{alive} or C{dead}.
+
+    @param identity: the start time as printed by L{identity_line}.
+    @param name: the name of the signal.
     """
     same = b'[ "$(tservice_id %d)" = %b ]' % (pid, quote_word(identity))
     return join_programs(
@@ -227,8 +242,9 @@ def signal_line(pid: int, identity: bytes, name: bytes) -> bytes:
 
 
 def listener_line(name: str) -> bytes:
-    """Return a line that prints the pid of the process listening as C{name}; empty output means
-    unknown.
+    """Return a command line that prints the pid of the tmux server C{name}.
+
+    Empty output means that the pid is unknown.
     """
     return join_programs(
         FOLDER,

@@ -1,4 +1,4 @@
-"""Run short programs on the remote end."""
+"""Runs short programs on a remote host or in a container."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from tservice.mux.remote.shell_quoting import HEARING, MARK, SPOKEN
 from tservice.mux.transport import PreopenedChild
 
 RUN_TIMEOUT = 10.0
-"""Seconds for a short program, including the connection."""
+"""Maximum seconds for a short remote program, including the connection."""
 
 MAX_ANSWER = 1024 * 1024
-"""Maximum bytes of its standard output; a program that prints more is killed."""
+"""Maximum bytes of standard output. A program that prints more is killed."""
 
 MAX_ERRORS = 2000
-"""Bytes kept from the end of its standard error."""
+"""Number of bytes that are kept from the end of standard error."""
 
 CUT = 255
-"""Exit status of ssh when the connection fails; a container engine's C{exec} uses 125 to 127."""
+"""Exit status of ssh if the connection fails. A container engine's C{exec} uses 125 to 127."""
 
 
 class RemoteError(Exception):
-    """The remote end is out of reach or did not answer in time: the program may or may not have
-    run.
+    """Raised if the remote host cannot be reached or did not answer in time. The program may have
+    run or
+    not.
     """
 
 
@@ -51,16 +52,18 @@ class RemoteResult:
 
 @frozen(kw_only=True)
 class RemoteChannel:
-    """Description of how to run commands on the remote end, as children of this process.
+    """Settings for running commands on a remote host through local child processes.
 
-    @ivar prefix: returns the words to put before the command, for each child; the first is an
-        absolute path.
-    @ivar spoken: the remote end takes one text for a login shell, as ssh does, instead of words.
+    @ivar prefix: returns the program and arguments that precede the remote command, for each child.
+        The program is an absolute path.
+    @ivar takes_shell_text: true if the remote command is one text for a login shell, as with ssh;
+        false if it is a list of arguments.
     @ivar env: the environment of the local child.
-    @ivar open: returns true while the connection is open; a closed connection is not tried.
-    @ivar ready: waits until an attempt to connect makes sense.
-    @ivar wanted: requests an attempt to connect now, because a client needs the connection.
-    @ivar spare: provides a preopened child where opening one takes long.
+    @ivar is_open: returns true while the connection is open. Nothing is run while it is closed.
+    @ivar wait_until_ready: waits until an attempt to connect makes sense; C{None}: never wait.
+    @ivar request_connection: requests an attempt to connect now, because a client needs the
+        connection.
+    @ivar preopened: provides a child that was started in advance; C{None} if starting one is fast.
     """
 
     prefix: Callable[[], Sequence[str]]
@@ -72,22 +75,24 @@ class RemoteChannel:
     preopened: PreopenedChild | None = None
 
     def build_argv(self) -> list[str]:
-        """Return the command that runs one line, which it reads from its standard input, on the
-        remote end.
+        """Return the local command that runs one command line on the remote host.
+
+        The remote end reads that line from its standard input.
         """
         return [*self.prefix(), *((SPOKEN,) if self.takes_shell_text else HEARING)]
 
 
 class RemoteEnd(Protocol):
-    """Remote end that runs programs."""
+    """Remote host or container on which programs can be run."""
 
     @property
     def channel(self) -> RemoteChannel:
-        """Description of how to run commands there."""
+        """Settings for running commands on this remote host."""
 
     async def run_program(self, program: bytes, data: bytes = b"") -> RemoteResult:
-        """Run a line of L{tservice.mux.remote.shell_quoting} with C{data} as its input.
+        """Run a command line on the remote host, with C{data} as its standard input.
 
+        @param program: shell text made with L{tservice.mux.remote.shell_quoting}.
         @raise RemoteError: the result is unknown.
         """
 
@@ -144,7 +149,7 @@ class _RemoteProgramProtocol(ProcessProtocol):
         self._errors = b""
 
     def give_up(self) -> None:
-        """Stop waiting and kill the child."""
+        """Stop waiting for the program and kill the local child."""
         self.given_up = True
         if self.transport is not None:
             with suppress(ProcessExitedAlready):

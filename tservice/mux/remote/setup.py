@@ -1,4 +1,4 @@
-"""Setups of tmux servers on the remote end. Nothing of the service is installed there."""
+"""Setups of tmux servers on remote hosts. The service installs nothing on the remote host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RemoteSockets:
     remote: RemoteEnd
 
     async def prepare_folder(self) -> None:
-        """Do nothing: the first server creates the folder."""
+        """Do nothing, because the first server creates the folder."""
 
     def get_socket_path(self, session_id: str) -> Path:
         if not SESSION_ID.fullmatch(session_id):
@@ -65,7 +65,7 @@ class RemoteSockets:
 
 @frozen(kw_only=True)
 class RemoteSetup:
-    """Setup for the servers of one remote place."""
+    """Setup for the tmux servers of one remote location."""
 
     remote: RemoteEnd
     is_foreign: bool = True
@@ -89,12 +89,12 @@ class RemoteSetup:
 
 
 class RemoteEndRegistry(Protocol):
-    """Remote ends of all places of a kind."""
+    """Registry of the remote ends of all locations of one kind."""
 
     def get_link(self, place: Location) -> RemoteEnd:
-        """Return the remote end of C{place}.
+        """Return the remote end of the location C{place}.
 
-        @raise MuxError: there is none.
+        @raise MuxError: no remote end exists for that location.
         """
 
     def list_links(self) -> Sequence[RemoteEnd]:
@@ -103,7 +103,9 @@ class RemoteEndRegistry(Protocol):
 
 @frozen
 class RemoteSetups:
-    """Setups for all remote places of a kind; pass it to C{build_mux}."""
+    """Setups for all remote locations of one kind, as an argument of
+    L{tservice.mux.build.build_mux}.
+    """
 
     remotes: RemoteEndRegistry
 

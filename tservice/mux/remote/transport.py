@@ -1,4 +1,4 @@
-"""Transport to tmux on the remote end of a L{Way}."""
+"""Transport to tmux servers on a L{RemoteEnd}."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from tservice.mux.remote.shell_quoting import MARK
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 PID_DIGITS = 10
-"""Maximum number of digits in a pid; the remote output may be anything."""
+"""Maximum number of digits in a pid. The limit exists because the remote output is untrusted."""
 
 
 @frozen
 class RemoteTransport:
-    """Transport to remote servers. The last part of the socket's path is the name of the server."""
+    """Transport to remote tmux servers. The last part of a socket's path is the name of the
+    server.
+    """
 
     remote: RemoteEnd
 
@@ -75,8 +77,9 @@ class RemoteTransport:
 
 
 def build_remote_child(far: RemoteEnd, first: bytes) -> ChildSpec:
-    """Return a child that runs a line on the remote end.
+    """Return a child that runs a command line on the remote host.
 
+    @param first: the command line, which the remote end reads first.
     @raise MuxTimeout: the connection is known to be closed, so the state of the remote end is
         unknown.
     """
@@ -94,8 +97,9 @@ def build_remote_child(far: RemoteEnd, first: bytes) -> ChildSpec:
 
 @frozen
 class RemoteProcess:
-    """Remote process, identified by pid and start time, which are checked and signalled in one
-    step.
+    """Remote process, identified by pid and start time. One remote command checks both and sends
+    the
+    signal.
 
     @ivar identity: the start time; C{None} if it could not be determined.
     """
@@ -129,7 +133,7 @@ class RemoteProcess:
         return UnknownProcessFamily()
 
     def close(self) -> None:
-        """Do nothing: this machine holds no resource."""
+        """Do nothing, because this machine holds no resource of the remote process."""
 
 
 def _encode_environment(env: Mapping[str, str]) -> dict[bytes, bytes]:

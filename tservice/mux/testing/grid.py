@@ -1,4 +1,4 @@
-"""Grid of a fake pane: pyte, read the way tmux prints a pane."""
+"""Screen grid of a fake pane, based on pyte and read the way tmux prints a pane."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _CURSOR = 25
 class _HistoryScreen(pyte.Screen):
     """Pyte screen with history, an alternate screen and a record of wrapped rows.
 
-    Each row has an attribute C{wrapped}, which moves with it when it scrolls.
+    Each row has an attribute C{wrapped}, which moves with the row when the screen scrolls.
     """
 
     def __init__(self, cols: int, rows: int, history_limit: int) -> None:
@@ -88,7 +88,7 @@ class _HistoryScreen(pyte.Screen):
             self._clear_wrap_marks(y)
 
     def _clear_wrap_marks(self, y: int) -> None:
-        """Forget that a row was wrapped, and that the row above continues in it, as tmux does."""
+        """Clear the wrap marks of row C{y} and of the row above, as tmux does."""
         if all(cell == _BLANK for cell in self.buffer[y].values()):
             self.buffer.pop(y)
         self._get_row(y).wrapped = False
@@ -109,12 +109,12 @@ class _HistoryScreen(pyte.Screen):
 
     @property
     def main_lines(self) -> Any:
-        """Lines of the main screen while the alternate one is shown."""
+        """Lines of the main screen while the alternate screen is shown."""
         return None if self._main is None else self._main[0]
 
     @property
     def main_cursor(self) -> tuple[int, int]:
-        """Caret of the main screen while the alternate one is shown."""
+        """Caret position of the main screen while the alternate screen is shown."""
         return (0, 0) if self._main is None else (self._main[1].x, self._main[1].y)
 
     def index(self) -> None:
@@ -141,9 +141,9 @@ class _HistoryScreen(pyte.Screen):
 
 @frozen(kw_only=True)
 class GridState:
-    """State of a capture, except the lines.
+    """State of a grid for a capture, without the lines.
 
-    @ivar cursor_wraps: the caret is after the last column.
+    @ivar cursor_wraps: true if the caret is after the last column.
     """
 
     history_size: int
@@ -159,7 +159,7 @@ class GridState:
 
 
 class FakeGrid:
-    """Terminal grid: takes bytes and returns rows."""
+    """Terminal grid that processes output bytes and returns rows."""
 
     def __init__(self, cols: int, rows: int, history_limit: int) -> None:
         self._screen = _HistoryScreen(cols, rows, history_limit)
@@ -176,7 +176,7 @@ class FakeGrid:
 
     @property
     def flags(self) -> frozenset[str]:
-        """Modes that are set, by their names in tmux."""
+        """Terminal modes that are set, by their names in tmux."""
         found = {name for name, mode in _MODES_OF_TMUX.items() if self.has_mode(mode)}
         found |= {"alternate_on"} if self._screen.is_alternate else set()
         return frozenset(
@@ -188,13 +188,13 @@ class FakeGrid:
         self._stream.feed(data)
 
     def resize(self, cols: int, rows: int) -> None:
-        """Give the screen this size."""
+        """Resize the screen to this number of columns and rows."""
         self._screen.resize(rows, cols)
         self._screen.ensure_vbounds()
         self._screen.ensure_hbounds()
 
     def get_state(self) -> GridState:
-        """Return the cursor, the modes and the amount of history."""
+        """Return the cursor, the modes and the number of history rows."""
         screen = self._screen
         main, main_wrapped = _render_rows(self._main_screen_rows(), screen.columns)
         return GridState(
@@ -215,7 +215,7 @@ class FakeGrid:
         return _render_rows(self._select_rows(history), self._screen.columns)[0]
 
     def find_wrapped_rows(self, history: int) -> frozenset[int]:
-        """Return the indices of L{get_rows} that continue in the next row."""
+        """Return the indices of the rows of L{get_rows} that continue in the next row."""
         return _render_rows(self._select_rows(history), self._screen.columns)[1]
 
     def _select_rows(self, history: int) -> list[Any]:
@@ -239,12 +239,12 @@ class FakeGrid:
 
 @functools.cache
 def grid_glyphs() -> tuple[GlyphRun, ...]:
-    """Return the cells that a grid gives to characters on which systems differ."""
+    """Return the widths that a fake grid gives to characters on which systems differ."""
     return group_runs((ord(each), max(pyte.screens.wcwidth(each), 0)) for each in CHARACTERS)
 
 
 def _render_rows(rows: list[Any], cols: int) -> tuple[tuple[bytes, ...], frozenset[int]]:
-    """Return the text of rows, and the indices of those that continue in the next one."""
+    """Return the text of each row, and the indices of the rows that continue in the next one."""
     texts = [_render_row(row, cols, full=False) for row in rows]
     wrapped: set[int] = set()
     for at, row in enumerate(rows[:-1]):
@@ -272,9 +272,9 @@ def _render_row(line: Any, cols: int, *, full: bool) -> bytes:
 
 
 def _count_written_cells(line: Any, cols: int, full: bool) -> int:
-    """Return the number of cells up to the last that is not blank; missing cells are the default.
+    """Return the number of cells up to the last non-blank one. Missing cells count as blank.
 
-    @param full: count up to the last written cell, even if it is blank.
+    @param full: if true, count up to the last written cell, even if that cell is blank.
     """
     if line.default != _BLANK:
         return cols

@@ -1,4 +1,4 @@
-"""Machine of the fake multiplexer: panes and programs that outlive their clients."""
+"""Fake machine: panes and programs that keep running after their clients have ended."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _ASKED = re.compile(rb"\x1b\](1[01]);\?(\x07|\x1b\\)")
 
 
 class FakeProgram(Protocol):
-    """Program in a fake pane."""
+    """Program that runs in a fake pane."""
 
     def pane_started(self, tty: FakeTty) -> None:
         """Handle the start of the pane."""
 
     def input_received(self, data: bytes) -> None:
-        """Handle typed C{data}."""
+        """Handle C{data} that was typed into the pane."""
 
     def pane_resized(self, cols: int, rows: int) -> None:
         """Handle a new size of the pane."""
 
 
 class FakeTty(Protocol):
-    """Pane as a fake program sees it."""
+    """Terminal of a fake pane, as its program sees it."""
 
     spec: PaneSpec
 
@@ -53,13 +53,14 @@ class FakeTty(Protocol):
         """Print C{data}."""
 
     def exit_program(self, status: int | None = 0, signal: str | None = None) -> None:
-        """End the program; output printed before arrives before."""
+        """End the program. Earlier output arrives before the exit."""
 
 
 class EchoShell:
-    """Line shell that echoes typed text and runs lines.
+    """Simple shell that echoes typed text and runs each entered line.
 
-    @ivar run: returns the output of a line; by default C{echo} is known and other commands are not
+    @ivar run: returns the output of a line. By default, C{echo} works and every other command is
+        not
         found.
     @ivar lines: every line that was entered.
     """
@@ -150,20 +151,21 @@ class _InjectedFault:
 
 @define
 class HostedPane:
-    """Pane and its server, independent of the service that is attached.
+    """Fake pane and its server, independent of the service that is attached.
 
-    @ivar typed: every byte that the program was sent.
+    @ivar typed: every byte that the program received.
     @ivar keys: every named key that was pressed, in order.
-    @ivar pastes: every text that was pasted, as the program got it.
-    @ivar mark: the mark of the last input typed with one.
-    @ivar copy_mode: set by a test; the next typed byte leaves it.
-    @ivar gone: the server has ended.
+    @ivar pastes: every text that was pasted, as the program received it.
+    @ivar mark: the mark of the last input that was typed with a mark.
+    @ivar copy_mode: set by a test; the next typed byte leaves copy mode.
+    @ivar is_gone: true once the server has ended.
     @ivar prints: the number of times that the program printed.
-    @ivar moves: set by a test; one entry for each coming guarded key, true if the screen changes
-        before it.
-    @ivar left: set by a test; the processes that outlive it.
+    @ivar screen_changes: set by a test; one entry for each coming guarded key, true if the screen
+        changes before the key.
+    @ivar leftovers: set by a test; the processes that outlive the pane.
     @ivar colours: the colours that the terminal reports.
-    @ivar restless: set by a test; guards compare rows only, as for a screen that is never quiet.
+    @ivar is_never_quiet: set by a test; guards compare rows only, as for a screen that is never
+        quiet.
     """
 
     spec: PaneSpec
@@ -193,7 +195,7 @@ class HostedPane:
     # -- scripted by a test
 
     def emit_output(self, data: bytes) -> None:
-        """Print C{data} as the program."""
+        """Print C{data} as output of the program."""
         if self.ending is not None or self.is_gone:
             return
         self.prints += 1
@@ -209,12 +211,12 @@ class HostedPane:
                 client.title_changed(self._title)
 
     def send_reply(self, data: bytes) -> None:
-        """Send the terminal's reply to a query of the program."""
+        """Send the program the terminal's reply to its query."""
         self.typed += data
         self.program.input_received(data)
 
     def exit_program(self, status: int | None = 0, signal: str | None = None) -> None:
-        """End the program; the server keeps the pane, as C{remain-on-exit_program} does."""
+        """End the program. The server keeps the pane, as tmux does with C{remain-on-exit}."""
         if self.ending is not None or self.is_gone:
             return
         self.pid = None
@@ -223,7 +225,7 @@ class HostedPane:
             client.process_exited(self.ending)
 
     def lose_server(self) -> None:
-        """End the server and the pane; the outcome of the program stays unknown."""
+        """End the server and the pane. The exit status of the program stays unknown."""
         if self.is_gone:
             return
         self.is_gone, self.pid = True, None
@@ -234,34 +236,40 @@ class HostedPane:
     def inject_fault(
         self, operation: str, error: MuxError, *, skip: int = 0, effect: bool = False
     ) -> None:
-        """Make a coming C{operation} (a method of C{IPane}) raise C{error}, once.
+        """Make a coming call of the L{IPane} method C{operation} raise C{error}, once.
 
         A write counts as one call for each piece of 1,000 bytes.
 
-        @param skip: the number of calls that succeed before.
-        @param effect: the pane performs it before the error is raised: the answer was lost.
+        @param skip: the number of calls that succeed before the failing one.
+        @param effect: true if the pane performs the call before C{error} is raised, as if only the
+            answer
+            was lost.
         """
         self._faults.append(_InjectedFault(operation, error, skip, effect))
 
     def stop_answering(self) -> None:
-        """Stop answering; commands wait and run out of time."""
+        """Stop answering. Commands wait and run out of time."""
         self._held = self._held if self._held is not None else deque()
 
     def resume_answering(self) -> None:
-        """Answer again: waiting commands are performed now, even those that ran out of time."""
+        """Answer again. Waiting commands are performed now, even those that ran out of time."""
         held, self._held = self._held or deque(), None
         for run in held:
             run()
 
     @property
     def is_stopped(self) -> bool:
-        """True while the server is stopped."""
+        """True while the server does not answer."""
         return self._held is not None
 
     # -- called by panes
 
     def run_command(self, operation: str, effect: Callable[[], _T]) -> Deferred[_T]:
-        """Run one command on the server."""
+        """Run one command on the server, once the server answers.
+
+        @param operation: name of the L{IPane} method, for injected faults.
+        @param effect: performs the command and returns its result.
+        """
         if self._held is None:
             return self._run_effect(operation, effect)
         done: Deferred[_T] = Deferred()
@@ -308,7 +316,7 @@ class HostedPane:
         return None
 
     def type_bytes(self, data: bytes, mark: InputMark | None) -> None:
-        """Record keys together with their mark."""
+        """Type C{data} into the program and store C{mark}."""
         if self.ending is not None:
             raise PaneGone(f"the process of session {self.spec.session_id} has ended")
         self.copy_mode = False
@@ -317,7 +325,7 @@ class HostedPane:
         self.program.input_received(data)
 
     def resize(self, cols: int, rows: int) -> None:
-        """Apply a size and notify all clients if it is new."""
+        """Apply a size, and notify all clients if the size is new."""
         if (cols, rows) == (self.cols, self.rows):
             return
         self.cols, self.rows = cols, rows
@@ -333,11 +341,11 @@ def _fail_timed_out(done: Deferred[_T], operation: str) -> None:
 
 
 class FakeHost:
-    """Host of panes that outlive the services attached to them.
+    """Fake machine whose panes outlive the services attached to them.
 
-    @ivar panes: the panes by session id; a pane whose server died stays, like a stale socket.
+    @ivar panes: the panes by session id. A pane whose server died stays, like a stale socket.
     @ivar specs: every spec that was started, in order.
-    @ivar refuse: set it to make the next create raise this error.
+    @ivar start_error: set by a test; the next creation of a pane raises this error.
     """
 
     def __init__(
@@ -355,9 +363,10 @@ class FakeHost:
         return self.panes[session_id]
 
     def start_pane(self, spec: PaneSpec, attach: Callable[[HostedPane], None]) -> HostedPane:
-        """Start a pane; C{attach} is called before its first byte.
+        """Start a pane.
 
-        @raise MuxError: refused, or a server of that session still runs.
+        @param attach: called with the pane before its first output.
+        @raise MuxError: a test injected an error, or a server of that session still runs.
         """
         refusal, self.start_error = self.start_error, None
         if refusal is not None:
@@ -384,5 +393,5 @@ class FakeHost:
         return f"epoch-{self._epochs}"
 
     def lose_server(self, session_id: str) -> None:
-        """End the server of that session."""
+        """End the server of that session. The exit status of its program stays unknown."""
         self.panes.pop(session_id).lose_server()

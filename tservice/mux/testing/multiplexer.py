@@ -66,7 +66,7 @@ _CURSOR_KEYS = frozenset(("Up", "Down", "Right", "Left"))
 
 @implementer(IPane)
 class FakePane:
-    """Pane as one service sees it. Script it through C{hosted}."""
+    """Fake pane, as one service sees it. Tests control it through C{hosted}."""
 
     def __init__(self, host: FakeHost, hosted: HostedPane, log: OutputLog) -> None:
         self.hosted = hosted
@@ -202,7 +202,7 @@ class FakePane:
     # -- internal
 
     def detach(self) -> None:
-        """Detach; the pane keeps running."""
+        """Detach the service. The pane keeps running."""
         self._attached = False
         self.hosted.clients.pop(id(self), None)
 
@@ -314,14 +314,14 @@ class FakePane:
 
 
 def _count_fitting_rows(rows: Sequence[bytes]) -> int:
-    """Return the number of the last C{rows} for which a capture has room."""
+    """Return how many of the last C{rows} fit into one capture."""
     sizes = accumulate(len(row) + LINE_COST for row in reversed(rows))
     return sum(1 for _ in takewhile(lambda size: size <= HISTORY_SIZE, sizes))
 
 
 @implementer(IMultiplexer)
 class FakeMultiplexer:
-    """Multiplexer on the panes of a L{FakeHost}.
+    """Fake multiplexer that runs its panes on a L{FakeHost}.
 
     @param capacity: bytes that each pane's L{OutputLog} keeps.
     """
@@ -338,13 +338,15 @@ class FakeMultiplexer:
         self._panes: list[FakePane] = []
 
     async def create_pane(self, spec: PaneSpec) -> FakePane:
-        """Start C{spec}; its first bytes are in the log when this returns."""
+        """Start a pane as described by C{spec}. Its first output is in the log when this
+        returns.
+        """
         made: list[FakePane] = []
         self.host.start_pane(spec, lambda hosted: made.append(self._attach_pane(hosted)))
         return made[0]
 
     async def adopt_pane(self, session_id: str, place: Location) -> FakePane | None:
-        """Adopt the running pane; its log starts empty and with a new epoch."""
+        """Attach to the running pane. Its log starts empty and with a new epoch."""
         hosted = self.host.panes.get(session_id)
         if hosted is not None and hosted.spec.place.id != place.id:
             return None

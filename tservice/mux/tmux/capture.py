@@ -1,4 +1,4 @@
-"""Capture of a pane's grid at one exact position of its stream."""
+"""Captures a pane's screen and history at one exact position of the output stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tservice.mux.tmux.control_parser import AnswerBlock
 from tservice.terminal.sgr import make_self_contained
 
 PAGE = 1000
-"""History lines of one command: 3 ms in which the pane's server does nothing else."""
+"""History lines read by one command. The pane's server is blocked for 3 ms during this time."""
 
 AT_ONCE = 2 * PAGE
 """Maximum history lines that are read together with the screen in one command."""
@@ -33,19 +33,21 @@ _PLAIN = b"\x1b[m\x1b(B"
 
 
 class SendCommands(Protocol):
-    """Function that sends one line with a known number of commands."""
+    """Function that sends one line with a given number of tmux commands, and returns the
+    answers.
+    """
 
     def __call__(self, line: bytes, answers: int) -> Awaitable[list[AnswerBlock]]: ...
 
 
 @frozen
 class _CaptureSnapshot:
-    """Answers to one line of commands; all of them belong to C{offset} of the log.
+    """Answers to one line of commands. They all belong to C{offset} of the log.
 
-    @ivar above: the lines of the requested history.
-    @ivar behind_wrapped: indices of C{main} that continue in the next row.
-    @ivar wrapped: the same for C{screen}.
-    @ivar goes_on: the last line of the history continues in the row below it.
+    @ivar main_wrapped: indices of rows in C{main} that continue in the next row.
+    @ivar wrapped: indices of rows in C{screen} that continue in the next row.
+    @ivar history_lines: the lines of the requested history.
+    @ivar is_history_continued: true if the last history line continues in the row below.
     """
 
     offset: int
@@ -66,15 +68,17 @@ async def capture_pane(
     quiet: bool,
     version: Version,
 ) -> PaneCapture:
-    """Read the screen and up to C{history} rows above it.
+    """Read the screen and up to C{history} rows above it. C{None} reads the whole history.
 
-    Long history is read in pages, so that keys are not delayed, and then the screen. The result is
-    consistent only if the pane printed nothing in that time. If it printed, a single command reads
-    everything again that has room. That command stops the pane's server, and no other, for about
-    2.5 us a row.
+    Long history is read in pages, so that keys are not delayed, and then the screen is read. The
+    result is consistent only if the pane printed nothing in that time. If the pane printed, one
+    command reads everything again that fits. That command stops only the pane's own server, for
+    about 2.5 us a row.
 
-    @param extra_modes: sequences of modes that tmux does not report.
-    @param quiet: true if bytes of the pane would show in C{log}; pages need that.
+    @param extra_modes: escape sequences of modes that tmux does not report.
+    @param quiet: true if new output of the pane would be visible in C{log}. Without this, history
+        is
+        not read in pages.
     @param version: the version of the pane's tmux.
     """
     if history is not None and history <= AT_ONCE:
@@ -101,8 +105,9 @@ async def capture_pane(
 async def _read_snapshot(
     send: SendCommands, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
 ) -> _CaptureSnapshot:
-    """@param spoiled: the number of screen rows that tmux has overwritten; as many rows above are
-    part of the screen.
+    """@param spoiled: the number of screen rows that tmux has overwritten. The same number of
+        history
+    rows belongs to the screen.
     """
     behind = partial(capture_rows, 0, "-", alternate=True, version=version)
     screen = partial(capture_rows, -spoiled, "-", version=version)
@@ -141,26 +146,30 @@ async def _read_snapshot(
 
 
 def _history_commands(top: int | str, bottom: int, version: Version) -> tuple[bytes, bytes]:
-    """Return commands that print rows as lines, and then the last of them with the row below it."""
+    """Return two commands: one prints history rows as lines, the other prints the last row and the
+    row
+    below it.
+    """
     lines = capture_rows(top, bottom, version=version, joined=True)
     return lines, capture_rows(bottom, bottom + 1, version=version, joined=True)
 
 
 def _is_one_line(edge: AnswerBlock) -> bool:
-    """Return true if the two rows are one line."""
+    """Return true if the two rows in the answer C{edge} were printed as one line."""
     return len(edge.lines) == 1
 
 
 def _count_overwritten_rows(state: PaneState, version: Version) -> int:
-    """Return the number of bottom rows that tmux overwrote with its notice of a dead pane: one
-    before 3.3.
+    """Return the number of bottom rows that tmux overwrote with its notice of a dead pane.
+
+    This is one row before tmux 3.3, and none in later versions.
     """
     scrolled = state.history and "alternate_on" not in state.flags
     return int(version < (3, 3) and state.dead and bool(scrolled))
 
 
 def _strip_unwritten_cells(rows: tuple[bytes, ...], version: Version) -> tuple[bytes, ...]:
-    """Return rows without the never written cells with which tmux before 3.3 fills them up.
+    """Remove the blanks with which tmux before 3.3 fills each row up to its end.
 
     Cells after a colour are kept, because they may be visible.
     """
@@ -182,10 +191,10 @@ def _compute_first_row(history: int | str, spoiled: int) -> int | str:
 
 @frozen
 class _HistoryLines:
-    """Lines above the screen.
+    """History lines above the screen.
 
-    @ivar rows: the number of rows they take: as many as requested, or as fit.
-    @ivar wrapped: the indices of lines that continue in the next one, or in the screen.
+    @ivar rows: the number of screen rows that the lines take: as many as requested or as fit.
+    @ivar wrapped: indices of the lines that continue in the next line, or in the screen.
     """
 
     lines: tuple[bytes, ...]
@@ -214,8 +223,9 @@ async def _read_pages(send: SendCommands, wanted: int, version: Version) -> _His
 
 
 def _join_pages(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _HistoryLines:
-    """@param pages: the newest first. Each begins without a colour and may end in one. The flag of
-    a page is true if its last line continues in the page below it.
+    """@param pages: the pages, newest first. Each begins without a colour and may end in one. The
+        flag of
+    a page is true if its last line continues in the page below.
     """
     lines: list[bytes] = []
     wrapped: set[int] = set()
@@ -281,13 +291,13 @@ _SET = (
 
 
 def build_mode_sequences(state: PaneState) -> bytes:
-    """Return sequences that put a fresh terminal into the modes that tmux reports."""
+    """Return escape sequences that set the modes that tmux reports in a fresh terminal."""
     found = b"".join(sequence for flag, sequence in _SET if flag in state.flags)
     return found if "cursor_flag" in state.flags else found + b"\x1b[?25l"
 
 
 def build_finish_sequences(state: PaneState, screen: Sequence[bytes]) -> bytes:
-    """Return sequences that must follow the rows, because they change where and how rows are
+    """Return escape sequences that must follow the rows, because they change how rows are
     written.
     """
     top, bottom = state.region

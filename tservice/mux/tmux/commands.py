@@ -1,4 +1,4 @@
-"""Command lines for tmux and parsers of their answers. Pure."""
+"""Builders of tmux command lines and parsers of the answers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tservice.mux.keys import KEYS, encode_digit
 from tservice.mux.tmux.control_parser import AnswerBlock
 
 PANE = b"%0"
-"""Pane of a session: the first and only one, unless a user adds panes by hand.
+"""tmux id of a session's pane: the first and only one, unless a user adds panes by hand.
 
-On a server that the service does not own it is another one, and L{substitute_pane} substitutes it.
+On a server that the service does not own, L{substitute_pane} replaces this id by the real one.
 """
 
 WINDOW = b"@0"
@@ -29,7 +29,7 @@ IN_MODE = b"tservice-mode"
 Version = tuple[int, int]
 
 USUAL: Version = (3, 3)
-"""Version of tmux that is assumed if it is unknown; 3.2 to 3.5 are known."""
+"""tmux version that is assumed while the real version is unknown. Versions 3.2 to 3.5 are known."""
 
 NUMBER_MAX = 2**31 - 1
 """Largest pid, size or count that is accepted from tmux."""
@@ -41,10 +41,10 @@ CELLS_MAX = 2**20
 """Maximum cells of a screen that is read; no real screen has more."""
 
 TITLE_BYTES = 4096
-"""Maximum bytes of a title that are kept; a program can set a title of a megabyte."""
+"""Maximum bytes kept of a terminal's title. A program can set a title of a megabyte."""
 
 ORPHANS_MAX = 16
-"""Maximum number of earlier services' clients that are ended at a time; there is usually one."""
+"""Maximum number of orphaned control clients that are ended at a time. Usually there is one."""
 
 _MARK_ID = re.compile(rf"[A-Za-z0-9-]{{1,{MARK_ID_MAX}}}")
 _MARK_STEP = re.compile(r"[A-Za-z]{1,32}")
@@ -103,7 +103,7 @@ def quote_nested(value: bytes) -> bytes:
 
 
 def substitute_pane(line: bytes, pane: bytes) -> bytes:
-    """Replace L{PANE} in a line by C{pane}."""
+    """Replace the id L{PANE} by the id C{pane} in a command line."""
     return line if pane == PANE else line.replace(PANE, pane)
 
 
@@ -117,17 +117,19 @@ def join_commands(*commands: bytes) -> bytes:
 
 
 def send_bytes(data: bytes) -> bytes:
-    """Return a command that types C{data} unchanged."""
+    """Return a command that types C{data} unchanged into the pane."""
     return b"send-keys -t %b -H %b" % (PANE, data.hex(" ").encode())
 
 
 def send_named_key(key: str) -> bytes:
-    """Return a command that presses a key, which tmux encodes by the modes of the pane."""
+    """Return a command that presses a key by its tmux name. tmux encodes the key by the pane's
+    modes.
+    """
     return b"send-keys -t %b %b" % (PANE, key.encode())
 
 
 def press_key(name: str) -> bytes:
-    """Return a command that presses a key of L{KEYS}, or a digit."""
+    """Return a command that presses a key of L{KEYS} or a digit."""
     if (byte := encode_digit(name)) is not None:
         return send_bytes(byte)
     key = KEYS[name]
@@ -135,7 +137,7 @@ def press_key(name: str) -> bytes:
 
 
 def leave_copy_mode() -> bytes:
-    """Return a command that ends copy mode, which swallows keys."""
+    """Return a command that ends tmux's copy mode, in which keys do not reach the program."""
     return b"copy-mode -q -t " + PANE
 
 
@@ -143,8 +145,9 @@ def run_if_readable(*commands: bytes) -> bytes:
     """Return a command that runs C{commands} only if the pane's program can read input.
 
     C{commands} contain no single quote. The answer has one block more than there are commands. The
-    last is L{DEAD} if the pane's process has ended, or L{IN_MODE} in copy mode. tmux drops keys for
-    a dead pane silently, and a paste crashes tmux 3.3a.
+    last block is L{DEAD} if the pane's process has ended, or L{IN_MODE} in copy mode. tmux drops
+    keys
+    for a dead pane silently, and a paste crashes tmux 3.3a.
     """
     why = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
     unread, typed = join_commands(*[why] * len(commands)), join_commands(*commands)
@@ -156,30 +159,32 @@ def run_if_readable(*commands: bytes) -> bytes:
 
 
 def set_buffer(data: bytes) -> bytes:
-    """Return a command that loads the text for L{PASTE}.
+    """Return a command that loads C{data} into the buffer that L{PASTE} pastes.
 
-    The text travels in the control channel: it shows in no file and on no command line.
+    The text travels in the control channel, so it is in no file and on no command line.
     """
     return b"set-buffer -b %b -- %b" % (BUFFER, quote_argument(data))
 
 
 PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
-"""Command that pastes, with brackets if the program enabled them; LF stays LF."""
+"""Command that pastes the buffer, with brackets if the program enabled them. LF is not
+converted.
+"""
 
 
 DROP_PASTE = b"delete-buffer -b " + BUFFER
-"""Command that deletes the text that L{set_buffer} loaded but nothing pasted."""
+"""Command that deletes the buffer of L{set_buffer}, used if the buffer was not pasted."""
 
 
 def set_option(name: str, value: bytes) -> bytes:
-    """Return a command that stores C{value} on the pane's server."""
+    """Return a command that stores C{value} as a user option on the pane's server."""
     return b"set-option -p -t %b @tservice_%b %b" % (PANE, name.encode(), quote_argument(value))
 
 
 def set_mark(mark: InputMark) -> bytes:
-    """Return a command that stores C{mark}.
+    """Return a command that stores C{mark} on the pane's server.
 
-    @raise ValueError: its id or step contains invalid characters.
+    @raise ValueError: the id or the step of the mark contains invalid characters.
     """
     if not _MARK_ID.fullmatch(mark.id) or not _MARK_STEP.fullmatch(mark.step):
         raise ValueError(f"not a mark: {mark}")
@@ -187,7 +192,7 @@ def set_mark(mark: InputMark) -> bytes:
 
 
 def parse_mark(text: bytes) -> InputMark | None:
-    """Parse the mark that L{set_mark} stored; return C{None} if there is none."""
+    """Parse a mark that L{set_mark} stored. Return C{None} if no valid mark is stored."""
     if not text:
         return None
     try:
@@ -198,7 +203,7 @@ def parse_mark(text: bytes) -> InputMark | None:
 
 
 def print_format(text: str) -> bytes:
-    """Return a command that prints a format."""
+    """Return a command that prints the value of a tmux format."""
     return b"display-message -p -t %b %b" % (PANE, _quote_literal(text))
 
 
@@ -210,10 +215,13 @@ def capture_rows(
     *,
     joined: bool = False,
 ) -> bytes:
-    """Return a command that prints rows; 0 is the first of the screen, -1 the last above it, C{-}
-    the outermost.
+    """Return a command that prints the rows C{start} to C{end}.
 
-    @param version: the version of the tmux that runs it.
+    Row 0 is the first row of the screen, row -1 the last one above it. C{-} means the outermost
+    row.
+
+    @param alternate: print the rows of the main screen while the alternate screen is shown.
+    @param version: the version of the tmux that runs the command.
     @param joined: print rows that tmux wrapped as one line. The output does not show if the last
         row continues.
     """
@@ -231,18 +239,22 @@ def _quote_literal(text: str) -> bytes:
 
 
 HELD = b"held"
-"""Pane option that records the session's pane, on a server that the service does not own."""
+"""Name of the pane option that records the session's pane on a server that the service does not
+own.
+"""
 
 PANES = (
     b"list-panes -s -F '#{pane_id} #{&&:#{window_active},#{pane_active}} #{@tservice_%b}'" % HELD
 )
-"""Command that prints a line for each pane of the client's session; see L{choose_pane}."""
+"""Command that prints a line for each pane of the client's tmux session; see L{choose_pane}."""
 
 _CHOICE = re.compile(rb"(%[0-9]{1,9}) ([01]) (.*)")
 
 
 def choose_pane(lines: Sequence[bytes], session_id: str) -> bytes | None:
-    """Return the pane to attach to: the one that the session had before, or else the active one.
+    """Return the id of the pane to attach to. C{None} means that there is none.
+
+    The pane that the session used before takes precedence over the active pane.
 
     @param lines: the answer to L{PANES}.
     """
@@ -253,19 +265,19 @@ def choose_pane(lines: Sequence[bytes], session_id: str) -> bytes | None:
 
 
 def set_colours(colours: TerminalColours) -> bytes:
-    """Return a command that makes tmux report C{colours}; in control mode nothing else depends on
-    them.
+    """Return a command that makes tmux report C{colours} to programs.
+
+    In control mode, the option has no other effect.
     """
     style = f"fg={colours.foreground},bg={colours.background}"
     return b"set-option -p -t %b window-style %b" % (PANE, quote_argument(style.encode()))
 
 
 def print_known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
-    """Return commands that print the characters tmux knows;
-    L{tservice.mux.glyph_widths.parse_known_characters}
-    parses it.
+    """Return commands that print the given characters as far as tmux knows them.
 
-    tmux 3.3 never answers a query for the width of a character that it does not know.
+    L{tservice.mux.glyph_widths.parse_known_characters} parses the answer. tmux 3.3 never answers a
+    query for the width of a character that it does not know.
     """
     option = b"@tservice_glyphs"
     return (
@@ -276,16 +288,21 @@ def print_known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
 
 
 def print_widths(characters: Sequence[str]) -> bytes:
-    """Return a command that prints the cells of each character; tmux must know all of them."""
+    """Return a command that prints the number of cells of each character. tmux must know each
+    character.
+    """
     return print_format("".join(f"#{{w:#{{l:{character}}}}}" for character in characters))
 
 
 IS_THERE = b"has-session -t " + PANE
-"""Command that fails if the pane does not exist; L{print_format} prints nothing in that case."""
+"""Command that fails if the pane does not exist. In that case, L{print_format} prints nothing."""
 
 
 def request_client_size(cols: int, rows: int) -> bytes:
-    """Return a command that requests a size, where other clients may request another."""
+    """Return a command that sets the size of this control client.
+
+    Other clients of the server may have another size.
+    """
     return b"refresh-client -C %dx%d" % (cols, rows)
 
 
@@ -293,17 +310,22 @@ CLIENTS = (
     b"list-clients -F '#{?client_control_mode,#{client_pid},}'",
     b"display-message -p '#{client_pid}'",
 )
-"""Commands that print the server's control clients and the service's own (see L{find_orphans})."""
+"""Commands that print the pids of all control clients and of the service's own (see
+L{find_orphans}).
+"""
 
 
 def find_orphans(answers: Sequence[AnswerBlock]) -> list[int]:
-    """Return the remaining clients of earlier services, from the answers to L{CLIENTS}.
+    """Return the pids of control clients that earlier runs of the service left.
 
-    If a service is killed while its pane prints, its client never ends. tmux waits forever until
-    the rest of its output is written to a pipe that is no longer read. Until then it blocks the
-    pane, and it ignores a request to exit. The service may have been killed before it sent anything
-    to the server, so no client is known by name. The server belongs to the service alone, and no
-    other program connects to it in control mode.
+    If a service is killed while its pane prints, its client never ends. The client waits forever to
+    write the rest of its output to a pipe that is no longer read. Until then it blocks the pane,
+    and
+    it ignores a request to exit. The service may have been killed before it sent anything to the
+    server, so no client is known by name. The server belongs to the service alone, and no other
+    program connects to it in control mode.
+
+    @param answers: the answers to L{CLIENTS}.
     """
     clients, own = (answer.lines for answer in answers[:2])
     found = [parse_number(line) for line in clients if line not in own]
@@ -311,12 +333,12 @@ def find_orphans(answers: Sequence[AnswerBlock]) -> list[int]:
 
 
 STATE = print_format(",".join(f"#{{{name}}}" for name in _FIELDS))
-"""Command that prints one line for L{PaneState.parse_state}."""
+"""Command that prints the pane's state as one line, for L{PaneState.parse_state}."""
 
 
 @frozen(kw_only=True)
 class PaneState:
-    """State of a pane as tmux reports it, all at one moment.
+    """State of a pane as tmux reports it at one moment.
 
     @ivar version: the version of tmux.
     """
@@ -342,7 +364,7 @@ class PaneState:
     def parse_state(cls, line: bytes) -> PaneState:
         """Parse the answer to L{STATE}.
 
-        @raise MuxError: the line is not a pane's state.
+        @raise MuxError: the line does not describe a pane's state.
         """
         values = line.split(b",", len(_FIELDS) - 1)
         if len(values) != len(_FIELDS):
@@ -375,13 +397,13 @@ class PaneState:
 
 
 def parse_version(text: bytes) -> Version:
-    """Parse the two numbers of a tmux version: C{3.3a}, C{next-3.6}."""
+    """Parse the major and minor number of a tmux version such as C{3.3a} or C{next-3.6}."""
     found = _VERSION.search(text)
     return USUAL if found is None else (int(found[1]), int(found[2]))
 
 
 def parse_number(text: bytes) -> int | None:
-    """Parse a number; return C{None} if tmux would not print it."""
+    """Parse a number that tmux printed. Return C{None} for text that tmux would not print."""
     if not text.isdigit() or len(text) > len(str(NUMBER_MAX)):
         return None
     number = int(text)
@@ -389,7 +411,7 @@ def parse_number(text: bytes) -> int | None:
 
 
 def parse_size(cols: bytes, rows: bytes) -> tuple[int, int]:
-    """Parse columns and rows.
+    """Parse the columns and rows of a window.
 
     @raise MuxError: no window has that size.
     """
@@ -400,7 +422,7 @@ def parse_size(cols: bytes, rows: bytes) -> tuple[int, int]:
 
 
 def name_signal(number: int | None) -> str | None:
-    """Return C{SIGTERM} for 15; a number without a name becomes C{SIG<number>}."""
+    """Return the name of a signal: C{SIGTERM} for 15, C{SIG<number>} for an unknown number."""
     if not number:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Compiled keeper (C{keeper.c}), used if one was built that runs on this machine."""
+"""Finds the compiled keeper (C{keeper.c}), if one was built that runs on this machine."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ PROGRAM = Path(__file__).with_name("tservice-keeper")
 
 _ELF = b"\x7fELF"
 _KIND = 20
-"""Bytes at the head of an ELF file that contain its word size, byte order and machine."""
+"""Number of bytes at the head of an ELF file that contain its word size, byte order and machine."""
 
 
 def find_compiled_keeper(python: str, program: Path = PROGRAM) -> Path | None:
-    """Return C{program} if it can be run; C{None} means that the interpreter runs C{keeper.py}
-    instead.
+    """Return C{program} if it can run here. If C{None}, the interpreter runs C{keeper.py} instead.
 
-    @param python: an interpreter that runs on this machine; the program must have the same ELF
-        machine.
+    @param python: an interpreter that runs on this machine. The program must be built for the same
+        machine, according to its ELF header.
     """
     try:
         if not os.access(program, os.X_OK) or _read_elf_machine(program) != _read_elf_machine(
@@ -30,7 +29,7 @@ def find_compiled_keeper(python: str, program: Path = PROGRAM) -> Path | None:
 
 
 def _read_elf_machine(file: Path) -> tuple[bytes, bytes]:
-    """Return the word size and byte order of an ELF file, and its machine.
+    """Return two fields of an ELF file's header: word size with byte order, and the machine.
 
     @raise OSError: the file cannot be read, or is not an ELF program.
     """

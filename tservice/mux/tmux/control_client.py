@@ -1,4 +1,6 @@
-"""Control-mode client process: takes commands, and returns answers and the pane's bytes."""
+"""Control-mode client process of tmux: sends commands, and receives answers and the pane's
+output.
+"""
 
 from __future__ import annotations
 
@@ -32,65 +34,75 @@ from tservice.mux.tmux.control_parser import (
 )
 
 MAX_WAITING = 256
-"""Maximum number of commands that wait for an answer; a line is below 4 KB except for a paste."""
+"""Maximum number of command lines that wait for an answer. A line is below 4 KB except for a
+paste.
+"""
 
 CLOSE_TIMEOUT = 0.5
-"""Seconds to read the last bytes of a client whose process has ended."""
+"""Seconds to read the remaining output of a client whose process has ended."""
 
 MAX_ERROR_TEXT = 2000
-"""Bytes of the process's standard error, or of an answer, that are kept for error messages."""
+"""Bytes of standard error, or of an answer, that are kept for error messages."""
 
 ODD_EVENTS = 1000
 ODD_SECONDS = 1.0
-"""Seconds in which L{ODD_EVENTS} notices and unrequested answers are a flood, which tmux never
-sends. A pane's bytes do not count. The server may belong to its user, who can replace it by
-anything.
+"""Period in seconds. A client that sends L{ODD_EVENTS} notices and unrequested answers in it is
+killed.
+
+tmux never sends so many. Output of the pane does not count. The server may belong to its user, who
+can replace it by any program.
 """
 OF_A_COMMAND = 4
-"""Notices that one of our commands may cause, such as the layouts after a resize; they are not part
-of a flood.
+"""Number of notices that one command of the service may cause, such as the layouts after a resize.
+
+These notices do not count towards L{ODD_EVENTS}.
 """
 MANY_LINES, SLICE = 4096, 4096
 """A read with more lines than C{MANY_LINES} is parsed in slices of C{SLICE} bytes, so that a flood
 can be stopped before its end."""
 
 FREE = b"tservice-free"
-"""Notice that precedes the start of a remote server: no other server of that session runs there."""
+"""Notice that a remote host sends before it starts a server. It means that no other server of the
+session runs there.
+"""
 
 
 class ClientGone(MuxError):
-    """The client has ended and nothing was sent; a new client may send it."""
+    """Raised if the client has ended and the command was not sent. A new client may send it."""
 
 
 class CommandRefused(MuxError):
-    """tmux answered with an error; the text is its own."""
+    """Raised if tmux answered a command with an error. The text is tmux's own."""
 
 
 class ClientEvents(Protocol):
-    """Receiver of a client's events, in the order of the stream."""
+    """Receiver of a control client's events, in the order of the stream."""
 
     def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         """Handle output of a pane."""
 
     def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
-        """Handle any other notice of tmux."""
+        """Handle a notice of tmux that is not output."""
 
     def client_overrun(self, client: ControlClient) -> None:
-        """Handle a possible loss of pane bytes."""
+        """Handle a dropped line, which may have contained output of the pane."""
 
     def client_stalled(self, client: ControlClient) -> None:
         """Handle a command that ran out of time. Its answer may still come."""
 
     def client_ended(self, client: ControlClient, why: str) -> None:
-        """Handle the end of the process."""
+        """Handle the end of the client process.
+
+        @param why: reason for the log.
+        """
 
 
 @define(eq=False)
 class _PendingCommand:
-    """Line that was sent.
+    """Command line that was sent to tmux and waits for its answers.
 
-    @ivar left: the number of outstanding answers, one for each command of the line.
-    @ivar done: C{None} once no caller waits.
+    @ivar outstanding: the number of missing answers. Each command of the line has one answer.
+    @ivar done: fires with the answers; C{None} once no caller waits.
     """
 
     outstanding: int
@@ -100,7 +112,7 @@ class _PendingCommand:
     size: int = 0
 
     def add_answer(self, block: AnswerBlock) -> None:
-        """Add an answer; all answers together may take the space of one."""
+        """Add an answer. The total size of all answers is limited to L{MAX_BLOCK}."""
         self.size += block.size
         if self.size > MAX_BLOCK or self.done is None:
             block = evolve(block, lines=(), is_complete=False)
@@ -113,13 +125,18 @@ class _PendingCommand:
             done.callback(self.blocks)
 
     def raise_error(self, error: MuxError) -> None:
-        """Raise an error in the caller: the command was not done, or its result is unknown."""
+        """Raise an error in the caller, because the command was not performed or its result is
+        unknown.
+        """
         done = self.detach_caller()
         if done is not None:
             done.errback(error)
 
     def detach_caller(self) -> Deferred[list[AnswerBlock]] | None:
-        """Detach the caller, if any, and return it. The command keeps its position in the queue."""
+        """Stop answering the caller. The command keeps its position in the queue.
+
+        @return: the caller's Deferred; C{None} if no caller waits.
+        """
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -133,13 +150,14 @@ class ControlClient(ProcessProtocol):
     Answers come in the order of the commands. A command that ran out of time keeps its position, so
     that the answers of a slow server still match after it recovers.
 
-    @ivar ready: fires with the answer to the client's own attach or new-session; fails with
-        L{MuxError} if there is none.
+    @ivar ready: fires with the answer to the client's own attach or new-session command. Fails with
+        L{MuxError} if no answer comes.
     @ivar gone: fires once the process has ended.
-    @ivar free: true if the remote end sent L{FREE}: the server of that session is this client's.
-    @ivar pane: the only pane whose output is reported, under the name of L{PANE}.
-    @ivar first: bytes that the process reads before any command, for one that is started remotely.
-    @ivar preamble: the output of a remote process before tmux begins.
+    @ivar is_session_free: true if the remote host sent L{FREE}, so that this client started the
+        session's server.
+    @ivar pane: tmux id of the only pane whose output is reported, under the id L{PANE}.
+    @ivar initial_input: bytes that the process reads before any command, if it is started remotely.
+    @ivar preamble: filter for the login shell's output before tmux begins.
     """
 
     _log = Logger()
@@ -166,7 +184,7 @@ class ControlClient(ProcessProtocol):
 
     @property
     def has_ended(self) -> bool:
-        """True if the process has ended."""
+        """True if the client process has ended."""
         return self.gone.called
 
     @property
@@ -184,11 +202,13 @@ class ControlClient(ProcessProtocol):
     ) -> Deferred[list[AnswerBlock]]:
         """Send one line of C{answers} commands joined by C{;}.
 
+        @param answers: number of commands in the line.
+        @param timeout: seconds to wait for the answers.
         @return: the answers. They are delivered at their position in the stream: the listener has
             received all output of the pane before them, and none after them.
         @raise CommandRefused: one of the commands failed; those after it were not run.
-        @raise MuxTimeout: no answer in time, or the client ended first.
-        @raise MuxBusy: L{MAX_WAITING} others wait.
+        @raise MuxTimeout: no answer came in time, or the client ended first.
+        @raise MuxBusy: L{MAX_WAITING} other lines wait for an answer.
         @raise ClientGone: the client has ended.
         """
         if self._process is None:
@@ -208,12 +228,12 @@ class ControlClient(ProcessProtocol):
         return done
 
     def detach(self) -> None:
-        """Detach from the server: the client exits when its input ends."""
+        """Detach from the server by closing the client's input. The client then exits."""
         if self._process is not None:
             self._process.closeStdin()
 
     def kill_process(self) -> None:
-        """Kill the client process, even a stopped one; the server is not touched."""
+        """Kill the client process, even if it is stopped. The server is not affected."""
         if self._process is not None:
             with suppress(ProcessExitedAlready):
                 self._process.signalProcess("KILL")
@@ -343,7 +363,9 @@ class ControlClient(ProcessProtocol):
 
 
 def _merge_output(events: Iterable[Event], pane: bytes) -> Iterator[Event]:
-    """Yield the events without output of other panes, and with consecutive output merged."""
+    """Yield the events without output of other panes. Consecutive output is merged into one
+    event.
+    """
     held: list[bytes] = []
     for event in events:
         if isinstance(event, PaneOutput):

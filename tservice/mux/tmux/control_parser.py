@@ -1,10 +1,10 @@
-"""Parser of tmux's control mode: takes bytes and returns events. Pure: no process, no clock.
+"""Parser of tmux's control mode: consumes bytes and returns events.
 
 Lines end in LF alone. Bytes of the pane come as C{%output}. The answer to a command comes between
 C{%begin} and C{%end} or C{%error} with the same time and number. Every other line is a notice.
 
-No input can raise. The parser keeps at most L{MAX_LINE} of an unfinished line outside of an answer.
-It keeps at most L{MAX_BLOCK} each of an unfinished answer and of its last line.
+No input can raise an exception. The parser keeps at most L{MAX_LINE} of an unfinished line outside
+of an answer. It keeps at most L{MAX_BLOCK} each of an unfinished answer and of its last line.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ MAX_LINE = 1024 * 1024
 """Maximum bytes of one line outside of an answer; tmux stays below 40 KB for output."""
 
 MAX_BLOCK = 64 * 1024 * 1024
-"""Maximum bytes of one answer; 100,000 rows of a pane are about 10 MB. It may be a single line that
-is wrapped over all of these rows.
+"""Maximum bytes of one answer. A pane with 100,000 rows takes about 10 MB, which may be a single
+line.
 """
 
 MAX_DROPPED = MAX_BLOCK
-"""Maximum bytes of an answer that are read beyond its limit and discarded."""
+"""Maximum bytes beyond L{MAX_BLOCK} that are read of one answer and discarded."""
 
 LINE_COST = 64
 """Bytes added to the length of each line, so that an answer of empty lines has a limit too."""
@@ -46,10 +46,12 @@ class PaneOutput:
 class AnswerBlock:
     """Answer to one command.
 
-    @ivar ok: true for C{%end}, false for C{%error}.
-    @ivar ours: it answers a line that this client sent, not the attach or a hook.
-    @ivar whole: false if it exceeded a limit; then there are no lines.
-    @ivar size: the size of the lines, counting L{LINE_COST}.
+    @ivar is_success: true for C{%end}, false for C{%error}.
+    @ivar is_ours: true if the answer belongs to a line that this client sent; false for the attach
+        or
+        a hook.
+    @ivar is_complete: false if the answer exceeded a limit. It then has no lines.
+    @ivar size: the size of the lines in bytes, with L{LINE_COST} added for each line.
     """
 
     time: int
@@ -63,7 +65,10 @@ class AnswerBlock:
 
 @frozen
 class ControlNotice:
-    """Any other line: C{name} without its C{%}, and the rest after one blank."""
+    """Line that is neither output nor part of an answer.
+
+    C{name} is the first word without its C{%}. The rest of the line follows after one blank.
+    """
 
     name: bytes
     rest: bytes
@@ -71,12 +76,14 @@ class ControlNotice:
 
 @frozen
 class LineOverrun:
-    """Event: a line beyond L{MAX_LINE} was dropped; it may have contained a pane's bytes."""
+    """Event: a line longer than L{MAX_LINE} was dropped. It may have contained a pane's output."""
 
 
 @frozen
 class EndlessAnswer:
-    """Event: an answer continued for L{MAX_DROPPED} beyond its limit; no tmux sends this."""
+    """Event: an answer exceeded its limit by more than L{MAX_DROPPED} bytes. tmux never sends
+    this.
+    """
 
 
 Event = PaneOutput | AnswerBlock | ControlNotice | LineOverrun | EndlessAnswer
@@ -85,8 +92,8 @@ Event = PaneOutput | AnswerBlock | ControlNotice | LineOverrun | EndlessAnswer
 class ControlParser:
     """Parser of one client's standard output.
 
-    The events do not depend on how the bytes are split, except for the boundaries of
-    L{PaneOutput}s.
+    Splitting the input differently gives the same events, except for the boundaries of
+    L{PaneOutput} events.
     """
 
     def __init__(self) -> None:
@@ -97,7 +104,7 @@ class ControlParser:
         self._outputs: list[bytes] = []
 
     def feed(self, data: bytes) -> list[Event]:
-        """Consume bytes and return the completed events."""
+        """Process the next bytes and return the events that they complete."""
         lines = data.split(b"\n")
         rest = lines.pop()
         if not lines:
@@ -118,7 +125,7 @@ class ControlParser:
         return events
 
     def finish(self) -> list[Event]:
-        """Handle the end of the stream: return the content of an unfinished output line."""
+        """Handle the end of the stream. Return the output in an unfinished line as events."""
         line = b"".join(self._held)
         self._held, self._held_size = [], 0
         events: list[Event] = []
@@ -193,7 +200,7 @@ class ControlParser:
 
 
 class _OpenBlock:
-    """Answer whose end has not come yet."""
+    """Answer whose end was not received yet."""
 
     def __init__(self, begin: bytes, time: int, number: int, flags: int) -> None:
         guard = begin.removeprefix(b"%begin")
@@ -206,7 +213,10 @@ class _OpenBlock:
         self._whole = True
 
     def add_line(self, line: bytes) -> AnswerBlock | EndlessAnswer | None:
-        """Add a line; return the answer if this line ends it."""
+        """Add a line. Return the answer if this line ends it, otherwise C{None}.
+
+        If the answer is far beyond its limit, return L{EndlessAnswer}.
+        """
         if line.startswith(b"%e") and line in (self._end, self._error):
             ok = line == self._end
             lines = tuple(self._lines)
@@ -227,7 +237,9 @@ class _OpenBlock:
 
 
 def decode_output(data: bytes) -> bytes:
-    r"""Decode tmux's C{\ooo}, which it writes for every backslash and every byte below 0x20."""
+    r"""Decode the escapes C{\ooo}, which tmux writes for every backslash and every byte below
+    0x20.
+    """
     if b"\\" not in data:
         return data
     if _NO_ESCAPE.search(data):

@@ -1,4 +1,4 @@
-"""Environment with which a server on this machine is started. Pure."""
+"""Environment with which a tmux server is started on this machine."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ def build_environment(
     preface: bytes = b"",
     terminal: str = FALLBACK,
 ) -> dict[bytes, bytes]:
-    """Return the server's environment: the pane's variables, and the keeper's, which the keeper
-    removes.
+    """Return the environment of the server. It holds the pane's variables and those for the keeper.
 
+    The keeper removes its own variables.
+
+    @param token: unguessable word that authenticates the keeper's messages.
     @param foreign: pass every variable to the keeper under a prefixed name, which means nothing to
         the programs in between.
-    @param preface: the file of C{spec.preface}; empty for none.
-    @param terminal: C{TERM} of a pane whose environment names none.
+    @param preface: path of the file with C{spec.preface}; empty for none.
+    @param terminal: C{TERM} of the pane, unless its environment sets C{TERM}.
     @raise MuxError: a name or a value cannot be stored in an environment.
     """
     given = {"TERM": terminal, "COLORTERM": COLOURS, **spec.env}

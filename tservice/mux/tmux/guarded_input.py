@@ -1,7 +1,7 @@
-"""Keys that tmux sends only while the screen is unchanged. Pure.
+"""Commands that type keys only while the screen is unchanged.
 
 The condition and the key travel in one command line, and tmux reads nothing from a pane while it
-runs a line. So nothing can come between the check and the key.
+runs a line. So the screen cannot change between the check and the key.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from tservice.mux.tmux.commands import PANE, print_format, quote_nested
 from tservice.mux.tmux.control_parser import AnswerBlock
 
 STAMP = print_format("#{window_activity}")
-"""Command that prints the second of the last output."""
+"""Command that prints the time of the last output in seconds."""
 
 _PASS = b"pressed"
 _TIME = re.compile(rb"[0-9]{1,20}")
 _LITERAL = re.compile(r"[A-Za-z0-9 ]")
 _CLASS = re.compile(r"[!\"$&'()*+./:;<=>?@_`|~-]")
-"""Characters that are plain inside brackets; tmux's formats and time stamps give the others a
+"""Characters that are literal inside brackets. Elsewhere, tmux's formats and time stamps give them
+a
 meaning.
 """
 
 
 def parse_activity(block: AnswerBlock) -> int | None:
-    """Return the second of the last output; C{None} if that is the second of C{block} itself.
+    """Return the time of the last output in seconds; C{None} if that second is not over yet.
 
-    Later output then has a later second, so an equal second proves silence.
+    If the second is over, later output has a later time. So an equal time proves that the pane was
+    quiet.
 
     @param block: the answer to L{STAMP}, whose time is by the same clock.
     """
@@ -41,13 +43,13 @@ def parse_activity(block: AnswerBlock) -> int | None:
 def build_condition(
     screen: Sequence[str], rows: Iterable[int], second: int | None, size: tuple[int, int]
 ) -> bytes:
-    """Return a format that is true while the screen is the same.
+    """Return a tmux format that is true while the screen is unchanged.
 
     Rows are compared at their positions. Characters with a meaning in formats match any character.
 
-    @param screen: the plain rows of the screen.
-    @param rows: the rows that count; blank ones do not.
-    @param second: the result of L{parse_activity}; C{None} means that only the rows count.
+    @param screen: the text of each screen row, without styles.
+    @param rows: indices of the rows to compare. Blank rows are ignored.
+    @param second: the result of L{parse_activity}; C{None} means that only the rows are compared.
     @param size: columns and rows of the pane.
     """
     found, wanted = ["#{pane_width}", "#{pane_height}"], [str(number) for number in size]
@@ -63,9 +65,11 @@ def build_condition(
 
 
 def guard_commands(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> bytes:
-    """Return a command that runs C{keys} if C{test} holds, else C{otherwise}; L{count_answers}
-    blocks
-    answer it.
+    """Return a command that runs C{keys} if C{test} is true, otherwise C{otherwise}.
+
+    The answer has L{count_answers} blocks.
+
+    @param test: tmux format made by L{build_condition}.
     """
     size = max(len(keys), len(otherwise))
     nothing = b"display-message -p ''"
@@ -81,7 +85,7 @@ def count_answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int
 
 
 def has_passed(blocks: Sequence[AnswerBlock]) -> bool:
-    """Return true if the keys were sent."""
+    """Return true if the condition held and the keys were sent."""
     return any(block.lines == (_PASS,) for block in blocks)
 
 
@@ -107,6 +111,6 @@ def _build_pattern(text: str, special: Callable[[str], str]) -> str:
 
 
 def _find_first_row(screen: Sequence[str], text: str) -> int:
-    """Return the row that tmux finds, which is the first match."""
+    """Return the index of the first row that contains C{text}, which is the row that tmux finds."""
     pattern = re.compile(_build_pattern(text, _escape_character))
     return next(at for at, row in enumerate(screen) if pattern.fullmatch(row.rstrip()))

@@ -12,12 +12,12 @@ program:
 
 - C{TSERVICE_PANE_ARG0}..: the command; C{TSERVICE_PANE_CWD}: its folder
 - C{TSERVICE_PANE_PREFACE}: an optional file to print first, and to remove
-- C{TSERVICE_PANE_TOKEN}: proves that words in the stream come from this keeper
+- C{TSERVICE_PANE_TOKEN}: proves that control messages in the stream come from this keeper
 - C{TSERVICE_PANE_HISTORY}, C{_TERM}, C{_FG} and C{_BG}: for tmux.conf
 - C{TSERVICE_PANE_ENV_<name>}: the pane's value of a variable that tmux overwrites
 
-Words in the stream: C{ESC ] 7773 ; token ; word ; argument BEL}, which terminals ignore.
-C{started;pid}, C{failed;errno}, C{exit;status} and C{signal;number}.
+Control messages in the stream: C{ESC ] 7773 ; token ; word ; argument BEL}, which terminals ignore.
+Their words are C{started;pid}, C{failed;errno}, C{exit;status} and C{signal;number}.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ import os
 import sys
 
 TYPE_CHECKING = False
-"""Type checkers know this by its name; importing C{typing} would cost as much as the rest of the
+"""Flag that type checkers know by its name. Importing C{typing} would take as long as the rest of
+the
 module.
 """
 
@@ -39,7 +40,7 @@ else:
     import _signal as signal
 
 LINGER = 1.0
-"""Seconds for tmux to pass the last bytes on, and for a client to read them."""
+"""Seconds that tmux and its clients get to pass the last output on."""
 
 APART = 0.2
 """Seconds between closing the terminal and the end of this process."""
@@ -64,13 +65,14 @@ itself.
 """
 
 IGNORED = ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU")
-"""Signals meant for the program: it shares this process group, so that the terminal's keys reach
-it.
-"""
+"""Signals that the keeper ignores, because they are meant for the program in its process group."""
 
 
 def pane_environment(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the program's environment exactly as it was specified."""
+    """Return the environment of the program exactly as the pane's spec defines it.
+
+    @param found: the environment of the keeper.
+    """
     kept = {
         name: value
         for name, value in found.items()
@@ -85,7 +87,7 @@ def pane_environment(found: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def read_command(found: Mapping[bytes, bytes]) -> list[bytes]:
-    """Return the program and its arguments."""
+    """Return the program and its arguments, from the environment of the keeper."""
     argv: list[bytes] = []
     while (value := found.get(PREFIX + b"ARG%d" % len(argv))) is not None:
         argv.append(value)
@@ -93,7 +95,11 @@ def read_command(found: Mapping[bytes, bytes]) -> list[bytes]:
 
 
 def write_word(token: bytes, word: str, argument: int) -> None:
-    """Write a word into the stream; ignore a terminal that is gone."""
+    """Write a control message into the stream. Ignore the error if the terminal is closed.
+
+    @param word: name of the message, such as C{started}.
+    @param argument: number in the message: pid, errno, exit status or signal.
+    """
     try:
         os.write(1, b"\x1b]7773;%b;%b;%d\x07" % (token, word.encode(), argument))
     except OSError:
@@ -101,7 +107,7 @@ def write_word(token: bytes, word: str, argument: int) -> None:
 
 
 def print_file(path: bytes) -> None:
-    """Print a file and remove it; ignore errors, so that the program still starts."""
+    """Print a file and remove it. Ignore errors, so that the program still starts."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         os.unlink(path)
@@ -114,7 +120,7 @@ def print_file(path: bytes) -> None:
 
 
 def start_program(argv: list[bytes], env: dict[bytes, bytes], cwd: bytes) -> int:
-    """Start the program with default signal handling.
+    """Start the program with default signal handling and return its pid.
 
     @raise OSError: the folder or the program does not exist.
     """
@@ -152,9 +158,9 @@ def wait_for_program(pid: int) -> int:
 
 
 def find_program(name: bytes, path: bytes) -> bytes:
-    """Search C{name} in the pane's C{PATH}, not in this process's.
+    """Find the program C{name} in the C{PATH} of the pane, not of this process.
 
-    @raise OSError: there is no executable of that name.
+    @raise OSError: no executable of that name exists.
     """
     if b"/" in name:
         return name
@@ -166,10 +172,10 @@ def find_program(name: bytes, path: bytes) -> bytes:
 
 
 def linger_after_exit() -> None:
-    """Wait until all output was passed on, then close the terminal, then wait again.
+    """Wait until tmux has passed all output on, close the terminal, and wait again.
 
-    tmux 3.3a misses the end of its child, and with it the status, if both happen together: in 15 to
-    35 of 100 times.
+    If the terminal and the process end together, tmux 3.3a misses the end of its child. The exit
+    status is then lost, in 15 to 35 of 100 times.
     """
     wait_seconds(LINGER)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -179,12 +185,12 @@ def linger_after_exit() -> None:
 
 
 def wait_seconds(seconds: float) -> None:
-    """Sleep; this process has no reactor and nothing else to do."""
+    """Sleep. Blocking is correct, because this process has no reactor."""
     signal.sigtimedwait((), seconds)
 
 
 def end_as(status: int) -> NoReturn:
-    """End this process the way that C{status} (of C{waitpid}) describes."""
+    """End this process with the exit status or signal in C{status} (of C{waitpid})."""
     if os.WIFSIGNALED(status):
         import resource
 
@@ -197,7 +203,7 @@ def end_as(status: int) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """Run the program that the environment describes."""
+    """Run the program that the keeper's environment describes."""
     found = dict(os.environb)
     token = found.get(PREFIX + b"TOKEN", b"")
     if preface := found.get(PREFIX + b"PREFACE"):

@@ -1,4 +1,4 @@
-"""Input into a pane: unconditional, or only while the screen is unchanged."""
+"""Typing into a pane: unconditionally, or only while the screen is unchanged."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from tservice.terminal.plain_text import plain_text
 
 
 class PaneKeyboard:
-    """Typist of a pane. Each command is one line to the server, so that no other input comes
-    between its parts.
+    """Sends input to one pane. Each input is one command line, so that no other input comes between
+    its
+    parts.
 
-    @ivar typed_at: clock seconds of the last typing without a guard.
+    @ivar typed_at: time of the last unguarded input, in seconds of the clock.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class PaneKeyboard:
     async def guard_screen(self, extra: bytes) -> ScreenGuard:
         """See L{IPane.guard_screen}.
 
-        @param extra: the modes that tmux does not report, as sequences.
+        @param extra: escape sequences of the modes that tmux does not report.
         """
         stamps: list[AnswerBlock] = []
 
@@ -82,8 +83,8 @@ class PaneKeyboard:
         )
 
     async def type_reply(self, data: bytes) -> None:
-        """Type a reply of the terminal itself: it is not user input, and no guard fails because of
-        it.
+        """Type the terminal's reply to a query. A reply is not user input and does not
+        invalidate a guard.
         """
         if self._status.ending is None:
             await self._send_and_read(
@@ -98,7 +99,10 @@ class PaneKeyboard:
     async def _type_keys(
         self, mark: InputMark | None, *keys: bytes, first: tuple[bytes, ...] = ()
     ) -> None:
-        """Press C{keys} and set C{mark}, both or neither."""
+        """Run the key commands and store C{mark} in one line, so that both happen or neither.
+
+        @param first: commands to run before the keys.
+        """
         typed = keys if mark is None else (*keys, commands.set_mark(mark))
         self._check_alive()
         if not typed:

@@ -30,12 +30,12 @@ from tservice.mux.transport import ServerReachability
 
 @implementer(IMultiplexer)
 class TmuxMultiplexer:
-    """Multiplexer that starts, finds and releases panes.
+    """Multiplexer that creates and adopts panes on tmux servers.
 
-    @param processes: starts clients; a reactor, like C{clock}.
-    @param setups: for each kind of place, how tmux runs in places of that kind.
-    @param token: returns a fresh unguessable word of letters and digits; names a pane's keeper and
-        the epoch of a log.
+    @param processes: the reactor, which starts the client processes.
+    @param setups: server setups by kind of location.
+    @param token: returns a new unguessable word of letters and digits. It authenticates a pane's
+        keeper, or names the epoch of a log.
     @param capacity: bytes that each pane's L{OutputLog} keeps.
     """
 
@@ -62,7 +62,7 @@ class TmuxMultiplexer:
         self._attaching: dict[str, tuple[TmuxPane, ControlClient]] = {}
 
     async def create_pane(self, spec: PaneSpec) -> TmuxPane:
-        """Start C{spec}; its program runs when this returns.
+        """Start a pane as described by C{spec}. Return once its program runs.
 
         @raise MuxError: the program or its folder is missing, or a server of that session runs.
         """
@@ -91,7 +91,8 @@ class TmuxMultiplexer:
         return pane
 
     async def adopt_pane(self, session_id: str, place: Location) -> TmuxPane | None:
-        """Adopt the running pane. A stale socket is removed.
+        """Attach to the session's running pane. If its server is gone, remove the socket and return
+        C{None}.
 
         @raise MuxTimeout: a server exists but does not answer.
         """
@@ -177,7 +178,9 @@ class TmuxMultiplexer:
         self._panes[pane.session_id] = pane
 
     async def _wait_until_attached(self, client: ControlClient) -> None:
-        """Wait until C{client} is attached. After a L{MuxTimeout} it may be awaited again."""
+        """Wait until C{client} is attached to its server. After a L{MuxTimeout}, this may be
+        called again.
+        """
         waiter: Deferred[None] = Deferred()
 
         def handle_attached(block: AnswerBlock) -> AnswerBlock:

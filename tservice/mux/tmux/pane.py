@@ -47,20 +47,25 @@ from tservice.mux.tmux.stream import PaneStream
 from tservice.mux.tmux.stream_parsers import KeeperWord
 
 PROBE_TIMEOUT = 2.0
-"""Seconds after which the result of a probe is "unknown"."""
+"""Seconds after which a check of the process returns L{Liveness.UNKNOWN}."""
 
 MODES_DELAY = 0.5
-"""Seconds until a mode that tmux does not report is stored on its server for a later service."""
+"""Seconds after a mode change until the mode is stored on the server, for a later service.
+
+Only modes that tmux does not report are stored.
+"""
 
 TITLE_DELAY = 0.1
-"""Seconds until tmux is asked for a title that the stream announced; a subscription takes 1 s."""
+"""Seconds from a title sequence in the output to the query for the new title. A tmux subscription
+would take 1 s.
+"""
 
 _LAYOUT = re.compile(rb"[0-9a-f]{4},([0-9]{1,5})x([0-9]{1,5}),")
 
 
 @implementer(IPane)
 class TmuxPane:
-    """Pane as this service sees it: a growing log, and commands through a L{ServerLink}."""
+    """Pane on a tmux server. Output goes into a log, and commands go through a L{ServerLink}."""
 
     _log = Logger()
 
@@ -228,6 +233,8 @@ class TmuxPane:
     ) -> None:
         """Initialize a pane that C{client} has just created, and wait until its program runs.
 
+        @param token: unguessable word that authenticates the keeper's messages.
+        @param size: columns and rows of the pane.
         @raise MuxError: the program could not be started; the pane is unusable.
         """
         self._status.cols, self._status.rows = size
@@ -253,7 +260,7 @@ class TmuxPane:
         await self._status.wait_until_known(state)
 
     async def detach_service(self) -> None:
-        """Detach this service; the pane keeps running. Returns once no client is left."""
+        """Detach this service from the pane, which keeps running. Return once no client is left."""
         self._is_detached = True
         if self._channel.is_scheduled("modes"):
             await self._channel.run_logging_errors(self._store_modes(), "modes of a pane")
@@ -294,7 +301,9 @@ class TmuxPane:
     # -- internal
 
     async def _choose_pane(self) -> None:
-        """Find the pane on a server that the service does not own, and record it there."""
+        """Choose the pane on a server that the service does not own, and record the choice on
+        the server.
+        """
         blocks = await self.link.send_command(commands.PANES)
         pane = commands.choose_pane(blocks[0].lines, self.session_id)
         if pane is None:
@@ -315,7 +324,7 @@ class TmuxPane:
         await self._status.query_state()
 
     async def _has_pane(self) -> bool:
-        """Return true if the pane exists, on a server where others may run on without it."""
+        """Return true if the pane still exists. A server that others own may outlive the pane."""
         try:
             await self._channel.send_line(commands.IS_THERE, 1)
         except PaneGone:
@@ -340,7 +349,10 @@ class TmuxPane:
             await self.resize(*size)
 
     async def _initialize_client(self, *first: bytes) -> PaneState:
-        """Run the commands that every new client needs, then query the pane."""
+        """Run the commands that every new client needs, then query the state of the pane.
+
+        @param first: commands to run before these.
+        """
         pause = (b"refresh-client -A '%b:pause'" % PANE,) if self.paused else ()
         # On a server that the service does not own, the other clients are not ours either.
         clients = commands.CLIENTS if self._server.owned else ()
@@ -422,7 +434,9 @@ class TmuxPane:
             self._answering = False
 
     def _read_around(self, offset: int) -> tuple[bytes, bytes]:
-        """Return the output before C{offset} and since, limited to L{LOOK_BACK} bytes each."""
+        """Return the output before C{offset} and the output after it, at most L{LOOK_BACK} bytes
+        each.
+        """
         log = self.log
         if not log.has_offset(offset):
             return b"", b""

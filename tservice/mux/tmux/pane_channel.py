@@ -1,4 +1,4 @@
-"""Commands to one pane's server, awaited or in the background."""
+"""Sends commands to one pane's server, awaited or in the background."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Command = Callable[[], Coroutine[Any, Any, object]]
 
 
 class PaneChannel:
-    """Connection of a pane to its server."""
+    """Sends commands for one pane through the link to its server."""
 
     _log = Logger()
 
@@ -33,7 +33,8 @@ class PaneChannel:
     ) -> list[AnswerBlock]:
         """Send a line through L{ServerLink.send_command}.
 
-        @raise PaneGone: also if the server runs but the pane no longer exists.
+        @param answers: number of commands in the line.
+        @raise PaneGone: the server is gone, or it runs but the pane no longer exists.
         """
         try:
             return await self._link.send_command(line, answers, timeout)
@@ -43,15 +44,21 @@ class PaneChannel:
             raise
 
     def request_connection(self) -> None:
-        """Announce that input is about to be typed."""
+        """Announce that input is about to be typed, so that a closed connection is opened now."""
         self._link.request_connection()
 
     def run_in_background(self, work: Coroutine[Any, Any, object], what: str) -> None:
-        """Run C{work} in the background."""
+        """Run C{work} in the background and log its errors.
+
+        @param what: description of the work for the log.
+        """
         spawn_logged(self.run_logging_errors(work, what), self._log, what)
 
     async def run_logging_errors(self, work: Coroutine[Any, Any, object], what: str) -> None:
-        """Run C{work}; log a failure of the multiplexer under the name C{what}."""
+        """Run C{work}. If it raises a L{MuxError}, log the error.
+
+        @param what: description of the work for the log.
+        """
         try:
             await work
         except MuxError as error:
@@ -59,8 +66,8 @@ class PaneChannel:
             self._log.info("{what}: {error}", what=what, error=error)
 
     def schedule_command(self, name: str, delay: float, call: Command) -> None:
-        """Run a command after C{delay} seconds. Requests under the same name before then are
-        merged.
+        """Run a command after C{delay} seconds, unless one with the same C{name} is already
+        scheduled.
         """
 
         def run_scheduled() -> None:

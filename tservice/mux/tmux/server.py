@@ -1,4 +1,4 @@
-"""tmux server of one session: start, attach, end."""
+"""Starts, attaches to and ends the tmux server of one session."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from tservice.mux.tmux.setup import ServerSetup
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 END_TIMEOUT = 3.0
-"""Seconds for a server to end after the request; after that it is killed."""
+"""Seconds that a server gets to end by itself before it is killed."""
 
 HANGUP_TIMEOUT = 2.0
-"""Seconds for a pane's process to end by itself after its terminal is gone."""
+"""Seconds that a pane's process gets to end after its terminal was closed."""
 
 LOOK_EVERY = 0.01
 
 
 class TmuxServer:
-    """Operations on the server with the socket at C{path}.
+    """Operations on the tmux server of one session.
 
-    The server daemonizes in its own session with none of this process's descriptors, so that
-    nothing that happens to the service reaches it.
+    The server daemonizes in a separate Unix session with none of this process's descriptors, so
+    that
+    it does not depend on the service.
 
-    @param clock: time.
-    @param processes: starts the clients.
-    @param setup: how it runs, and its files.
-    @ivar path: its socket.
-    @ivar owned: it belongs to this service alone; otherwise it is never ended.
+    @param processes: the reactor, which starts the client processes.
+    @param setup: transport, socket folder and start command of the server.
+    @ivar path: path of the server's socket.
+    @ivar owned: true if the server belongs to this service alone; otherwise it is never ended.
     """
 
     _log = Logger()
@@ -64,7 +64,7 @@ class TmuxServer:
         self._transport = setup.transport
 
     async def check_reachability(self) -> ServerReachability:
-        """Return the reachability of the server."""
+        """Check if the server listens on its socket."""
         return await self._transport.check_reachability(self.path)
 
     async def prepare_start(self) -> None:
@@ -89,9 +89,10 @@ class TmuxServer:
     def start_server(
         self, client: ControlClient, spec: PaneSpec, token: bytes, preface: bytes = b""
     ) -> None:
-        """Start the server, with C{client} attached from the first byte on.
+        """Start the server with C{client} attached, so that the client receives all output.
 
-        @param preface: see L{put_preface}.
+        @param token: unguessable word that authenticates the keeper's messages.
+        @param preface: path of the file with the preface; see L{put_preface}.
         """
         child = self._setup.build_start_child(self.path, spec, token, preface)
         # The server outlives the service and must not keep its folder busy. Other children may stay
@@ -100,7 +101,9 @@ class TmuxServer:
         self._spawn_client(client, child, "/")
 
     async def put_preface(self, spec: PaneSpec) -> bytes:
-        """Write the preface and return the path of its file for the keeper; empty for none."""
+        """Write the preface of C{spec} to a file for the keeper. Return the file's path; empty
+        for none.
+        """
         if not spec.preface:
             return b""
         sockets = self._setup.sockets
@@ -113,10 +116,10 @@ class TmuxServer:
             return b""
 
     async def find_trouble(self) -> str | None:
-        """Return the problem of the place, or of the disk of the socket, which tmux does not
-        report.
+        """Return a problem of the location, or of the disk of the socket. tmux does not report
+        these.
 
-        @return: C{None} if there is none or it is unknown; see
+        @return: one line; C{None} if no problem is known. See
             L{tservice.core.disk_errors.find_disk_problem}.
         """
         if (
@@ -136,32 +139,35 @@ class TmuxServer:
         return None
 
     def attach_client(self, client: ControlClient) -> None:
-        """Attach C{client} to the running session."""
+        """Attach C{client} to the running tmux session."""
         # Without -N it would start a server if there is none.
         arguments = ("-N", "-C", "attach-session")
         self._spawn_client(client, self._transport.build_child(self.path, arguments, {}))
 
     async def wait_until_ready(self) -> None:
-        """See L{Transport.ready}."""
+        """See L{TmuxTransport.wait_until_ready}."""
         await self._transport.wait_until_ready()
 
     def request_connection(self) -> None:
-        """See L{Transport.wanted}."""
+        """See L{TmuxTransport.request_connection}."""
         self._transport.request_connection()
 
     async def is_responsive(self) -> bool:
         """Return true if the server runs a command within L{COMMAND_TIMEOUT}.
 
-        A process that is no control client asks. If the server has stalled and the process must be
-        killed, nothing remains on which the server could fail later.
+        A short tmux process sends the command instead of the control client. If the server has
+        stalled,
+        that process is killed and leaves nothing behind on the server.
         """
         return await self._run_command("display-message", "-p", "")
 
     async def end_server(self, link: ServerLink, pid: int | None) -> tuple[LeftoverProcess, ...]:
-        """End the server and the process in its pane; return once both are gone.
+        """End the server and the process in its pane. Return once both are gone.
 
-        @return: the processes that the process has started and left behind.
-        @raise MuxTimeout: it still listens, or the end of the server or the process cannot be
+        @param pid: pid of the pane's process; C{None} if unknown.
+        @return: the processes that the pane's process started and left behind.
+        @raise MuxTimeout: the server still listens, or the end of the server or the process cannot
+            be
             confirmed.
         """
         held = None if pid is None else await self._transport.acquire_process(pid)
@@ -182,9 +188,9 @@ class TmuxServer:
                 held.close()
 
     async def _hang_up_process(self, held: HeldProcess) -> None:
-        """Hang up the process while its terminal exists, and give it a moment to end.
+        """Send SIGHUP to the process while its terminal exists, and give it a moment to end.
 
-        If the terminal is gone before the signal arrives, a shell treats that as the end of its
+        If the terminal is closed before the signal arrives, a shell treats that as the end of its
         input. Then it does not end its jobs.
         """
         # A server out of reach is left alone, and so is its pane.
@@ -196,8 +202,8 @@ class TmuxServer:
             await self._wait_until_dead(held)
 
     async def _remove_socket_late(self) -> None:
-        """Remove the socket. If this fails, such as on a read-only disk, it is removed when it is
-        found next.
+        """Remove the socket. If this fails, such as on a read-only disk, a later check removes
+        it.
         """
         try:
             await self.remove_socket()
@@ -235,7 +241,7 @@ class TmuxServer:
         return True
 
     async def _run_command(self, *command: str) -> bool:
-        """Run one command in a separate process; return true if it succeeded in time."""
+        """Run one tmux command in a separate process. Return true if it succeeded in time."""
         child = self._transport.build_child(self.path, ("-N", *command), {})
         protocol = _ShortProcessProtocol(child.initial_input)
         if child.initial_input:
@@ -269,7 +275,9 @@ class TmuxServer:
             raise MuxTimeout(f"it is unknown if the process of {self.path.stem} has ended")
 
     async def _wait_until_dead(self, held: HeldProcess) -> Liveness:
-        """Return the liveness of the process once it has ended, or after L{HANGUP_TIMEOUT}."""
+        """Wait until the process has ended, at most L{HANGUP_TIMEOUT}. Return its last known
+        liveness.
+        """
         deadline = self._clock.seconds() + HANGUP_TIMEOUT
         found = await held.get_liveness()
         while found is not Liveness.DEAD and self._clock.seconds() <= deadline:
@@ -306,9 +314,9 @@ class TmuxServer:
 
 
 class _ShortProcessProtocol(ProcessProtocol):
-    """Protocol that waits for a short process; its output does not matter.
+    """Protocol that waits for the exit of a short process and ignores its output.
 
-    @ivar ended: fires when it has ended, with true if it succeeded; cancelling it kills the
+    @ivar ended: fires at the exit, with true if the process succeeded. Cancelling it kills the
         process.
     """
 

@@ -1,4 +1,4 @@
-"""Connection to one server that replaces its control client when one ends."""
+"""Connection to one tmux server. It replaces its control client when that client ends."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ from tservice.mux.transport import ServerReachability
 
 FIRST_DELAY = 0.05
 LAST_DELAY = 5.0
-"""Largest delay in seconds between two attempts to attach; it doubles from C{FIRST_DELAY} on."""
+"""Maximum seconds between two attempts to attach. The delay starts at C{FIRST_DELAY} and
+doubles.
+"""
 
 SETTLED = 2.0
-"""Seconds that a client must live for the delays to start over."""
+"""Seconds that a client must live before the delay is reset to C{FIRST_DELAY}."""
 
 DETACH_TIMEOUT = 1.0
-"""Seconds for a client to detach before its process is killed."""
+"""Seconds that a client gets to detach before its process is killed."""
 
 HEARTBEAT = 20.0
 """Seconds between two checks of an idle client."""
 
 
 class LinkEvents(Protocol):
-    """Receiver of the link's events: the pane."""
+    """Receiver of a server link's events, which is the pane."""
 
     def link_attached(self) -> None:
-        """Handle a new client; bytes before this may be missing."""
+        """Handle a new client. Output from before its attachment may be missing."""
 
     def link_output(self, output: PaneOutput) -> None:
         """Handle output of a pane."""
 
     def link_notice(self, notice: ControlNotice) -> None:
-        """Handle any other notice of tmux."""
+        """Handle a notice of tmux that is not output."""
 
     def link_gap(self) -> None:
-        """Handle a loss of bytes."""
+        """Handle a loss of output bytes."""
 
     def link_heartbeat(self) -> None:
         """Check the pane after L{HEARTBEAT} seconds without a command."""
@@ -54,34 +56,34 @@ class LinkEvents(Protocol):
 
 
 class LinkedServer(Protocol):
-    """Server as seen without a control client."""
+    """Operations on a tmux server that need no control client."""
 
     def attach_client(self, client: ControlClient) -> None:
-        """Start C{client}'s process."""
+        """Start the process of C{client}, which attaches to the server."""
 
     async def wait_until_ready(self) -> None:
-        """Wait until looking for the server makes sense."""
+        """Wait until a check for the server makes sense."""
 
     def request_connection(self) -> None:
-        """Announce that input is about to be typed."""
+        """Announce that input is about to be typed, so that a closed connection is opened now."""
 
     async def check_reachability(self) -> ServerReachability:
-        """Return the reachability of the server."""
+        """Check if the server listens on its socket."""
 
     async def is_responsive(self) -> bool:
         """Return true if the server runs a command in time."""
 
 
 class ServerLink:
-    """Control client of one server, and its replacements.
+    """Connection to one server through a control client, which is replaced when it ends.
 
-    A client that ends is replaced, with growing delays if this repeats. A command that runs out of
-    time puts its client in doubt. If the server answers another process, the client has stalled and
-    is killed. Otherwise the server itself has stalled, and the link waits.
+    Replacements that end too get growing delays. If a command runs out of time, a separate process
+    sends a command to the server. If the server answers that process, the client has stalled and is
+    killed. Otherwise the server itself has stalled, and the link waits.
 
-    There is never a second control client. tmux 3.3a crashes when it notifies a half-attached
-    client that another one detached. It would find this state when it wakes from a stall. For the
-    same reason a client that is attaching is not given up.
+    The link never has a second control client. tmux 3.3a crashes when it notifies a half-attached
+    client that another one detached. This can happen when a stalled server recovers. For the same
+    reason, a client that is attaching is not given up.
     """
 
     _log = Logger()
@@ -110,20 +112,20 @@ class ServerLink:
     # -- called by the pane
 
     def new_client(self) -> ControlClient:
-        """Return a client for L{set_client}."""
+        """Create a client, which is not connected yet, for L{set_client}."""
         client = ControlClient(self._clock, self)
         client.pane = self._pane
         return client
 
     def follow_pane(self, pane: bytes) -> None:
-        """Use C{pane} in place of L{PANE} from now on."""
+        """Send all commands to C{pane} instead of L{PANE} from now on."""
         self._pane = pane
         for client in (self._current, self._fresh):
             if client is not None:
                 client.pane = pane
 
     def set_client(self, client: ControlClient) -> None:
-        """Make C{client}, which is attached, the current client."""
+        """Use C{client}, which is attached, for all commands from now on."""
         self._fresh, self._current = None, client
         self._since = self._clock.seconds()
         self._timers.schedule_call("heartbeat", HEARTBEAT, self._send_heartbeat)
@@ -137,6 +139,7 @@ class ServerLink:
         """Send a line through the current client, or through the next one within C{timeout}
         seconds.
 
+        @param answers: number of commands in the line.
         @raise PaneGone: the server is gone or the link was closed.
         """
         line = substitute_pane(line, self._pane)
@@ -149,14 +152,16 @@ class ServerLink:
                 self.client_ended(client, "its process had ended")
 
     def request_connection(self) -> None:
-        """Announce that input is about to be typed."""
+        """Announce that input is about to be typed, so that a closed connection is opened now."""
         if self._current is None and not self.is_closed:
             self._server.request_connection()
 
     async def close(self, why: str) -> None:
         """Detach all clients and fail waiting commands. The server keeps running.
 
-        Returns once no client is left, so that the next service's client does not meet it.
+        Returns once no client is left, so that the next service's client is alone on the server.
+
+        @param why: reason in the errors of waiting commands.
         """
         clients = [client for client in (self._current, self._fresh) if client is not None]
         self._close_link(why)
@@ -168,7 +173,9 @@ class ServerLink:
             cancel_call(timer)
 
     def expect_end(self, expected: bool) -> None:
-        """Set if an end is expected. If so, clients that end are not replaced."""
+        """Set if the server is about to be ended. While C{expected} is true, ended clients are
+        not replaced.
+        """
         self._ending = expected
         if (
             not expected

@@ -1,4 +1,4 @@
-"""Setups of tmux servers in a place, and the files that they are started with."""
+"""Setups that describe how tmux servers run in a location."""
 
 from __future__ import annotations
 
@@ -27,23 +27,24 @@ KEEPER = Path(keeper.__file__)
 
 
 def find_no_trouble() -> str | None:
-    """Return C{None}: no problem is known."""
+    """Return C{None}, because no problem is known."""
     return None
 
 
 class ServerSetup(Protocol):
-    """Setup of tmux servers in one place.
+    """Setup of tmux servers in one location.
 
-    @ivar transport: the connection to the place.
-    @ivar sockets: the sockets of its servers.
-    @ivar foreign: its commands run with the rights of another user, or on another host.
-    @ivar refuses: the child of L{build_start_child} fails if a server of the session runs, so that
-        no prior
-        check is needed.
-    @ivar apart: returns the context in which each process is started.
-    @ivar owned: its servers belong to this service; otherwise they are attached to, and never
+    @ivar transport: the connection to the location.
+    @ivar sockets: the sockets of the location's servers.
+    @ivar is_foreign: true if commands run with the rights of another user, or on another host.
+    @ivar refuses_duplicates: true if the child of L{build_start_child} fails when a server of the
+        session runs. In this case no prior check is needed.
+    @ivar start_context: returns the context manager in which each process is started.
+    @ivar is_owned: true if the servers belong to this service. Other servers are attached to and
+        never
         ended.
-    @ivar trouble: returns the reason why nothing can be started there; C{None} if none is known.
+    @ivar find_trouble: returns the reason why the location cannot start a process; C{None} if no
+        problem is known.
     """
 
     @property
@@ -66,23 +67,23 @@ class ServerSetup(Protocol):
     ) -> ChildSpec:
         """Return a child that starts a server with C{spec} in it, and is its first client.
 
-        @param token: proves that words in the stream come from the keeper.
-        @param preface: the file that the keeper prints first; empty for none.
+        @param token: unguessable word that authenticates the keeper's messages in the output.
+        @param preface: path of the file that the keeper prints first; empty for none.
         @raise MuxError: the server cannot be described.
         """
 
 
 @frozen(kw_only=True)
 class LocalSetup:
-    """Setup for a place on this machine.
+    """Setup for a location on this machine.
 
-    @ivar sockets: the sockets of its servers.
+    @ivar sockets: the sockets of the location's servers.
     @ivar python: absolute path of the interpreter that runs C{keeper}.
-    @ivar program: the compiled keeper, which is used if it exists.
-    @ivar foreign: the transport's command starts with the rights of another user. It must not start
-        with the environment of the pane, which could make the loader run anything.
-    @ivar apart: returns the context in which each process is started.
-    @ivar terminal: returns the C{TERM} of panes there.
+    @ivar program: path of the compiled keeper; C{None} if C{keeper} is run by C{python}.
+    @ivar is_foreign: true if the transport's command starts with the rights of another user. That
+        command must not get the pane's environment, which could make the loader run any code.
+    @ivar start_context: returns the context manager in which each process is started.
+    @ivar terminal: returns the C{TERM} of the location's panes.
     """
 
     transport: TmuxTransport
@@ -114,7 +115,7 @@ class LocalSetup:
 
     @property
     def keeper_command(self) -> tuple[str, ...]:
-        """Command line of a keeper."""
+        """Command line of the keeper."""
         if self.program is not None:
             # Two words, because tmux passes a single word to a shell.
             return (str(self.program), "keep")
@@ -122,21 +123,21 @@ class LocalSetup:
 
 
 class ServerSetups(Protocol):
-    """Setups for all places of one kind."""
+    """Setups for all locations of one kind."""
 
     async def get_setup(self, place: Location) -> ServerSetup:
-        """Return the setup for C{place}.
+        """Return the setup for the location C{place}.
 
-        @raise MuxError: there cannot be any.
+        @raise MuxError: the location cannot have a setup.
         """
 
     async def find_session_ids(self) -> frozenset[str]:
-        """Return the session ids whose sockets exist in any of the places."""
+        """Return the ids of the sessions that have a socket in any of the locations."""
 
 
 @frozen
 class LocalSetups:
-    """Setup for the service's own place, which is the only one of its kind."""
+    """Setup for the service's own location, which is the only one of its kind."""
 
     setup: LocalSetup
 
@@ -149,12 +150,12 @@ class LocalSetups:
 
 @frozen(kw_only=True)
 class OsUserSetups:
-    """Setups for OS users, from files that every one of them can read.
+    """Setups for locations of OS users.
 
     The package itself may be in a folder that only root can read. So the keeper and tmux's
-    configuration are copied into C{shared}.
+    configuration are copied into C{shared}, which every OS user can read.
 
-    @ivar tmux: absolute path of the program.
+    @ivar tmux: absolute path of the tmux program.
     @ivar pythons: interpreters for the keeper, in order of preference.
     """
 

@@ -1,4 +1,4 @@
-"""Sockets of the servers: one a session, in a folder that no other user may enter."""
+"""Sockets of the tmux servers: one for each session, in a folder that no other user may enter."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tservice.core.files import FileError
 from tservice.mux.interface import MuxError
 
 MAX_PATH = 107
-"""Maximum bytes of a socket's path (C{sockaddr_un} holds 108 with its NUL)."""
+"""Maximum bytes of a socket's path (C{sockaddr_un} holds 108 including the NUL)."""
 
 LOOKED_AT = 10_000
-"""Maximum entries of a folder that are examined, because the folder's owner may have filled it."""
+"""Maximum entries of a folder that are examined. The folder's owner may have filled the folder."""
 
 _SUFFIX = ".sock"
 _PREFACE = ".preface"
@@ -28,16 +28,16 @@ _LONGEST_NAME = 36 + len(_SUFFIX)
 
 
 class ServerSockets(Protocol):
-    """Sockets of a place's servers."""
+    """Sockets of a location's tmux servers."""
 
     async def prepare_folder(self) -> None:
-        """Create the folder of the sockets, mode 0700.
+        """Create the folder of the sockets with mode 0700.
 
-        @raise MuxError: it cannot be created.
+        @raise MuxError: the folder cannot be created.
         """
 
     def get_socket_path(self, session_id: str) -> Path:
-        """Return the path of a session's socket, as seen in that place.
+        """Return the path of a session's socket inside the location.
 
         @raise ValueError: the session id is invalid.
         """
@@ -45,22 +45,23 @@ class ServerSockets(Protocol):
     async def remove_socket(self, session_id: str) -> None:
         """Remove the socket of a server that is gone.
 
-        @raise MuxError: it cannot be removed.
+        @raise MuxError: the socket cannot be removed.
         """
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        """Write a file for the keeper of a session, which removes it.
+        """Write the preface of a session to a file. The session's keeper prints and removes the
+        file.
 
-        @return: the path of the file, as seen in that place.
-        @raise OSError: it cannot be written.
+        @return: the path of the file inside the location.
+        @raise OSError: the file cannot be written.
         """
 
     async def find_session_ids(self) -> frozenset[str]:
-        """Return the session ids whose sockets exist."""
+        """Return the ids of the sessions that have a socket."""
 
 
 class SocketFolder:
-    """Folder of this process's sockets: C{<data>/mux}, or a short folder below C{runtime} if that
+    """Socket folder of this process: C{<data>/mux}, or a short folder below C{runtime} if that
     path is too long.
 
     @param runtime: a base folder, for example C{/run/user/1000}; C{None} for C{/tmp}.
@@ -113,24 +114,25 @@ class SocketFolder:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        """Write a file for the keeper of a session, which removes it.
+        """Write the preface of a session to a file. The session's keeper prints and removes the
+        file.
 
-        @raise OSError: it cannot be written.
+        @raise OSError: the file cannot be written.
         """
         path = self.get_socket_path(session_id).with_suffix(_PREFACE)
         _write_new(path, data)
         return path
 
     async def find_session_ids(self) -> frozenset[str]:
-        """Return the session ids whose sockets exist."""
+        """Return the ids of the sessions that have a socket."""
         return find_sockets(self.path)
 
 
 class OsUserSockets(SocketFolder):
-    """Folder of an OS user's sockets, which belongs to that user alone.
+    """Socket folder of an OS user, which belongs to that user alone.
 
-    @param make: creates it; raises L{FileError} or C{OSError}.
-    @param act: does work on files as the user; raises C{OSError}.
+    @param make: creates the folder; raises L{FileError} or C{OSError}.
+    @param act: runs a function on files as the OS user; raises C{OSError}.
     """
 
     def __init__(
@@ -165,8 +167,9 @@ def find_sockets(folder: Path) -> frozenset[str]:
 
 
 def remove_entry(path: Path) -> None:
-    """Remove the entry at C{path}; rename it aside if it is a folder, which only a writer of the
-    parent can have created.
+    """Remove the file at C{path}. If it is a folder, rename it aside instead.
+
+    Only a process that can write to the parent folder can have created such a folder.
 
     @raise OSError: the entry cannot be removed.
     """

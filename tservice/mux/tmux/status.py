@@ -1,4 +1,4 @@
-"""State of a pane: its process, its exit, its size and its title."""
+"""Tracks the state of a pane: its process, exit, size and title."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from tservice.mux.tmux.pane_channel import PaneChannel
 
 MAX_REAPS = 20
 REAP_DELAY = 0.05
-"""Seconds between the at most C{MAX_REAPS} attempts to read an exit status that tmux does not have
+"""Seconds between two of at most C{MAX_REAPS} attempts to read an exit status that tmux does not
+have
 yet.
 
-Adopting a pane asks twice in that time. A keeper ends C{keeper.APART} after its terminal, so the
-total must be longer, however fast the answers come.
+Adopting a pane queries it twice in that time. A keeper ends C{keeper.APART} after its terminal, so
+the total must be longer, however fast the answers come.
 """
 
 
 class PaneStatus:
-    """Observer of a pane that notifies its listeners of changes.
+    """Tracks the state of a pane and notifies the listeners of changes.
 
-    @ivar pid: the program itself; tmux's own child is the keeper that started it.
+    @ivar pid: pid of the pane's program. tmux's own child is the keeper, which started the program.
     """
 
     def __init__(
@@ -38,7 +39,9 @@ class PaneStatus:
         listeners: PaneListeners,
         over: Callable[[], None],
     ) -> None:
-        """@param over: called once its process has ended, before the listeners are notified."""
+        """@param over: called once the pane's process has ended, before the listeners are
+        notified.
+        """
         self.pid: int | None = None
         self.ending: PaneExit | None = None
         self.cols = 0
@@ -54,16 +57,14 @@ class PaneStatus:
         self._looking = self._look_again = False
 
     def query_soon(self) -> None:
-        """Query the pane now. If a query is under way, query once more after it, however often this
-        is called.
-        """
+        """Query the state of the pane now. If a query is running, query once more after it."""
         self._look_again = True
         if not self._looking:
             self._looking = True
             self._channel.run_in_background(self._query_repeatedly(), "querying a pane")
 
     async def query_state(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
-        """Query tmux for the state of the pane, and apply it."""
+        """Query tmux for the state of the pane, and update this object."""
         blocks = await self._channel.send_line(commands.STATE, 1, timeout)
         state = PaneState.parse_state(b"".join(blocks[0].lines))
         self._version = state.version
@@ -76,11 +77,14 @@ class PaneStatus:
         return state
 
     async def get_version(self) -> Version:
-        """Return the version of the pane's tmux, which is queried once."""
+        """Return the version of the pane's tmux. Only the first call queries tmux."""
         return self._version or (await self.query_state()).version
 
     async def wait_until_known(self, state: PaneState) -> None:
-        """Wait until the exit of the process of C{state} is known, or it is known to run."""
+        """Wait until the pane's exit is recorded, or until the pane is known to run.
+
+        @param state: the last state that tmux reported.
+        """
         while state.dead and self.ending is None:
             await sleep(self._clock, REAP_DELAY)
             state = await self.query_state()
@@ -88,7 +92,7 @@ class PaneStatus:
             self.pid = state.kept_pid or state.pid
 
     def apply_size(self, cols: int, rows: int) -> None:
-        """Apply a size and notify the listeners if it is new."""
+        """Record a size, and notify the listeners if the size is new."""
         if (cols, rows) != (self.cols, self.rows):
             self.cols, self.rows = cols, rows
             self._listeners.notify_resized(cols, rows)
@@ -96,7 +100,7 @@ class PaneStatus:
     def record_exit(self, *, status: int | None, signal: str | None, complete: bool = True) -> None:
         """Record that the process has ended, and notify the listeners.
 
-        @param complete: all its output is in the log.
+        @param complete: true if all output of the process is in the log.
         """
         if self.ending is not None:
             return
@@ -117,7 +121,7 @@ class PaneStatus:
             self._looking = False
 
     async def _handle_unreported_exit(self, state: PaneState) -> None:
-        """Handle a process that has ended without a report of its keeper."""
+        """Handle the end of a process whose keeper sent no exit message."""
         unknown = state.status is None and state.signal is None
         if unknown and self._reaps < MAX_REAPS:
             # tmux may have missed the end of its child; the end of another child makes it check.

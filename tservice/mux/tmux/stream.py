@@ -1,4 +1,4 @@
-"""Output of a pane: bytes for the log, and events found in them."""
+"""Splits a pane's output into bytes for the log and events."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tservice.mux.tmux.stream_parsers import (
 
 
 class PaneStream:
-    """Splitter of a pane's output into log bytes and events.
+    """Parser that writes a pane's output to the log and reports the events in it.
 
-    @ivar modes: the modes that tmux does not report.
+    @ivar modes: tracker of the modes that tmux does not report.
     """
 
     def __init__(
@@ -31,9 +31,11 @@ class PaneStream:
         title_changed: Callable[[], None],
         asked: Callable[[ModeQuery], None],
     ) -> None:
-        """@param asked: called when the program queried a mode; the query ends at that offset of
-            the log.
-        @param heard: called with each word of the keeper.
+        """@param asked: called when the program queried a mode. The query contains its end as an
+            offset of
+        the log.
+        @param heard: called with each control message of the keeper.
+        @param modes_changed: called when a mode changed that tmux does not report.
         @param title_changed: called when the program may have set its title.
         """
         self.modes = ModeTracker()
@@ -47,15 +49,15 @@ class PaneStream:
         self._titles = TitleDetector()
 
     def set_token(self, token: bytes, modes: bytes = b"") -> None:
-        """Recognize the words of the keeper with that token from now on.
+        """Parse control messages of the keeper that carry C{token} from now on.
 
-        @param modes: L{ModeTracker.stored_value} as an earlier service stored it.
+        @param modes: L{ModeTracker.stored_value} as an earlier run of the service stored it.
         """
         self._words = KeeperWordParser(token)
         self.modes = ModeTracker(modes)
 
     def feed(self, data: bytes) -> None:
-        """Consume a piece of output."""
+        """Process the next piece of output."""
         for part in self._words.feed(data):
             if isinstance(part, KeeperWord):
                 self._heard(part)

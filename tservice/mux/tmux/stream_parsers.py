@@ -1,7 +1,7 @@
-"""Parsers for the keeper's words in a pane's stream (see L{tservice.mux.tmux.keeper}), and for
-modes.
+"""Parsers for a pane's output stream: control messages of the keeper, titles and modes.
 
-Pure. They search every piece of a stream for a few bytes, as fast as C{bytes.find}.
+L{tservice.mux.tmux.keeper} describes the messages. The parsers search each piece of the stream as
+fast as C{bytes.find}.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import re
 from attrs import frozen
 
 _LONGEST = 96
-"""Bytes of the longest sequence that is recognized; kept between two pieces."""
+"""Length in bytes of the longest sequence that is recognized. So many bytes are kept between
+pieces.
+"""
 
 _MODES = re.compile(
     rb"\x1b\[(?:\?([0-9;]{1,64})([hl])|(>4(?:;[0-9]?)?[mn])|([<>=][0-9]{0,4}(?:;[123])?u))|\x1bc"
 )
 _KEYS = re.compile(rb"keys=((?:>4;[123]m)?)((?:/[<>=][0-9]{0,4}(?:;[123])?u){0,16})\Z")
 _FLAGS = 16
-"""Maximum number of kept changes of the kitty protocol's flags; the oldest are dropped."""
+"""Maximum number of kept changes of the kitty keyboard protocol's flags. The oldest are dropped."""
 _WATCHED = {b"2004", b"1004"}
 _MARKS = (b"004", b"\x1bc", b"\x1b[>", b"\x1b[<", b"\x1b[=")
 _TITLE = re.compile(rb"\x1b\][02];")
@@ -27,7 +29,7 @@ _TITLE_PREFIX = 4
 
 @frozen
 class KeeperWord:
-    """Message of the keeper.
+    """Control message of the keeper.
 
     @ivar name: C{started}, C{failed}, C{exit} or C{signal}.
     """
@@ -37,9 +39,10 @@ class KeeperWord:
 
 
 class KeeperWordParser:
-    """Extractor of the words with one token from a stream.
+    """Parser that extracts the keeper's control messages with one token from a stream.
 
-    A word that arrives in two pieces is recognized, but its bytes stay in the stream. The first of
+    A message that arrives in two pieces is recognized, but its bytes stay in the stream. The first
+    of
     them have already been passed on, and terminals ignore them.
     """
 
@@ -49,7 +52,7 @@ class KeeperWordParser:
         self._open = b""
 
     def feed(self, data: bytes) -> list[bytes | KeeperWord]:
-        """Split C{data} into the program's output and the keeper's words, in order."""
+        """Split C{data} into the program's output and the keeper's messages, in order."""
         text, at, seen = self._open + data, len(self._open), 0
         parts: list[bytes | KeeperWord] = []
         if self._mark in text:
@@ -75,15 +78,18 @@ class TitleDetector:
         self._end = b""
 
     def feed(self, data: bytes) -> bool:
-        """Consume a piece of the stream; return true if such sequences begin in it."""
+        """Process the next piece of the stream. Return true if such a sequence begins in this
+        piece.
+        """
         text = self._end + data
         self._end = text[-(_TITLE_PREFIX - 1) :]
         return b"\x1b]" in text and _TITLE.search(text) is not None
 
 
 class ModeTracker:
-    """Tracker of the modes that tmux 3.2 to 3.5 keep but do not report: bracketed paste, focus,
-    keys.
+    """Tracker of terminal modes that tmux 3.2 to 3.5 store but do not report.
+
+    These are bracketed paste, focus reports, and the keyboard modes.
     """
 
     def __init__(self, kept: bytes = b"") -> None:
@@ -95,9 +101,9 @@ class ModeTracker:
 
     @property
     def stored_value(self) -> bytes:
-        """Modes that are set, as input for L{__init__}; empty for none.
+        """Modes that are set, in the form that L{__init__} accepts; empty for none.
 
-        It contains no comma, because tmux prints it in a list of values separated by commas.
+        The value contains no comma, because tmux prints it in a list of values separated by commas.
         """
         keys = b"/".join([self._others, *self._flags])
         return b";".join([*sorted(self._set), *([b"keys=" + keys] if keys else [])])
@@ -109,12 +115,12 @@ class ModeTracker:
 
     @property
     def sequences(self) -> bytes:
-        """Sequences that set these modes in a fresh terminal."""
+        """Escape sequences that set these modes in a fresh terminal."""
         modes = [b"?%bh" % mode for mode in sorted(self._set)]
         return b"".join(b"\x1b[" + each for each in (*modes, self._others, *self._flags) if each)
 
     def feed(self, data: bytes) -> bool:
-        """Consume a piece of the stream; return true if a mode changed."""
+        """Process the next piece of the stream. Return true if a mode changed."""
         text = self._open + data
         before = self.stored_value
         if any(mark in text for mark in _MARKS):
@@ -138,7 +144,10 @@ class ModeTracker:
             self._set = self._set | modes if found[2] == b"h" else self._set - modes
 
     def _apply_flags_change(self, change: bytes) -> None:
-        """Keep a change of the kitty protocol's flags unchanged: terminals know its meaning."""
+        """Record a change of the kitty keyboard protocol's flags unchanged, to be replayed in a
+        fresh
+        terminal.
+        """
         if change in (b"<u", b"<1u") and self._flags and self._flags[-1].startswith(b">"):
             self._flags.pop()
         elif self._flags or not change.startswith(b"<"):
