@@ -1,4 +1,4 @@
-"""Assembly of the session feature."""
+"""Builds the session feature."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def build_sessions(
 ) -> FeatureRegistration[SessionService]:
     """Build the session feature, which adopts running processes when it starts.
 
-    L{tservice.sessions.routes.build_waits} makes the routes, because they need the waits.
+    L{tservice.sessions.routes.build_waits} builds the routes, because they need the waits.
 
-    @param api_url: returns C{SERVICE_API_URL} of the panes.
-    @param models: returns the registry of custom endpoints; not called before there are sessions.
-    @param support: the support for agents in the panes; none by default.
+    @param api_url: returns the value of C{SERVICE_API_URL} for the panes.
+    @param models: returns the registry of custom endpoints. It is not called before sessions exist.
+    @param support: agent-specific services for the programs in the panes; C{None} for none.
     """
     given = support or AgentSupport()
     roster = SessionRegistry(ground.reactor, SessionRepository(ground.database), ground.hub)
@@ -116,7 +116,7 @@ def _make_feature(
 
 
 def build_session_places(ground: Runtime) -> SessionLocationRules:
-    """Return the location rules of sessions, which read the accounts' current OS users."""
+    """Return the rules for locations of sessions. They use the OS users that accounts have now."""
 
     def find_os_user(owner: str | None) -> str | None:
         account = None if owner is None else ground.account_rights()(owner)

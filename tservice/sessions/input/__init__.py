@@ -1,1 +1,1 @@
-"""Input path: every input of a session is typed in order, and each accepted one exactly once."""
+"""Input path: types the inputs of a session in order, each accepted input exactly once."""

@@ -1,4 +1,4 @@
-"""Test whether an agent reads keys after an Enter, with the text unchanged (protocol-prompts)."""
+"""Tests after an Enter if an agent reads keys although the text is unchanged (protocol-prompts)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tservice.sessions.input.composer_keyboard import ComposerKeyboard, KeyUncon
 from tservice.sessions.input.typist import TypingContext
 
 ANSWERING = (0.1, 0.2, 0.5, 1.0, 1.0)
-"""Seconds before each look for the caret that a key moved.
+"""Seconds before each check for a caret that was moved by a key.
 
-Their sum is longer than a stopped agent keeps a half-drawn screen.
+Their sum is longer than a stalled agent keeps a half-drawn screen.
 """
 
 
 class CaretProbe:
-    """Tests after an Enter whether the agent of one prompt reads keys.
+    """Tests if the agent reads keys after a prompt's Enter, by moving the caret.
 
-    @param stands: returns whether the prompt is still in the composer.
+    @param stands: returns true if the prompt is in the given composer snapshot.
     """
 
     def __init__(
@@ -36,16 +36,19 @@ class CaretProbe:
         self._took_back = False
 
     def note_enter(self, seen: ComposerSnapshot | None) -> None:
-        """Reset the probe: Enter was or will be pressed into the composer state C{seen}."""
+        """Reset the probe, because Enter was or will be pressed.
+
+        @param seen: the composer before the Enter; C{None} if no composer was visible.
+        """
         self._entered = seen
         self._took_back = False
 
     async def reads_keys(self) -> bool:
-        """Return whether the agent moves its caret when keys request it, and keeps the text.
+        """Press keys that move the caret. Return true if the caret moves and the text stays.
 
         The caret may be at the beginning already: Gemini CLI redraws its composer after its start.
 
-        @raise Unanswered: it is not known whether a line end was removed.
+        @raise KeyUnconfirmed: it is unknown if a line end was removed.
         """
         caret = self._caret
         if caret is None:
@@ -56,10 +59,10 @@ class CaretProbe:
         return await self._moves_caret(caret[1])
 
     def _became_line_end(self, now: ComposerSnapshot | None) -> bool:
-        """Return whether the Enter only inserted a line end, as Gemini CLI does right after a
-        large paste.
+        """Return true if the Enter only inserted a line end, as Gemini CLI does right after a large
+        paste.
 
-        The caret cannot move in that row.
+        The caret is then in an empty row, in which it cannot move.
         """
         before = self._entered
         if before is None or now is None or not self._stands(now):
@@ -67,7 +70,8 @@ class CaretProbe:
         return now.row == before.row + 1 and now.draft.text == before.draft.text
 
     async def _removes_line_end(self) -> bool:
-        """Return whether the agent removes the line end again, which proves that it reads keys.
+        """Delete the inserted line end. Return true if the agent does so, which proves that it
+        reads keys.
 
         The next Enter then follows the text as the first one did.
         """

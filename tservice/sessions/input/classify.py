@@ -14,11 +14,12 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def classify_input(
     text: str, use_mux: bool | None, *, typed: bool = False
 ) -> tuple[InputKind, bytes]:
-    """Return how to type C{text}, and the bytes: a prompt without its Enter, or the text
-    unchanged.
+    """Return how to type C{text}, and the bytes to type.
 
-    @param use_mux: C{True} forces a prompt, C{False} raw bytes.
-    @param typed: a prompt is typed key by key.
+    The bytes are a prompt without its Enter, or the text unchanged.
+
+    @param use_mux: C{True} forces a prompt, C{False} forces raw bytes, C{None} decides by the text.
+    @param typed: true if a prompt is typed key by key instead of pasted.
     """
     if use_mux or (use_mux is None and looks_like_prompt(text)):
         kind = InputKind.TYPED if typed else InputKind.PROMPT
@@ -27,7 +28,7 @@ def classify_input(
 
 
 def looks_like_prompt(text: str) -> bool:
-    """Return whether C{text} is printable text with exactly one trailing CR or CRLF.
+    """Return true if C{text} is printable text with exactly one trailing CR or CRLF.
 
     LF, TAB and line ends count as printable.
     """
@@ -49,7 +50,8 @@ def prompt_text(text: str) -> str:
 
 
 def check_text(text: str, use_mux: bool | None) -> None:
-    """Refuse a prompt that is only white space. A bare CR is a key (protocol-prompts).
+    """Refuse a prompt that is only white space. A single CR is a key press and allowed
+    (protocol-prompts).
 
     @raise ServiceError: 400 naming C{input}.
     """
@@ -61,7 +63,7 @@ def check_text(text: str, use_mux: bool | None) -> None:
 
 
 def _strip_submit(text: str) -> str | None:
-    """Return C{text} without the CR or CRLF that submits it; C{None} if it has none."""
+    """Return C{text} without its final CR or CRLF; C{None} if it does not end with one."""
     for end in ("\r\n", "\r"):
         if text.endswith(end):
             return text.removesuffix(end)
@@ -69,7 +71,7 @@ def _strip_submit(text: str) -> str | None:
 
 
 def _ends_with_enter(body: str) -> bool:
-    """Return whether another Enter precedes the Enter that submits."""
+    """Return true if the text, without its final Enter, ends with another Enter."""
     return body.endswith("\r")
 
 

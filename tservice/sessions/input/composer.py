@@ -1,4 +1,4 @@
-"""Composer of an agent, into which prompts are typed."""
+"""Model of an agent's composer, the text field into which prompts are typed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from tservice.terminal.screen_rules import ScreenRules
 class ComposerSnapshot:
     """State of the composer in one screen capture.
 
-    @ivar caret: column and row.
-    @ivar is_followed: text follows the caret in its row, and the text is not a hint of the agent.
+    @ivar draft: the text in the composer and its rows.
+    @ivar caret: column and row on the screen.
+    @ivar has_text_after_caret: true if text other than a hint of the agent follows the caret in its
+        row.
     """
 
     draft: ComposerDraft
@@ -27,14 +29,14 @@ class ComposerSnapshot:
 
     @property
     def row(self) -> int:
-        """The caret's row within the composer, independent of the composer's position on the
+        """Row of the caret within the composer, independent of the composer's position on the
         screen.
         """
         return self.caret[1] - self.draft.rows[0]
 
     @property
     def is_whole(self) -> bool:
-        """True if this is certainly the composer: it was recognized, and the caret is in it.
+        """True if the composer was certainly recognized and contains the caret.
 
         On a partly drawn screen, an earlier prompt may be the last text that looks like a composer.
         """
@@ -44,7 +46,7 @@ class ComposerSnapshot:
 
 @frozen(kw_only=True)
 class ComposerModel:
-    """Rules for recognizing the composer of a mode, and the effect of Enter in it."""
+    """Rules of a mode that recognize the composer on a screen and define the effect of Enter."""
 
     rule: ComposerRule
     screen: ScreenRules
@@ -56,7 +58,7 @@ class ComposerModel:
         return self.screen.shape != "mark" or self.screen.ready_mark is not None
 
     def read_snapshot(self, capture: PaneCapture) -> ComposerSnapshot | None:
-        """Return the state of the composer; C{None} if no composer is visible."""
+        """Return the state of the composer in a capture; C{None} if no composer is visible."""
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         draft = read_draft(frame, self.screen, self.rule)
         if draft is None:
@@ -67,9 +69,7 @@ class ComposerModel:
 
 
 def find_composer(clis: ICliRegistry, mode: str) -> ComposerModel | None:
-    """Return the composer of C{mode} from its registry entry; C{None} for shells and unknown
-    modes.
-    """
+    """Return the composer rules of C{mode}; C{None} for shells and unknown modes."""
     entry = clis.get_entry(mode)
     if entry is None or entry.kind is CliKind.SHELL:
         return None

@@ -1,4 +1,4 @@
-"""Keys for a composer, each pressed only if the composer is unchanged since it was read."""
+"""Presses keys in a composer, each only if the composer is unchanged since it was read."""
 
 from __future__ import annotations
 
@@ -11,32 +11,37 @@ from tservice.sessions.input.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.typist import TypingContext
 
 WIPES = 80
-"""Maximum presses of the wipe key: once for the content of a row, once for its end."""
+"""Maximum presses of the wipe key. Each row needs one press for its content and one for its end."""
 WIPED = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-"""Seconds before each look for the effect of a wipe key."""
+"""Seconds before each check for the effect of the wipe key."""
 
 BURST = 50
-"""Presses of a key that deletes one letter between two looks."""
+"""Presses of a key that deletes one letter, between two checks of the composer."""
 BURSTS = 400
-"""Maximum number of such bursts. Longer text is shown as a placeholder, which one key deletes."""
+"""Maximum number of bursts of L{BURST} presses.
+
+Longer text is shown as a placeholder, which one key deletes.
+"""
 
 MOVING = (0.05, 0.1, 0.2, 0.4, 0.8)
-"""Seconds after each key that was not pressed because the screen changed."""
+"""Seconds before each retry of a key that was not pressed because the screen changed."""
 
 
 class KeyUnconfirmed(Exception):
-    """Raised if it is not known whether the key was pressed."""
+    """Raised if the terminal does not answer, so that it is unknown if the key was pressed."""
 
 
 class ComposerKeyboard:
-    """Reads one composer, and presses keys only while the composer is as it was read."""
+    """Reads one composer and presses keys in it, only while the composer is unchanged since it
+    was read.
+    """
 
     def __init__(self, context: TypingContext, composer: ComposerModel) -> None:
         self._context = context
         self._composer = composer
 
     async def capture_screen(self) -> PaneCapture | None:
-        """Return the screen; C{None} if it cannot be read now, which does not prevent typing."""
+        """Return the screen; C{None} if it cannot be read now. Callers may type nevertheless."""
         try:
             return await self._context.pane.capture_content()
         except PaneGone:
@@ -45,17 +50,17 @@ class ComposerKeyboard:
             return None
 
     async def read_composer(self) -> ComposerSnapshot | None:
-        """Return the composer; C{None} if none is visible."""
+        """Return the state of the composer; C{None} if no composer is visible."""
         capture = await self.capture_screen()
         return None if capture is None else self._composer.read_snapshot(capture)
 
     async def press_if_matching(
         self, key: str, meant: Callable[[ComposerSnapshot], bool]
     ) -> ComposerSnapshot | None:
-        """Press a key if the composer matches C{meant}. Return the state before the key, if it
-        was pressed.
+        """Press a key if C{meant} returns true for the composer.
 
-        @raise Unanswered: the terminal does not answer.
+        @return: the composer before the key press; C{None} if the key was not pressed.
+        @raise KeyUnconfirmed: the terminal does not answer.
         """
         seen, pressed = await self._try_press(key, meant)
         return seen if pressed else None
@@ -65,7 +70,7 @@ class ComposerKeyboard:
     ) -> ComposerSnapshot | None:
         """Press a key as L{press_if_matching} does, and retry if the screen changed.
 
-        @param times: how often the key is pressed.
+        @param times: the number of presses.
         """
         for pause in MOVING:
             seen, pressed = await self._try_press(key, meant, times)
@@ -77,7 +82,10 @@ class ComposerKeyboard:
     async def _try_press(
         self, key: str, meant: Callable[[ComposerSnapshot], bool], times: int = 1
     ) -> tuple[ComposerSnapshot | None, bool]:
-        """Return the composer if it matches, and whether the key was pressed in that state."""
+        """Press a key once if C{meant} returns true for the composer.
+
+        @return: the matching composer or C{None}, and true if the key was pressed in that state.
+        """
         try:
             guard = await self._context.pane.guard_screen()
             seen = self._composer.read_snapshot(guard.capture)
@@ -92,10 +100,11 @@ class ComposerKeyboard:
             return None, False
 
     async def wipe_rows(self, meant: Callable[[ComposerSnapshot], bool]) -> bool:
-        """Delete the text that matches C{meant}, row by row. Return whether all of it is gone.
+        """Delete the composer's text row by row. Return true if all of it is gone.
 
-        @param meant: matches the text at the first look.
-        @raise Unanswered: the terminal does not answer.
+        @param meant: returns true if the composer holds the text to delete; called before the first
+            key.
+        @raise KeyUnconfirmed: the terminal does not answer.
         """
         wipe, caret = self._composer.submission.wipe, self._composer.submission.caret
         if wipe is None:
@@ -116,10 +125,10 @@ class ComposerKeyboard:
         return False
 
     async def erase_letters(self, text: str) -> bool:
-        """Delete C{text} letter by letter, which every composer supports. Return whether it is
-        gone.
+        """Delete C{text} letter by letter, which every composer supports. Return true if the text
+        is gone.
 
-        @raise Unanswered: the terminal does not answer.
+        @raise KeyUnconfirmed: the terminal does not answer.
         """
         caret = self._composer.submission.caret
         if (
@@ -139,7 +148,9 @@ class ComposerKeyboard:
         return False
 
     async def _join_rows(self, wiped: ComposerSnapshot) -> ComposerSnapshot | None:
-        """Join the wiped row with the one above, if that takes a separate key."""
+        """Join the emptied row with the row above, if the composer needs a separate key for
+        this.
+        """
         join = self._composer.submission.join
         if join is None:
             return wiped

@@ -1,9 +1,9 @@
-"""Stash for a draft that is already in the composer: removed before a prompt, restored
-afterwards.
+"""Stash for a draft that is already in the composer. It is removed before a prompt is typed, and
+restored afterwards.
 
 The draft is a user's own text, or an earlier prompt whose submission was not confirmed. A prompt
-never merges with it.  If a user's draft cannot be removed and restored unchanged, the prompt is not
-typed.  The text of an earlier prompt is known, so any key that removes it may be used.
+never merges with the draft.  If a user's draft cannot be removed and restored unchanged, the prompt
+is not typed.  The text of an earlier prompt is known, so any key that removes it may be used.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ from tservice.terminal.composer import has_paste_placeholder
 from tservice.terminal.draft import ComposerDraft
 
 LOOKS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 2.0, 3.0)
-"""Seconds before each look for the effect of a key on the draft."""
+"""Seconds before each check for the effect of a key on the draft."""
 SHORT_LOOKS = LOOKS[:6]
-"""The same if another key can be tried.  Longer than a stopped agent stays unresponsive."""
+"""Seconds before each check if another key can be tried afterwards.
+
+Their sum is longer than a stalled agent stays unresponsive.
+"""
 
 UNPARKED = "the composer holds a draft; send or clear it first"
 STUCK = (
@@ -36,7 +39,7 @@ STUCK = (
 
 
 def is_retypable(draft: str) -> bool:
-    """Return whether the draft can be typed again exactly as it was read.
+    """Return true if the draft can be typed again exactly as it was read.
 
     A wrapped line looks like two written lines, and agents show a placeholder for a long paste.
     """
@@ -44,7 +47,7 @@ def is_retypable(draft: str) -> bool:
 
 
 class DraftStash:
-    """The draft of one composer while a prompt is typed."""
+    """Stash for the draft of one composer while a prompt is typed."""
 
     _log = Logger()
 
@@ -59,14 +62,17 @@ class DraftStash:
 
     @property
     def did_put_aside(self) -> bool:
-        """True if an earlier prompt, which may not have been submitted, was removed."""
+        """True if an earlier prompt was removed from the composer. That prompt may not have been
+        submitted.
+        """
         return self._left is not None
 
     async def stash_draft(
         self, sight: ComposerSnapshot | None, prompt: str
     ) -> ComposerSnapshot | None:
-        """Empty the composer for C{prompt} and return its state afterwards.
+        """Empty the composer so that C{prompt} can be typed. Return the empty composer.
 
+        @param sight: the composer now; C{None} if no composer is visible.
         @raise NotTyped: the draft cannot be removed.
         """
         if sight is None or not sight.draft.text:
@@ -83,13 +89,13 @@ class DraftStash:
             raise NotTyped(UNPARKED if left is None else STUCK) from error
 
     def is_stashed_draft(self, draft: ComposerDraft) -> bool:
-        """Return whether C{draft} is the stashed one."""
+        """Return true if C{draft} is the same text as the stashed draft."""
         return self._draft is not None and draft.text == self._draft.text
 
     async def restore_draft(self) -> None:
-        """Type the draft again, unless the agent restores it itself.
+        """Type the stashed draft again, unless the agent restores it itself.
 
-        The draft may be an earlier prompt whose report from the agent arrived only now.
+        An earlier prompt is not restored if the agent has since reported that it was submitted.
         """
         if self._draft is None or self._returns or (self._left is None and self._park is None):
             return
@@ -103,7 +109,7 @@ class DraftStash:
         self._log.warn("a draft that was stashed for a prompt could not be restored")
 
     async def _retype_text(self, text: str) -> bool:
-        """Type the text if the composer is empty. Return whether no further attempt is needed or
+        """Type the text if the composer is empty. Return true if no further attempt is needed or
         possible.
         """
         try:
@@ -121,7 +127,9 @@ class DraftStash:
             return False
 
     def _find_remainder(self, draft: ComposerDraft) -> TypedRemainder | None:
-        """Return the earlier prompt that the draft consists of; C{None} for a user's own text."""
+        """Return the earlier prompt whose text is the draft; C{None} if the draft is a user's
+        own text.
+        """
         found = (each for each in reversed(self._context.left) if draft.is_exactly(each.text))
         return next(found, None)
 
@@ -152,7 +160,9 @@ class DraftStash:
         return empty
 
     async def _wipe_prompt(self, sight: ComposerSnapshot, left: TypedRemainder) -> bool:
-        """Remove it row by row, else letter by letter. Return whether that removed all of it."""
+        """Remove an earlier prompt row by row, or else letter by letter. Return true if all of
+        it is gone.
+        """
         if await self._touch.wipe_rows(partial(_is_unchanged, sight)):
             return True
         rest = await self._touch.read_composer()
@@ -184,7 +194,10 @@ class DraftStash:
         return seen
 
     async def _wait_until_empty(self, looks: Sequence[float]) -> ComposerSnapshot | None:
-        """Return the composer once it is empty; C{None} if it does not become empty."""
+        """Return the composer once it is empty; C{None} if it does not become empty in time.
+
+        @param looks: seconds before each check.
+        """
         for pause in looks:
             await sleep(self._context.clock, pause)
             seen = await self._touch.read_composer()
@@ -194,7 +207,9 @@ class DraftStash:
 
 
 async def _was_submitted(left: TypedRemainder) -> bool:
-    """Return whether the earlier prompt was submitted, so that its text is no draft."""
+    """Return true if the agent reported the earlier prompt as submitted. Its text is then no
+    draft.
+    """
     return left.claim is not None and await left.claim.get_report() is PromptReport.SUBMITTED
 
 
@@ -203,5 +218,7 @@ def _have_same_words(one: str, other: str) -> bool:
 
 
 def _is_unchanged(before: ComposerSnapshot, now: ComposerSnapshot) -> bool:
-    """Return whether the composer shows the same text, recognized at least as reliably."""
+    """Return true if the composer shows the same text and is recognized at least as reliably as
+    before.
+    """
     return before.draft.text == now.draft.text and (now.is_whole or not before.is_whole)

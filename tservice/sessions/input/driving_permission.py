@@ -1,4 +1,6 @@
-"""Permission to drive a running program: to type and to answer dialogs (protocol-driving)."""
+"""Permission to drive a running program: to type into it and answer its dialogs
+(protocol-driving).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ from tservice.sessions.record.model import Session
 
 @frozen
 class DrivingPermission:
-    """Permission rules by the accounts' current state, because a process outlives the rights of
-    its start.
+    """Checks for the permission to drive a program, by the current state of the account.
+
+    A program may outlive the permission with which it was started.
     """
 
     clis: ICliRegistry
@@ -27,9 +30,11 @@ class DrivingPermission:
 
         An admin may drive the sessions of other users regardless of their accounts.
 
-        @param sender: C{None}: the service itself, on behalf of the owner.
-        @raise ServiceError: 403: the account lost a required right, or the service would type for
-            an account that is gone or disabled; 422 naming C{osUser}: the account's OS user is not
+        @param sender: the identity that types; C{None}: the service itself, on behalf of the owner.
+        @raise ServiceError: 403: the account lost a required permission, or the service would type
+            for
+            an account that is deleted or disabled; 422 naming C{osUser}: the account's OS user is
+            not
             the session's.
         """
         if sender is not None and sender.parent is not None:
@@ -51,9 +56,9 @@ class DrivingPermission:
     def judge_text(
         self, session: Session, sender: Identity | None, kind: InputKind, text: str
     ) -> None:
-        """Check that C{text} does not make an agent run a command without asking, unless the
-        account has the
-        grant to bypass permissions.
+        """Check that C{text} does not make an agent run a command without confirmation.
+
+        An account with the grant to bypass permissions may do this.
 
         @param sender: as for L{check_sender}.
         @raise ServiceError: 403 naming C{input}.
@@ -82,7 +87,11 @@ class DrivingPermission:
         return account is not None and account.may_bypass_permissions
 
     def _check_agent_token(self, session: Session) -> None:
-        """Check an agent's own token, which has no grant, regardless of its owner."""
+        """Check the session for an agent's own token, which never has the grant to bypass
+        permissions.
+
+        The permissions of the token's owner do not matter.
+        """
         if not session.is_owned:
             raise _attached_session_error()
         self.clis.check_needs_no_grant(session.mode, session.params, session.env_overrides)

@@ -1,10 +1,10 @@
 """Input queue of a session: each accepted input is typed exactly once (protocol-exactly-once).
 
-An input is decided when its turn comes. Its sequence number is looked up, reserved and written to
-disk together with its text; then it is typed.  So at most one input of a session is unfinished at
-any time. After a crash the pane's own mark shows what is left of it.
+The queue decides about an input when its turn comes. It looks up and reserves the sequence number
+and writes it to disk together with the text. Then it types the input.  So at most one input of a
+session is unfinished at any time. After a crash, the mark on the pane shows which part is missing.
 
-A prompt that waits at the gate is not decided yet.  Keys and raw bytes overtake it, because a
+A prompt that waits at the input gate is not decided yet.  Keys and raw bytes overtake it, because a
 person uses them to answer the dialog that the prompt waits for.
 """
 
@@ -53,7 +53,7 @@ UNSURE = "the terminal does not answer; it is not known yet whether the input ar
 
 
 class InputQueue:
-    """The inputs of one session."""
+    """Queue of the inputs of one session."""
 
     _log = Logger()
 
@@ -83,9 +83,11 @@ class InputQueue:
         """Type C{request} when its turn comes.
 
         @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the permission to
-            type ended; 409: no process, or an earlier input of this client failed (its number and
-            this one's are free again); 422: not typed, not submitted, or unknown, as the text says;
-            429: too many wait.
+            type ended; 409: no process, or an earlier input of this client failed (both sequence
+            numbers
+            can be used again); 422: not typed, not submitted, or unknown, as the text says; 429:
+            too many
+            inputs wait.
         """
         check_input(request)
         check_text(request.text, request.use_mux)
@@ -125,7 +127,7 @@ class InputQueue:
         return InputDelivery(delivered=False, buffered=True, dropped=not fits)
 
     def type_buffered(self) -> None:
-        """Type the buffered input before any later input."""
+        """Type the buffered inputs before any later input."""
         session_id = self._target.session().id
         if self._catching_up or self._buffer.get_first(session_id) is None:
             return
@@ -138,8 +140,9 @@ class InputQueue:
         """Press a named key when its turn comes.
 
         @param sender: as L{InputRequest.sender}.
-        @raise ServiceError: 400: no such key; 403: the permission ended while it waited; 409: no
-            process; 422: the answer was lost, or it was refused; 429: too many wait.
+        @raise ServiceError: 400: no such key; 403: the permission ended while the key waited; 409:
+            no
+            process; 422: the terminal did not answer or refused the key; 429: too many inputs wait.
         """
         if key not in KEYS:
             raise invalid_field("key", f"one of {' '.join(KEYS)}")
@@ -147,7 +150,9 @@ class InputQueue:
         await self._enqueue(None, True, lambda: self._press_now(key, sender))
 
     def recover_input(self) -> None:
-        """Finish input that an earlier run of the service began, once the pane is adopted."""
+        """Finish the input that an earlier run of the service began. Call this once the pane is
+        adopted.
+        """
         # While the queue is busy, the pending entry is the one that it types.
         if self._is_idle:
             self._queue.put(self._recover_pending).addErrback(
@@ -156,9 +161,9 @@ class InputQueue:
         self.type_buffered()
 
     def abandon_input(self) -> None:
-        """Drop the unfinished input, because the process is gone for good.
+        """Drop the unfinished input, because the process has ended.
 
-        Its number stays used: it may have been typed into the old process.
+        Its sequence number stays used, because it may have been typed into the old process.
         """
         self._doubts.clear()
         self._latest = None
@@ -175,7 +180,7 @@ class InputQueue:
             )
 
     def close(self) -> None:
-        """Stop at the current step; the journal keeps the unfinished input."""
+        """Stop typing after the current step. The journal keeps the unfinished input."""
         self._queue.close()
         self._passing.close()
         self._journal.forget_session(self._target.session().id)
@@ -189,8 +194,13 @@ class InputQueue:
     def _enqueue(
         self, client: str | None, raw: bool, work: Callable[[], Coroutine[Any, Any, _T]]
     ) -> Deferred[_T]:
-        """Queue the work, or overtake the prompt at the gate without overtaking the client's
-        inputs.
+        """Queue the work. Raw input overtakes a prompt that waits at the gate.
+
+        An input never overtakes another input of the same client.
+
+        @param client: id of the client; C{None} without one.
+        @param raw: true for keys and raw bytes.
+        @param work: types the input.
         """
         name = client or ""
         if self._holding and raw and not self._waiting[name]:
@@ -211,7 +221,7 @@ class InputQueue:
         await self._hold_prompts(self._gate.wait_until_ready(self._target.session()))
 
     async def _hold_prompts(self, until: Awaitable[None]) -> None:
-        """Let keys and raw bytes overtake the queue while C{until} is awaited."""
+        """Wait for C{until}. Keys and raw bytes may overtake the queue in this time."""
         self._holding = True
         try:
             await until
@@ -386,9 +396,9 @@ class InputQueue:
             await self._finish_pending(entry)
 
     async def _import_mark(self, pane: IPane) -> str | None:
-        """Import the pane's mark, which later inputs would overwrite.
+        """Save the information in the pane's mark, which later inputs will overwrite.
 
-        @return: the id of the finished row on disk.
+        @return: the id of a finished journal row that is still on disk; C{None} if there is none.
         """
         session_id = self._target.session().id
         while True:
@@ -477,18 +487,18 @@ class InputQueue:
 
 
 async def _take_turn() -> None:
-    """Wait for a turn in the queue without doing anything."""
+    """Do nothing. Queued as a job, this waits until every earlier job is done."""
 
 
 def _outlives_answer(request: InputRequest) -> bool:
-    """Return whether the input is still typed after its caller got an error."""
+    """Return true if the input may still be typed after its caller received an error."""
     return request.seq is not None and request.submitting is None
 
 
 def _answer_once(
     answer: Deferred[InputDelivery], outcome: InputDelivery | Failure | ServiceError
 ) -> None:
-    """Answer the caller unless it already got an answer."""
+    """Fire the caller's Deferred with the outcome, unless it has already fired."""
     if answer.called:
         return
     if isinstance(outcome, InputDelivery):

@@ -1,21 +1,22 @@
-"""Journal of accepted input on disk: sequence marks and the input being typed
+"""Journal of accepted input on disk: sequence numbers and the input being typed
 (protocol-exactly-once).
 
 A session's inputs are typed one by one, so at most one of them is ever unfinished.  The entry is
-written together with its sequence number before its first byte is typed. It is deleted alone once
-it is typed. After a crash in between one entry remains, and the pane's own mark shows the progress.
+written together with its sequence number before its first byte is typed. The entry alone is deleted
+once it is typed. After a crash in between one entry remains, and the pane's mark shows the
+progress.
 
 Keys of a client that is already known do not wait for the disk.  One command types them and sets
-the pane's mark, which names the client and the number. After a crash either both were done or
+the pane's mark, which contains the client and the number. After a crash either both were done or
 neither, and the client, which got no answer, sends again.  At any time the numbers on disk and the
 pane's mark together give every number (L{tservice.sessions.input.unpersisted_sequences}).
 
-Prompts are refused while the disk is full. Raw keys continue, because a user may have to make room
-(protocol-errors). Their numbers are held in memory until the disk takes them. Until then each mark
-names them all, so that the service finds them with the pane after a crash. The marks hold digests
-instead of ids (L{tservice.sessions.input.unpersisted_sequence}). If the client's id is not on disk,
-the number
-is kept under a placeholder made from the digest.
+Prompts are refused while the disk is full. Raw keys continue, because a user may have to free disk
+space (protocol-errors). Their numbers are held in memory until they can be written. Until then each
+mark contains all of them, so that the service finds them with the pane after a crash. The marks
+hold
+digests instead of ids (L{tservice.sessions.input.unpersisted_sequence}). If the client's id is not
+on disk, the number is kept under a placeholder made from the digest.
 """
 
 from __future__ import annotations
@@ -62,13 +63,16 @@ class InputKind(StrEnum):
 
 @frozen(kw_only=True)
 class JournalEntry:
-    """An accepted input.
+    """Accepted input of a session.
 
-    @ivar id: part of the pane's mark; unique over all sessions and restarts.
-    @ivar previous_seq: the client's number before, which a failed write restores.
-    @ivar held: it is only in memory and in the pane's mark, because the disk is full.
-    @ivar with_pane: until it is typed, only the pane's mark records it.
-    @ivar buffered: its position in the L{OfflineInputBuffer}; accepting it removes it from there.
+    @ivar id: unique over all sessions and restarts; part of the pane's mark.
+    @ivar previous_seq: the client's sequence number before this input. A failed write restores it.
+    @ivar held: true if the entry is only in memory and in the pane's mark, because the disk is
+        full.
+    @ivar with_pane: true if only the pane's mark records the entry until it is typed.
+    @ivar buffered: position of the input in the L{OfflineInputBuffer}. Accepting the entry removes
+        the
+        input from the buffer.
     """
 
     session_id: str
@@ -84,10 +88,10 @@ class JournalEntry:
 
 
 class InputJournal:
-    """The input journal of all sessions.
+    """Input journal of all sessions.
 
-    @ivar flushed: prompts survive a power loss at every point; keystrokes survive only the end of
-        this process, because a power loss ends their pane too.
+    Prompts survive a power loss at every point. Keystrokes only survive the end of this process,
+    because a power loss ends their pane too.
     """
 
     def __init__(self, database: Database, clock: IReactorTime) -> None:
@@ -100,7 +104,9 @@ class InputJournal:
         self._over: dict[str, str] = {}
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
-        """Return the highest number accepted from that client."""
+        """Return the highest sequence number accepted from that client; C{None} if there is
+        none.
+        """
         unsaved = self._unsaved.find_number(session_id, client_id)
         if unsaved is not None:
             return unsaved
@@ -110,7 +116,9 @@ class InputJournal:
         return self._find_number(session_id, placeholder_client_id(digest_client_id(client_id)))
 
     def find_pending(self, session_id: str) -> JournalEntry | None:
-        """Return the input that was being typed when the journal was last written."""
+        """Return the input that was being typed at the last write of the journal; C{None}
+        without one.
+        """
         row = self._database.query_one(
             "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
         )
@@ -119,10 +127,11 @@ class InputJournal:
         return _entry_from_row(row)
 
     def accept_entry(self, entry: JournalEntry) -> JournalEntry:
-        """Reserve the entry's sequence number and begin the entry, both or neither.
+        """Reserve the entry's sequence number and write the entry, both or neither.
 
-        @return: the entry to type; its id contains a number that is not on disk.
-        @raise DiskFull: the disk refuses a prompt, or too many clients have unsaved numbers.
+        @return: the entry to type. If its number is not on disk, the entry's id contains the
+            number.
+        @raise DiskFull: a prompt cannot be written, or too many clients have unsaved numbers.
         """
         if _needs_no_row(entry):
             self._unsaved.write_number(entry.session_id, but_of=entry.client_id)
@@ -145,10 +154,10 @@ class InputJournal:
         return entry
 
     def import_mark(self, session_id: str, mark_id: str) -> str | None:
-        """Save the numbers in the pane's mark that an earlier run of the service left.
+        """Save the sequence numbers in the pane's mark that an earlier run of the service left.
 
-        @return: the id of the finished row on disk, if there is one.
-        @raise DiskFull: not all of it can be deferred.
+        @return: the id of a finished row that is still on disk; C{None} if there is none.
+        @raise DiskFull: the numbers cannot be written, nor all of them be deferred.
         """
         found = UnpersistedSequence.parse_mark(mark_id)
         if found is None:
@@ -163,14 +172,16 @@ class InputJournal:
         return found.over
 
     def finish_entry(self, entry: JournalEntry) -> None:
-        """Delete an entry that was typed whole, or that will not be completed."""
+        """Delete an entry that was typed completely, or that will not be completed."""
         if entry.with_pane:
             self._unsaved.put(entry.session_id, entry.client_id or "", entry.seq or 0)
         elif not entry.held and not self._delete_entry_deferred(entry):
             self._over[entry.session_id] = entry.id
 
     def revoke_entry(self, entry: JournalEntry) -> None:
-        """Delete an entry that was not typed, so that the client may send its number again."""
+        """Delete an entry that was not typed, so that the client may use its sequence number
+        again.
+        """
         if entry.with_pane:
             return
         self._latest.pop(entry.session_id, None)
@@ -185,14 +196,15 @@ class InputJournal:
             self._hold_number(entry, entry.previous_seq)
 
     def forget_session(self, session_id: str) -> None:
-        """Drop the memory of a session that ended, or whose numbers change."""
+        """Drop the cached numbers of a session that ended, or whose numbers change on disk."""
         self._unsaved.forget_session(session_id)
         for known in (self._latest, self._held, self._over):
             known.pop(session_id, None)
 
     def close(self) -> None:
-        """Write the numbers that only panes and memory have; call it before the last
-        L{forget_session}.
+        """Write the sequence numbers that are only in memory and in panes.
+
+        Call this before the last L{forget_session}.
         """
         self._unsaved.close()
 
@@ -234,7 +246,7 @@ class InputJournal:
         return None if row is None else int(row["seq"])
 
     def _clients_by_digest(self, session_id: str) -> dict[str, str]:
-        """Return the clients that have numbers, by digest."""
+        """Return the ids of the clients that have sequence numbers, by digest of the id."""
         # A client's own id is used after its placeholder, and takes precedence.
         rows = self._database.query_rows(
             "SELECT client_id FROM input_marks WHERE session_id = ? ORDER BY used", (session_id,)
@@ -249,7 +261,9 @@ class InputJournal:
         return evolve(self._with_mark_id(entry), held=True)
 
     def _with_mark_id(self, entry: JournalEntry) -> JournalEntry:
-        """Return the entry with an id that contains its number and all other unsaved numbers."""
+        """Return the entry with an id that contains its sequence number and all other unsaved
+        numbers.
+        """
         held = self._unsaved_numbers(entry.session_id)
         numbers = {client: seq for client, seq in held.items() if seq is not None}
         if entry.client_id is not None and entry.seq is not None:
@@ -262,7 +276,9 @@ class InputJournal:
             self._save_number(entry.session_id, entry.client_id, seq)
 
     def _save_number(self, session_id: str, client: str, seq: int | None) -> None:
-        """Write a client's number, or hold it in memory and defer the write."""
+        """Write a client's sequence number. If the disk is full, hold it in memory and defer the
+        write.
+        """
         self._check_room(session_id, client)
         key, place = _deferred_key(session_id, client), (session_id, client)
         held = self._held.setdefault(session_id, {})
@@ -276,13 +292,17 @@ class InputJournal:
         self._latest.pop(session_id, None)
 
     def _check_room(self, session_id: str, client: str | None) -> None:
-        """Refuse the number that does not fit into a mark, before anything is typed."""
+        """Raise L{DiskFull} if one more client's number does not fit into a mark. Nothing is
+        typed yet.
+        """
         held = self._unsaved_numbers(session_id)
         if client not in held and len(held) >= CLIENTS:
             raise DiskFull(self._database.deferred_writes.reason)
 
     def _unsaved_numbers(self, session_id: str) -> dict[str, int | None]:
-        """Return the held numbers without those that are on disk now."""
+        """Return the sequence numbers that are held in memory and are not on disk yet, by
+        client.
+        """
         held, debts = self._held.get(session_id, {}), self._database.deferred_writes
         for client in [client for client in held if _deferred_key(session_id, client) not in debts]:
             del held[client]
@@ -333,8 +353,9 @@ def _deferred_key(session_id: str, client: str) -> Key:
 
 
 def _needs_no_row(entry: JournalEntry) -> bool:
-    """Return whether one command types the whole entry and its client's number has a row on
-    disk.
+    """Return true if the entry needs no row on disk.
+
+    This is so if one command types all of it, and its client's number has a row on disk.
     """
     if entry.buffered is not None:
         return False

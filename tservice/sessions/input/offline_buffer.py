@@ -11,14 +11,14 @@ from tservice.store.database import Database
 STRIKE = "DELETE FROM input_buffer WHERE session_id = ? AND position = ?"
 
 BUFFER_BYTES = 4096
-"""Maximum bytes of buffered input of a session. A chunk that does not fit is refused whole."""
+"""Maximum bytes of buffered input of a session. A chunk that does not fit completely is refused."""
 
 
 @frozen(kw_only=True)
 class BufferedInput:
     """Chunk of input in the buffer.
 
-    @ivar position: its position among the chunks of the session.
+    @ivar position: number that orders the chunks of the session.
     """
 
     position: int
@@ -32,9 +32,9 @@ class OfflineInputBuffer:
         self._database = database
 
     def put(self, session_id: str, request: InputRequest) -> bool:
-        """Buffer a request and return whether it fits.
+        """Buffer a request. Return false if it does not fit.
 
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk is full.
         """
         text = request.text.encode("utf-8", "replace")
         row = self._database.query_one(
@@ -62,7 +62,7 @@ class OfflineInputBuffer:
         return True
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
-        """Return the client's highest sequence number in the buffer."""
+        """Return the client's highest sequence number in the buffer; C{None} if there is none."""
         row = self._database.query_one(
             "SELECT max(seq) AS seq FROM input_buffer WHERE session_id = ? AND client_id = ?",
             (session_id, client_id),
@@ -70,7 +70,7 @@ class OfflineInputBuffer:
         return None if row is None or row["seq"] is None else int(row["seq"])
 
     def get_first(self, session_id: str) -> BufferedInput | None:
-        """Return the next chunk to be typed."""
+        """Return the next chunk to be typed; C{None} if the session's buffer is empty."""
         row = self._database.query_one(
             "SELECT * FROM input_buffer WHERE session_id = ? ORDER BY position LIMIT 1",
             (session_id,),
@@ -89,7 +89,7 @@ class OfflineInputBuffer:
     def delete_chunk(self, session_id: str, position: int) -> None:
         """Delete a chunk that will not be typed.
 
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(STRIKE, (session_id, position))
 

@@ -1,8 +1,8 @@
-"""Delivery of a prompt to an agent: typed, seen in the composer, submitted once
+"""Delivers a prompt to an agent: types it, waits until it is visible, and submits it once
 (protocol-prompts).
 
-Enter is pressed only after the composer shows the text, so the agent never gets both in one read.
-An Enter in the same read gets lost.
+Enter is pressed only after the composer shows the text, so the agent never receives both in one
+read. An agent would ignore an Enter in the same read.
 """
 
 from __future__ import annotations
@@ -35,49 +35,53 @@ from tservice.sessions.input.typist import (
 from tservice.sessions.interfaces import PromptClaim, PromptReport
 
 SIGHTS = (0.1, 0.2, 0.3, 0.5, 0.9, 1.0)
-"""Seconds before each further look for a composer, before anything is typed. A partly drawn
-screen has no composer, or shows an earlier prompt in its place.
+"""Seconds before each further check for a composer, before anything is typed.
+
+A partly drawn screen has no composer, or shows an earlier prompt where the composer belongs.
 """
 TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 50)
-"""Seconds before each look for a text that was typed; then Enter is pressed in any case.
+"""Seconds before each check for a text that was typed. After the last check, Enter is pressed in
+any
+case.
 
 Gemini CLI reads nothing for some seconds after a prompt of 64 KiB.
 """
 UNSEEN = 4.0
-"""Seconds of consecutive looks without a composer after which it counts as invisible.
+"""Seconds without a visible composer after which the composer counts as invisible.
 
-Longer than a stopped agent keeps a half-drawn screen.
+This is longer than a stalled agent keeps a half-drawn screen.
 """
 SEEN_GAP = 0.12
 """Seconds between the text's appearance and Enter."""
 SETTLING = (0.15,) * 10
-"""Seconds before each look for the drawn completions of a command."""
+"""Seconds before each check that the completion menu of a command is drawn."""
 CUTTING = (0.03, 0.07, 0.2, 0.5, 1.0, 1.0)
-"""Seconds before each look whether the text after the caret is gone.
+"""Seconds before each check that the text after the caret is gone.
 
-Their sum is longer than a stopped agent keeps a half-drawn screen.
+Their sum is longer than a stalled agent keeps a half-drawn screen.
 """
 ASKING = (0.1, 0.2, 0.4)
-"""Seconds before each further look at a dialog, before a prompt is refused because of it. An
-earlier prompt that quotes a dialog looks like one until the composer below it is drawn.
+"""Seconds before each further check of a dialog, before a prompt is refused because of the dialog.
+
+An earlier prompt that quotes a dialog looks like a dialog until the composer below is drawn.
 """
 DIALOG_LOOKS = (0.15, 0.3, 0.6, 1.2)
-"""Seconds before each look for the end of a dialog that appeared between text and Enter."""
+"""Seconds before each check that a dialog is gone, if it appeared between text and Enter."""
 OPENING = (0.1, 0.2, *(0.3,) * 15)
-"""Seconds before each look for the view that a command opened.
+"""Seconds before each check for a view that a command opened.
 
 A list of many conversations is slow to read, and a busy machine is slow to draw it.
 """
 RESTING = 4
-"""Consecutive looks that show a composer at rest, after which a command has opened nothing."""
+"""Number of consecutive checks with an idle composer that prove that a command opened no view."""
 
 
 @define
 class PromptOutcome:
     """Outcome of a prompt.
 
-    @ivar opened: the view that its command opened.
-    @ivar put_aside: an earlier prompt, not confirmed as submitted, was removed from the composer.
+    @ivar opened: kind of view that the prompt's command opened; C{None} if it opened none.
+    @ivar put_aside: true if an unconfirmed earlier prompt was removed from the composer.
     """
 
     opened: str | None = None
@@ -87,7 +91,8 @@ class PromptOutcome:
 class PromptRunner:
     """Delivers one prompt to an agent.
 
-    @ivar passed: another prompt was typed since, for which this one was put aside.
+    @ivar passed: true if a later prompt was typed, for which this one was removed from the
+        composer.
     """
 
     def __init__(
@@ -103,13 +108,15 @@ class PromptRunner:
         self.passed = False
 
     async def deliver_prompt(self, *, resumed: bool = False) -> PromptOutcome:
-        """Deliver the prompt, or the rest of it.
+        """Type and submit the prompt, or the missing part of it.
 
-        @param resumed: an earlier run of the service may have begun it.
+        @param resumed: true if an earlier run of the service may have begun the prompt.
         @raise NotTyped: nothing was typed.
-        @raise PaneGone: the process ended, and the typed text with it.
-        @raise SubmissionUnconfirmed: it was typed, but its submission could not be confirmed.
-        @raise ServiceError: 422: it was typed, in part or whole, but was not submitted.
+        @raise PaneGone: the process ended, and the typed text is lost.
+        @raise SubmissionUnconfirmed: the prompt was typed, but its submission could not be
+            confirmed.
+        @raise ServiceError: 422: the prompt was typed, in part or completely, but was not
+            submitted.
         """
         mark = await self._typist.get_progress() if resumed else None
         if not self._text:
@@ -133,17 +140,16 @@ class PromptRunner:
             return PromptOutcome()
 
     def restore_claim(self, claim: PromptClaim) -> None:
-        """Restore the claim of a prompt whose Enter was pressed by an earlier run of the
-        service.
-        """
+        """Set the claim of a prompt whose Enter was pressed by an earlier run of the service."""
         self._submitter.claim = claim
 
     async def finish_prompt(self, reauthorize: Callable[[], object]) -> bool:
-        """Submit the prompt if it was not, because its caller sends it again. Return whether it
-        is submitted.
+        """Submit an unconfirmed prompt that its caller sends again, if it was not submitted.
 
-        @param again: authorizes the caller before each Enter; raises if the permission was lost.
-        @raise PaneGone: the process is over.
+        @param reauthorize: authorizes the caller before each Enter. Raises if the permission was
+            lost.
+        @return: true if the prompt is submitted.
+        @raise PaneGone: the process has ended.
         """
         if not await self._is_unconfirmed():
             return True
@@ -157,7 +163,9 @@ class PromptRunner:
         return True
 
     async def _is_sole_text(self) -> bool:
-        """Return whether the composer holds exactly the typed text, with no user's addition."""
+        """Return true if the composer holds exactly the typed text and nothing that a user
+        added.
+        """
         sight = await self._touch.read_composer()
         if sight is None or not (sight.is_whole and sight.draft.is_exactly(self._text)):
             return False
@@ -165,7 +173,7 @@ class PromptRunner:
 
     @property
     def remainder(self) -> TypedRemainder:
-        """The part of the prompt that may remain in the composer."""
+        """Description of the prompt, whose text may remain in the composer."""
         return TypedRemainder(text=self._text, claim=self._submitter.claim)
 
     async def _is_unconfirmed(self) -> bool:
@@ -181,7 +189,9 @@ class PromptRunner:
         return untold or self._submitter.is_unseen or self.passed or not gone
 
     async def is_in_composer(self) -> bool | None:
-        """Return whether the text is in the composer; C{None} if no composer is visible."""
+        """Return true if the prompt's text is in the composer; C{None} if no composer is
+        visible.
+        """
         sight = await self._touch.read_composer()
         return None if sight is None else self._holds_text(sight)
 
@@ -195,7 +205,10 @@ class PromptRunner:
         return PromptOutcome()
 
     async def _type_text(self, mark: InputMark | None, resumed: bool) -> PromptVisibility | None:
-        """Type the missing part of the text. Return C{None} if it must not be submitted."""
+        """Type the missing part of the text. Return C{None} if the text must not be submitted.
+
+        @param mark: progress of the prompt on the pane; C{None} if nothing was typed.
+        """
         if mark is not None:
             await self._typist.type_text(mark)
             return (
@@ -208,7 +221,7 @@ class PromptRunner:
         return await self._wait_until_taken(before)
 
     async def _wait_for_composer(self) -> ComposerSnapshot | None:
-        """Return the composer. A partly drawn screen gets some time to complete."""
+        """Return the composer once it is visible; C{None} if it does not appear in time."""
         seen = await self._touch.read_composer()
         for pause in SIGHTS if self._composer.is_recognizable else ():
             if seen is not None and (seen.is_whole or not seen.draft.text):
@@ -218,7 +231,10 @@ class PromptRunner:
         return seen
 
     async def _wait_until_taken(self, before: ComposerSnapshot | None) -> PromptVisibility:
-        """Return once the composer shows the text, or cannot be read."""
+        """Wait until the composer shows the text, or until it counts as invisible.
+
+        @param before: the composer before the text was typed.
+        """
         began = self._context.clock.seconds()
         # Without a visible composer there is nothing to wait for.
         shown = (
@@ -237,7 +253,10 @@ class PromptRunner:
         return shown
 
     async def _wait_until_shown(self, before: str) -> PromptVisibility:
-        """Return once two looks show the text, exactly or in the agent's rendering."""
+        """Wait until two checks show the text, exactly or as the agent renders it.
+
+        @param before: the composer's text before.
+        """
         other, unseen = before, 0.0
         for pause in TAKING:
             await sleep(self._context.clock, pause)
@@ -257,9 +276,9 @@ class PromptRunner:
         return PromptVisibility.NOTHING
 
     async def _remove_trailing_text(self) -> None:
-        """Delete text that appeared after the prompt; the composer was empty before.
+        """Delete text that appeared after the prompt although the composer was empty before.
 
-        Claude Code, stopped between an Enter and its redraw, restores deleted text.
+        Claude Code restores deleted text if it was suspended between an Enter and its redraw.
         """
         cut = self._composer.submission.cut
         if cut is None:
@@ -276,7 +295,7 @@ class PromptRunner:
                 return
 
     async def _wait_until_stable(self) -> None:
-        """Return once the screen is stable, or after a while.
+        """Wait until the screen no longer changes, for a limited time.
 
         A command's Enter accepts the marked entry of the completion menu, which is drawn late.
         """
@@ -302,12 +321,12 @@ class PromptRunner:
             raise NotTyped(f"the agent shows a dialog; answer it first ({asked})")
 
     async def _wait_out_dialog(self) -> None:
-        """Avoid pressing Enter at a dialog that appeared in the meantime."""
+        """Wait until no dialog is open, so that Enter does not answer one that just appeared."""
         if await self._find_dialog(self._text) is not None:
             await self._wait_past_dialog()
 
     async def _wait_past_dialog(self) -> None:
-        """Return once the dialog is gone and the text is still there. It may vanish soon.
+        """Wait until the dialog is gone and the composer still shows the text.
 
         @raise ServiceError: 422: the dialog stays.
         """
@@ -320,7 +339,10 @@ class PromptRunner:
         )
 
     async def _find_dialog(self, typed: str) -> str | None:
-        """Return one line about the dialog on the screen, if it can be seen."""
+        """Return one line that describes the dialog on the screen; C{None} if none is visible.
+
+        @param typed: the prompt's text, which may look like a dialog.
+        """
         capture = await self._touch.capture_screen()
         return None if capture is None else self._context.find_dialog(capture, typed)
 
@@ -331,7 +353,9 @@ class PromptRunner:
         return draft.contains_prompt(self._text) and not self._parking.is_stashed_draft(draft)
 
     async def _wait_for_opened_view(self) -> str | None:
-        """Return the view that the agent's own command opened, if it opens one soon."""
+        """Return the kind of view that the agent's command opened; C{None} if none appears in
+        time.
+        """
         if not self._composer.submission.is_command(self._text):
             return None
         resting = 0

@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 Work = Callable[[], Coroutine[Any, Any, _T]]
 
 WAITING = 64
-"""Jobs that may wait; one more is refused with 429 RATE_LIMITED."""
+"""Maximum number of waiting jobs. A further job is refused with 429 RATE_LIMITED."""
 
 
 @define(eq=False)
@@ -28,7 +28,7 @@ class _SerialJob:
 class SerialQueue:
     """Runs jobs strictly one by one, in order.
 
-    A waiting job whose caller goes away is dropped. A job that has begun is finished, because half
+    A waiting job is dropped if its caller cancels. A job that has begun is finished, because half
     of it would do more harm.
     """
 
@@ -47,7 +47,9 @@ class SerialQueue:
     def put(self, work: Work[_T], *, bounded: bool = True) -> Deferred[_T]:
         """Run C{work} when its turn comes. The Deferred fires with its outcome.
 
-        @param bounded: false for the owner's own jobs, of which there is one at a time.
+        @param bounded: false for jobs that do not count against L{WAITING}. The queue's owner has
+            at most
+            one such job at a time.
         @raise ServiceError: 429 if L{WAITING} jobs wait already.
         """
         if self._closed:

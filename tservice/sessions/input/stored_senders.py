@@ -1,6 +1,7 @@
-"""Storage form of the sender of buffered input.
+"""Conversion of the sender of buffered input to and from its stored form.
 
-Only the data needed to authorize the sender again is written: the right to type into one session.
+Only the data needed to authorize the sender again is written: the permission to type into one
+session.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ NOBODY = Identity(username="", admin=False, method="unknown", can_bypass_permiss
 
 
 def dump_sender(sender: Identity | None) -> str | None:
-    """Return C{sender} as JSON."""
+    """Return C{sender} as JSON; C{None} for the service itself."""
     if sender is None:
         return None
     return json.dumps(

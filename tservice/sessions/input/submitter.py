@@ -1,10 +1,10 @@
-"""Submission of a prompt: press Enter and confirm that the agent took the prompt
+"""Submits a prompt: presses Enter and confirms that the agent accepted the prompt
 (protocol-prompts).
 
 The confirmation comes from the composer. It may show the text for a while: an agent at the end of a
-turn is slow, and a stopped agent does not redraw.  So visible text is no reason to press Enter
+turn is slow, and a stalled agent does not redraw.  So visible text is no reason to press Enter
 again.  A lost Enter needs two proofs. The caret moves on keys pressed after the Enter, with the
-text still in place, and the agent reported no such prompt.
+text unchanged, and the agent did not report the prompt.
 """
 
 from __future__ import annotations
@@ -20,26 +20,25 @@ from tservice.sessions.input.typist import EntryTypist, TypingContext
 from tservice.sessions.interfaces import PromptClaim, PromptReport
 
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
-"""Seconds before each look whether the text left the composer."""
+"""Seconds before each check that the text is gone from the composer."""
 STANDING = (0.05, 0.1, *(0.25,) * 12)
-"""Seconds before each further look at an emptied composer, until two consecutive looks show it
-whole.
+"""Seconds before each further check of an emptied composer, until two consecutive checks show all
+of
+it.
 
-Their sum is longer than a stopped agent keeps a half-drawn screen.
+Their sum is longer than a stalled agent keeps a half-drawn screen.
 """
 TELLING = (0.03, 0.05, *(0.1,) * 9, *(0.25,) * 8, 0.5, 0.5, 1.0, 1.0)
-"""Seconds after each query whether the agent reported a text that left its composer.
+"""Seconds after each check for the agent's report of a text that is gone from the composer.
 
-Their sum is longer than a stopped agent keeps a half-drawn screen.
+Their sum is longer than a stalled agent keeps a half-drawn screen.
 """
 PATIENCE = (1.0, 1.0, 2.0, 2.0, 3.0, 5.0)
-"""Seconds after each query whether a text that stays in the composer was submitted."""
+"""Seconds after each check for the submission of a text that stays in the composer."""
 WRITING = 0.5
-"""Seconds between a moved caret and its second proof. Agents write their reports shortly after
-they draw.
-"""
+"""Seconds between two tests with the caret. Agents write their reports shortly after they draw."""
 AGAIN = 3
-"""Maximum number of repeated Enters, each after proof."""
+"""Maximum number of repeated Enters. Each needs proof that the one before was lost."""
 
 NOT_SURE = "not sure whether it was submitted"
 
@@ -59,8 +58,8 @@ class PromptVisibility(Enum):
 class PromptSubmitter:
     """Presses Enter for one prompt and confirms the submission.
 
-    @param stands: returns whether the prompt's text is in the composer.
-    @ivar claim: its claim to the agent's reports; C{None}: no Enter was pressed yet.
+    @param stands: returns true if the prompt's text is in the given composer snapshot.
+    @ivar claim: the prompt's claim to the agent's reports; C{None} if Enter was not pressed yet.
     """
 
     def __init__(
@@ -81,7 +80,10 @@ class PromptSubmitter:
         self.claim: PromptClaim | None = None
 
     async def press_enter(self, typist: EntryTypist, shown: PromptVisibility) -> None:
-        """Press Enter after the text."""
+        """Press Enter after the text was typed.
+
+        @param shown: visibility of the text before this Enter.
+        """
         await self._prepare_enter(typist, shown)
         await typist.press_enter()
 
@@ -91,7 +93,7 @@ class PromptSubmitter:
 
     @property
     def is_unseen(self) -> bool:
-        """True if the text was not visible before its Enter, and has not been since."""
+        """True if the text was not visible before its Enter, and has not become visible since."""
         return self._shown is PromptVisibility.NOTHING
 
     async def get_report(self) -> PromptReport:
@@ -102,7 +104,7 @@ class PromptSubmitter:
         """Return once the prompt was submitted. Press Enter again if it was certainly lost.
 
         @raise SubmissionUnconfirmed: the submission cannot be confirmed.
-        @raise PaneGone: the process is over.
+        @raise PaneGone: the process has ended.
         """
         if self._shown is PromptVisibility.BLIND and await self._trusts_reports():
             return
@@ -115,11 +117,12 @@ class PromptSubmitter:
     async def finish_submission(
         self, typist: EntryTypist, reauthorize: Callable[[], object]
     ) -> None:
-        """Submit a text that is still there: its Enter was certainly lost, or never pressed.
+        """Submit a text that is still in the composer and was certainly not submitted.
 
-        @param again: authorizes the caller before each Enter; raises if the permission was lost.
+        @param reauthorize: authorizes the caller before each Enter. Raises if the permission was
+            lost.
         @raise SubmissionUnconfirmed: the submission cannot be confirmed.
-        @raise PaneGone: the process is over.
+        @raise PaneGone: the process has ended.
         """
         self._reauthorize = reauthorize
         try:
@@ -137,7 +140,7 @@ class PromptSubmitter:
     # -- internals
 
     async def _prepare_enter(self, typist: EntryTypist, shown: PromptVisibility) -> None:
-        """Prepare for the Enter that is pressed next."""
+        """Record the state before the next Enter."""
         typist.announce_submit()
         self._listening.note_enter(await self._touch.read_composer())
         self._shown = shown
@@ -145,9 +148,9 @@ class PromptSubmitter:
         self.claim = self._context.claim(shown is PromptVisibility.WHOLE)
 
     async def _trusts_reports(self) -> bool:
-        """Return whether to trust the agent's reports when no composer was visible.
+        """Return true if the agent's reports decide about a prompt whose composer was not visible.
 
-        False: the agent reports its prompts, and reported none.
+        Return false if the agent reports its prompts but did not report this one.
         """
         if self._composer.submission.is_not_prompt(self._text):
             return True
@@ -158,9 +161,9 @@ class PromptSubmitter:
         return False
 
     async def _has_surfaced(self) -> bool:
-        """Return whether a text that was invisible before its Enter is in the composer now.
+        """Return true if a text that was invisible before its Enter is in the composer now.
 
-        False: it was submitted, according to the agent.
+        Return false if the agent reported the prompt as submitted.
 
         @raise SubmissionUnconfirmed: neither is known; a composer without the text proves nothing.
         """
@@ -190,8 +193,8 @@ class PromptSubmitter:
             raise SubmissionUnconfirmed(NOT_SURE)
 
     async def _press_again(self) -> None:
-        """Press Enter into the text, unless the screen changes at that moment; a later look
-        decides then.
+        """Press Enter again, unless the screen changes before the key. A later check then
+        decides.
         """
         self._reauthorize()
         seen = await self._touch.press_if_matching("Enter", self._stands)
@@ -202,9 +205,11 @@ class PromptSubmitter:
         return await self._leaves_composer(LEAVING) and await self._is_confirmed()
 
     async def _leaves_composer(self, looks: Sequence[float]) -> bool:
-        """Return whether the text vanishes from the composer.
+        """Return true if the text vanishes from the composer.
 
         An invisible composer proves nothing, except after a command, which may have opened a page.
+
+        @param looks: seconds before each check.
         """
         seen = False
         for pause in looks:
@@ -219,11 +224,15 @@ class PromptSubmitter:
         return not seen and self._composer.submission.is_not_prompt(self._text)
 
     async def _is_composer_free(self) -> bool | None:
-        """Return whether the text is gone or a dialog replaces the composer; C{None} if unknown."""
+        """Return true if the text is gone or a dialog replaces the composer; C{None} if this is
+        unknown.
+        """
         return (await self._look_for_text())[0]
 
     async def _look_for_text(self) -> tuple[bool | None, bool]:
-        """Return what L{_is_composer_free} does, and whether the screen was certainly complete."""
+        """Return the result of L{_is_composer_free}, and true if the screen was certainly
+        complete.
+        """
         capture = await self._touch.capture_screen()
         if capture is None:
             return None, True
@@ -237,10 +246,11 @@ class PromptSubmitter:
         return not self._stands(sight) and not self._is_home(sight), sight.is_whole
 
     async def _is_still_free(self, whole: bool) -> bool:
-        """Look again, because a partly drawn screen may show an earlier prompt in place of the
-        composer.
+        """Check again that the text is gone from the composer.
 
-        @param whole: the previous look saw a complete composer.
+        A partly drawn screen may show an earlier prompt where the composer belongs.
+
+        @param whole: true if the previous check saw a complete composer.
         """
         for pause in STANDING:
             await sleep(self._context.clock, pause)
@@ -251,7 +261,7 @@ class PromptSubmitter:
         return True
 
     async def _is_confirmed(self) -> bool:
-        """Return whether an emptied composer was more than an intermediate state of drawing.
+        """Return true if an emptied composer was more than an intermediate state of drawing.
 
         An agent that reports its prompts gets some time to report this one. An agent whose first
         screen ends with its first prompt gets the same time, because it may restore the text.
@@ -271,10 +281,11 @@ class PromptSubmitter:
         return True
 
     async def _is_enter_lost(self) -> bool:
-        """Return whether Enter was certainly lost; false: it was submitted.
+        """Return true if Enter was certainly lost, and false if the prompt was submitted.
 
         The proof needs an agent that moved its caret on keys pressed after the Enter, and did so
-        again a moment later. The text must have been in place all the time. An agent that reports
+        again a moment later. The text must have been in the composer all the time. An agent that
+        reports
         prompts must not have reported this one.
 
         @raise SubmissionUnconfirmed: neither is known.
@@ -290,7 +301,9 @@ class PromptSubmitter:
         raise SubmissionUnconfirmed(NOT_SURE)
 
     async def _wipe_text(self) -> None:
-        """Remove the text of a submitted prompt, as far as the terminal answers."""
+        """Remove the text of a submitted prompt from the composer. Ignore a terminal that does
+        not answer.
+        """
         try:
             await self._touch.wipe_rows(self._stands)
         except KeyUnconfirmed:
@@ -298,9 +311,10 @@ class PromptSubmitter:
             return
 
     async def _is_still_unreported(self) -> bool:
-        """Return whether an agent that reads keys has continued without reporting the prompt.
+        """Return true if an agent reads keys and, a moment later, has still not reported the
+        prompt.
 
-        The agent may have been stopped between drawing and writing its report.
+        The agent may have been suspended between drawing and writing its report.
         """
         await sleep(self._context.clock, WRITING)
         if not await self._listening.reads_keys():
@@ -308,9 +322,10 @@ class PromptSubmitter:
         return await self.get_report() in (PromptReport.NOT_YET, PromptReport.NOTHING)
 
     def _is_home(self, sight: ComposerSnapshot) -> bool:
-        """Return whether the agent's first screen is still shown, which its first prompt ends.
+        """Return true if the agent still shows its first screen, which its first prompt ends.
 
-        opencode draws it with an empty composer for a while, and drops text that is typed there.
+        opencode draws this screen with an empty composer for a while, and drops text that is typed
+        then.
         """
         submission = self._composer.submission
         return submission.home and sight.draft.hinted and not submission.is_not_prompt(self._text)

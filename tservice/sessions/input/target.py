@@ -1,4 +1,4 @@
-"""Interface between an input queue and its session."""
+"""Connection between an input queue and its session."""
 
 from __future__ import annotations
 
@@ -19,16 +19,19 @@ from tservice.sessions.record.requests import InputRequest
 
 @frozen(kw_only=True)
 class InputTarget:
-    """A session as its input queue sees it. Every value is read at the time of use.
+    """Callbacks through which an input queue uses its session. Each returns the current value.
 
-    @ivar composer: returns the composer of its mode; C{None} for shells.
-    @ivar submitting: called just before an Enter with the prompt that it submits; C{None}: a key.
+    @ivar session: returns the session's record.
+    @ivar pane: returns the session's pane; C{None} without one.
+    @ivar composer: returns the composer rules of the session's mode; C{None} for shells.
     @ivar typed: called after an input was typed.
-    @ivar entitled: returns whether an identity that was once allowed to type here still may.
-    @ivar drivable: checks that the sender (C{None}: the service itself, on behalf of the owner)
-        could start its program; raises L{ServiceError}.
-    @ivar allowed: checks that the sender may have the agent do without asking what the text does;
-        raises L{ServiceError}.
+    @ivar submitting: called just before an Enter, with the prompt that it submits. C{None} means a
+        single key press.
+    @ivar may_still_type: returns true if an identity that was once allowed to type here still may.
+    @ivar check_drivable: checks that the sender could start the session's program. C{None} is the
+        service itself, on behalf of the owner. Raises L{ServiceError}.
+    @ivar allowed: checks that the text does not make an agent act without confirmation, unless the
+        sender has the grant. Raises L{ServiceError}.
     @ivar lost: called with the number of buffered inputs that were not typed, and the reason.
     """
 
@@ -43,9 +46,9 @@ class InputTarget:
     lost: Callable[[int, str], None]
 
     def require_live_pane(self) -> IPane:
-        """Return the pane with its process.
+        """Return the pane, whose process is running.
 
-        @raise ServiceError: 409: there is none; 422: it is not known.
+        @raise ServiceError: 409: the session has no process; 422: it is unknown if a process runs.
         """
         pane = self.pane()
         if pane is None and self.session().pid is not None:
@@ -55,7 +58,7 @@ class InputTarget:
         return pane
 
     def check_sender(self, sender: Identity | None) -> None:
-        """Check again that the sender of an input that may have waited is permitted to type.
+        """Check again that the sender may type, because the input may have waited.
 
         @raise ServiceError: 403: the permission to type was revoked; 403, 422: as
             C{check_drivable}.
@@ -67,36 +70,39 @@ class InputTarget:
         self.check_drivable(sender)
 
     def classify(self, request: InputRequest) -> tuple[InputKind, bytes]:
-        """Return how to type C{request}, and what.
+        """Return how to type C{request}, and the bytes to type.
 
-        @raise ServiceError: 403: it takes a right that the sender lacks.
+        @raise ServiceError: 403: the sender lacks the permission that this text needs.
         """
         kind, data = classify_input(request.text, request.use_mux, typed=request.typed)
         self.allowed(request.sender, kind, data.decode("utf-8"))
         return kind, data
 
     def judge_input(self, request: InputRequest) -> None:
-        """Look at the sender of C{request} again, and at what it does.
+        """Check again that the sender may type, and may type this text.
 
-        @raise ServiceError: as L{check_sender} and L{classify_input}.
+        @raise ServiceError: as L{check_sender} and L{classify}.
         """
         self.check_sender(request.sender)
         self.classify(request)
 
     def judge_key(self, key: str, sender: Identity | None) -> None:
-        """As L{judge_input}, for a named key."""
+        """Check again that the sender may type, and may press this key.
+
+        @raise ServiceError: as L{check_sender} and L{classify}.
+        """
         self.check_sender(sender)
         self.allowed(sender, InputKind.RAW, KEYS[key].plain.decode())
 
     def judge_entry(self, entry: JournalEntry) -> None:
-        """Look at what was begun before, in the owner's name.
+        """Check that the service may finish an entry of an earlier run, on behalf of the owner.
 
-        @raise ServiceError: as L{check_sender} and L{classify_input}.
+        @raise ServiceError: as L{check_sender} and L{classify}.
         """
         self.check_sender(None)
         self.allowed(None, entry.kind, entry.data.decode("utf-8"))
 
 
 def no_process_error() -> ServiceError:
-    """Return the 409 of an input without a process (protocol-prompts)."""
+    """Return the 409 error for input to a session without a process (protocol-prompts)."""
     return state_conflict("the session has no process; nothing was typed")

@@ -1,4 +1,4 @@
-"""Typing of one accepted input into a pane, exactly once (protocol-exactly-once).
+"""Types one accepted input into a pane, exactly once (protocol-exactly-once).
 
 The pane's server keeps a mark of the last typed input, set in the same command as the keys.  So the
 mark shows what is left to do after a lost answer or a crash of this process.
@@ -21,15 +21,15 @@ from tservice.sessions.input.journal import InputKind, JournalEntry
 from tservice.sessions.interfaces import PromptClaim
 
 PASTE_GAP = 0.15
-"""Seconds between a paste and its Enter. After a shorter gap some agents take the Enter for
+"""Seconds between a paste and its Enter. After a shorter gap, some agents treat the Enter as
 text.
 """
 REFUSALS = 3
-"""Attempts of a command that the multiplexer refuses before it counts as failed."""
+"""Number of attempts of a command that the multiplexer refuses before the command fails."""
 QUESTIONS = 2
-"""Failed queries of the mark before the caller gets the answer that the state is unknown."""
+"""Number of failed queries of the mark after which the caller learns that the state is unknown."""
 PAUSE = 1.0
-"""Seconds between two such attempts."""
+"""Seconds between two attempts of a refused command or a failed query."""
 
 PASTED = "pasted"
 ENTERED = "entered"
@@ -37,14 +37,16 @@ WRITTEN = "written"
 
 
 class NotTyped(Exception):
-    """Raised if nothing of the input was or will be typed. Its sequence number is free again."""
+    """Raised if no part of the input was or will be typed. Its sequence number can be used
+    again.
+    """
 
 
 @frozen(kw_only=True)
 class TypedRemainder:
-    """An earlier prompt whose text may remain in the composer.
+    """Earlier prompt whose text may remain in the composer.
 
-    @ivar claim: its claim to the agent's reports; C{None}: its Enter was never pressed.
+    @ivar claim: the prompt's claim to the agent's reports; C{None} if its Enter was never pressed.
     """
 
     text: str
@@ -55,19 +57,21 @@ class TypedRemainder:
 class TypingContext:
     """Collaborators and callbacks for typing one entry.
 
-    @ivar composer: the composer of the mode; C{None}: Enter is pressed once (shells).
-    @ivar asks: returns one line about a dialog on the screen, apart from the typed text, that Enter
-        would answer.
-    @ivar opened: returns the view that a command of the agent opened on the screen.
-    @ivar rests: returns whether the screen shows a composer and the agent is not working.
-    @ivar claim: called just before the first Enter of a prompt, with whether the agent has read all
+    @ivar composer: the composer rules of the mode; C{None} for shells, where Enter is pressed once.
+    @ivar find_dialog: returns one line about a dialog that Enter would answer; C{None} if none is
+        open.
+        The second argument is the typed text, which is not a dialog.
+    @ivar find_opened_view: returns the kind of view that a command of the agent opened on the
+        screen.
+    @ivar is_at_rest: returns true if the screen shows a composer and the agent is not working.
+    @ivar claim: called just before the first Enter of a prompt, with true if the agent has read all
         earlier input. Returns the claim to the agent's reports.
-    @ivar unsure: called when the pane does not confirm the input, so that the caller need not wait
-        any longer.
-    @ivar wanted: returns whether an input that was not begun should still be begun.
+    @ivar unsure: called when the pane does not confirm the input, so that the caller gets an answer
+        now.
+    @ivar wanted: returns true if an input that was not begun should still be begun.
     @ivar submitting: called just before the key that submits is typed.
-    @ivar displacing: called just before the composer's text is removed, or may be.
-    @ivar left: the earlier prompts of which some text may remain, the latest last.
+    @ivar displacing: called just before the composer's text may be removed.
+    @ivar left: earlier prompts whose text may remain in the composer, the latest last.
     """
 
     clock: IReactorTime
@@ -85,7 +89,7 @@ class TypingContext:
 
 
 class EntryTypist:
-    """Types one entry."""
+    """Types one journal entry into a pane."""
 
     _log = Logger()
 
@@ -95,12 +99,14 @@ class EntryTypist:
         self._refusals = 0
 
     async def type_entry(self, *, resumed: bool = False) -> None:
-        """Type the entry, or the rest of it.
+        """Type the entry, or the missing part of it.
 
-        @param resumed: an earlier run of the service may have begun it.
+        @param resumed: true if an earlier run of the service may have begun the entry.
         @raise NotTyped: nothing was typed.
-        @raise PaneGone: the process ended, and the typed text with it.
-        @raise ServiceError: 422: it was typed, in part or whole, but did not get through.
+        @raise PaneGone: the process ended, and the typed text is lost.
+        @raise ServiceError: 422: the entry was typed, in part or completely, but the pane did not
+            confirm
+            it.
         """
         mark = await self._query_mark() if resumed else None
         if self._entry.kind is InputKind.RAW:
@@ -110,7 +116,10 @@ class EntryTypist:
             await self._type_line(mark)
 
     async def _type_line(self, mark: InputMark | None) -> None:
-        """Type a line for a shell: its text, and Enter once."""
+        """Type a line into a shell: its text, and one Enter.
+
+        @param mark: progress of the entry on the pane; C{None} if nothing was typed.
+        """
         if self._entry.data and await self.type_text(mark):
             await sleep(self._context.clock, PASTE_GAP)
         if mark is None or mark.step in (PASTED, WRITTEN):
@@ -120,11 +129,14 @@ class EntryTypist:
     # -- steps for prompts
 
     async def get_progress(self) -> InputMark | None:
-        """Return the progress of the entry."""
+        """Query the progress of the entry; C{None} if nothing was typed."""
         return await self._query_mark()
 
     async def type_text(self, mark: InputMark | None) -> bool:
-        """Type the missing part of the text and return whether anything was missing."""
+        """Type the missing part of the text. Return true if a part was missing.
+
+        @param mark: progress of the entry on the pane; C{None} if nothing was typed.
+        """
         if self._entry.kind is InputKind.TYPED:
             if mark is not None and (mark.step != WRITTEN or mark.done >= len(self._entry.data)):
                 return False
@@ -137,11 +149,11 @@ class EntryTypist:
         return True
 
     async def press_enter(self) -> None:
-        """Press Enter, once."""
+        """Press Enter exactly once."""
         await self._run_step(ENTERED, lambda mark: self._context.pane.send_key("Enter", mark))
 
     def announce_submit(self) -> None:
-        """Announce that the key that submits is typed next."""
+        """Call the C{submitting} callback, because the key that submits is typed next."""
         if self._context.submitting is not None:
             self._context.submitting()
 
@@ -170,7 +182,7 @@ class EntryTypist:
                     return
 
     async def _progress_after_error(self, error: MuxError) -> InputMark | None:
-        """Return the progress of the entry after a command ended with C{error}."""
+        """Query the progress of the entry after a command failed with C{error}."""
         if isinstance(error, PaneGone):
             raise error
         mark = await self._query_mark()
@@ -189,10 +201,10 @@ class EntryTypist:
         await sleep(self._context.clock, PAUSE)
 
     async def _query_mark(self) -> InputMark | None:
-        """Return the pane's mark if it belongs to this entry; retry until the pane answers.
+        """Return the pane's mark if it belongs to this entry. Retry until the pane answers.
 
         Commands are answered in order, so an answer means that every earlier command was either
-        done or is lost for good.
+        performed or lost.
         """
         asked = 0
         while True:

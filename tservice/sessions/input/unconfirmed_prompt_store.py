@@ -1,4 +1,4 @@
-"""Unconfirmed prompts on disk. Their texts may remain in composers that outlive this service
+"""Stores unconfirmed prompts on disk. Their texts may remain in composers that outlive this service
 (protocol-prompts).
 """
 
@@ -20,11 +20,12 @@ _CLEAR = "DELETE FROM input_doubts WHERE session_id = ?"
 
 @frozen(kw_only=True)
 class SavedUnconfirmedPrompt:
-    """A saved unconfirmed prompt.
+    """Saved unconfirmed prompt.
 
-    @ivar submitted_at: when its Enter was pressed, in Unix milliseconds; C{None}: it never was.
+    @ivar submitted_at: time of its Enter in Unix milliseconds; C{None} if Enter was never pressed.
     @ivar message: the error message that its caller received.
-    @ivar passed: another prompt was typed since, for which this one was put aside.
+    @ivar passed: true if a later prompt was typed, for which this one was removed from the
+        composer.
     """
 
     entry: JournalEntry
@@ -34,7 +35,7 @@ class SavedUnconfirmedPrompt:
 
 
 class UnconfirmedPromptStore:
-    """The table C{input_doubts}. On a full disk its changes are deferred."""
+    """Access to the database table C{input_doubts}. If the disk is full, changes are deferred."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -57,7 +58,7 @@ class UnconfirmedPromptStore:
         self._database.execute_or_defer(("doubt", *row), _FORGET, row)
 
     def mark_put_aside(self, session_id: str) -> None:
-        """Mark all prompts of the session as put aside."""
+        """Mark all prompts of the session as removed from the composer."""
         self._database.execute_or_defer(("doubts passed", session_id), _PASS, (session_id,))
 
     def clear_session(self, session_id: str) -> None:

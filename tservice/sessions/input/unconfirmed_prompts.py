@@ -1,8 +1,8 @@
 """Prompts that were typed but whose submission could not be confirmed (protocol-prompts).
 
 Their sequence numbers stay used. If the client sends a number again, its prompt is not typed again.
-The composer is read once more. A text that is still there is submitted if it was certainly not
-submitted before.
+Instead, the composer is read once more. A text that is still in the composer is submitted if it was
+certainly not submitted before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tservice.sessions.interfaces import IInputGate
 from tservice.sessions.record.model import Session
 
 REMEMBERED = 16
-"""Maximum unconfirmed prompts of a session. Beyond it the oldest counts as submitted."""
+"""Maximum number of unconfirmed prompts of a session. Beyond it, the oldest counts as submitted."""
 
 PUT_ASIDE = "; it was put aside for a later prompt"
 
@@ -43,7 +43,7 @@ class _UnconfirmedPrompt:
 class UnconfirmedPrompts:
     """Unconfirmed prompts of one session while its process runs.
 
-    @param session: returns the current record.
+    @param session: returns the session's current record.
     """
 
     def __init__(self, store: UnconfirmedPromptStore, session: Callable[[], Session]) -> None:
@@ -52,7 +52,7 @@ class UnconfirmedPrompts:
 
     @property
     def remainders(self) -> tuple[TypedRemainder, ...]:
-        """The texts that may remain in the composer, the latest last."""
+        """Prompts whose text may remain in the composer, the latest last."""
         return tuple(each.prompter.remainder for each in self._doubts)
 
     def add_prompt(self, entry: JournalEntry, prompter: PromptRunner, why: ServiceError) -> None:
@@ -90,10 +90,13 @@ class UnconfirmedPrompts:
     async def confirm_prompt(
         self, client: str | None, seq: int, reauthorize: Callable[[], object]
     ) -> None:
-        """Return if that prompt is confirmed, or was never unconfirmed.
+        """Confirm or finish a prompt that its client sends again. Return at once if it is not
+        unconfirmed.
 
-        @param again: authorizes the caller again before each Enter.
-        @raise ServiceError: 422: it is still unconfirmed. The error repeats the earlier one, which
+        @param seq: sequence number of the prompt.
+        @param reauthorize: authorizes the caller again before each Enter.
+        @raise ServiceError: 422: the prompt is still unconfirmed. The error repeats the earlier
+            one, which
             the caller may not have received.
         """
         numbered = (each for each in self._doubts if each.entry.seq == seq)
@@ -112,7 +115,9 @@ class UnconfirmedPrompts:
             self._store.delete_prompt(found.entry)
 
     def mark_put_aside(self) -> None:
-        """Record that the composer's text was put aside, or is gone, because of another prompt."""
+        """Record that the prompts' texts were removed from the composer because of another
+        prompt.
+        """
         if not all(each.prompter.passed for each in self._doubts):
             self._store.mark_put_aside(self._session().id)
         for each in self._doubts:

@@ -1,8 +1,7 @@
-"""Marks for inputs whose sequence numbers are not on disk yet; the pane holds them
-(protocol-errors).
+"""Encodes sequence numbers that are not on disk yet in the mark of a pane (protocol-errors).
 
 The pane's server keeps the mark of the last typed input, and outlives this service. All clients of
-the pane share one mark. The mark of an input that is in no journal therefore names three things:
+the pane share one mark. The mark of an input that is in no journal therefore contains three things:
 its client's number, the unsaved numbers of all other clients, and the journal row that is finished
 but could not be deleted.
 """
@@ -16,7 +15,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 CLIENTS = 256
-"""Clients of a session whose numbers are remembered. One mark names at most as many."""
+"""Maximum number of clients of a session whose numbers are remembered and fit into one mark."""
 
 _NONE = "0"
 _NUMBER = r"-(\d{1,16})-([0-9a-f]{32})"
@@ -29,10 +28,10 @@ _STAND_IN = re.compile(r"=([0-9a-f]{32})")
 
 @frozen(kw_only=True)
 class UnpersistedSequence:
-    """Content of a pane's mark for numbers that are not on disk.
+    """Content of a pane's mark for sequence numbers that are not on disk.
 
-    @ivar numbers: by L{digest_client_id} of the client's id.
-    @ivar over: the id of a finished row on disk.
+    @ivar numbers: sequence numbers by L{digest_client_id} of the client's id.
+    @ivar over: id of a finished journal row that is still on disk; C{None} if there is none.
     """
 
     numbers: Mapping[str, int]
@@ -40,7 +39,7 @@ class UnpersistedSequence:
 
     @classmethod
     def parse_mark(cls, mark_id: str) -> UnpersistedSequence | None:
-        """Parse a mark made by L{format_mark_id}; C{None} for an ordinary mark."""
+        """Parse a mark id made by L{format_mark_id}. Return C{None} for an ordinary mark."""
         found = _HELD.fullmatch(mark_id)
         if found is None:
             return None
@@ -50,17 +49,19 @@ class UnpersistedSequence:
 
 
 def format_mark_id(entry_id: str, numbers: Mapping[str, int], over: str | None) -> str:
-    """Return the mark id of an input whose number is not on disk; letters, digits and dashes
-    only.
+    """Return the mark id of an input whose number is not on disk. It has letters, digits and
+    dashes.
 
-    @param numbers: by client, L{CLIENTS} at most.
+    @param entry_id: id of the journal entry.
+    @param numbers: unsaved sequence numbers by client id, at most L{CLIENTS}.
+    @param over: id of a finished journal row that is still on disk; C{None} if there is none.
     """
     told = "".join(f"-{seq}-{digest_client_id(client)}" for client, seq in numbers.items())
     return f"{entry_id}{told}-{over or _NONE}"
 
 
 def digest_client_id(client_id: str) -> str:
-    """Return a client's id in a form and length that a mark can hold."""
+    """Return a digest of a client's id, in a form and length that a mark can hold."""
     known = _STAND_IN.fullmatch(client_id)
     if known is not None:
         return known[1]
@@ -70,7 +71,7 @@ def digest_client_id(client_id: str) -> str:
 def placeholder_client_id(client_digest: str) -> str:
     """Return a placeholder for the id of a client that is known only from a mark.
 
-    It has the same digest. A client that uses the placeholder as its id shares that client's
-    numbers, as with the id itself.
+    The placeholder has the same digest as the id. A client that uses the placeholder as its own id
+    shares the numbers of that client.
     """
     return f"={client_digest}"

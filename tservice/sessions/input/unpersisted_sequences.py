@@ -1,8 +1,8 @@
-"""Sequence numbers of keys that are only in the pane's mark yet (protocol-exactly-once).
+"""Sequence numbers of keys that are still only in the pane's mark (protocol-exactly-once).
 
 A key does not wait for the disk. Its number is in the mark that the pane's server keeps, which
-outlives this process.  A pane has one mark, so a number is written before another client types
-there, and otherwise after L{SETTLE}.
+outlives this process.  A pane has one mark. So a number is written to disk before another client
+types into the pane, and otherwise after L{SETTLE}.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ SETTLE = 1.0
 """Seconds from a typed key until its number is on disk, even if the typing continues."""
 
 SequenceWriter = Callable[[str, str, int], None]
-"""Writes the number of a session's client; raises L{DiskFull} if it cannot be deferred either."""
+"""Writes a client's sequence number of a session. Raises L{DiskFull} if it cannot be deferred
+either.
+"""
 
 
 class UnpersistedSequences:
-    """Unsaved numbers: at most one client's number a session, and only of inputs that were typed
-    whole.
+    """Unsaved sequence numbers, at most one client's number for each session.
+
+    Only inputs that were typed completely have a number here.
     """
 
     _log = Logger()
@@ -35,20 +38,22 @@ class UnpersistedSequences:
         self._timer: IDelayedCall | None = None
 
     def find_number(self, session_id: str, client_id: str) -> int | None:
-        """Return the unsaved number of that client."""
+        """Return the unsaved number of that client; C{None} if there is none."""
         client, seq = self._numbers.get(session_id, (None, None))
         return seq if client == client_id else None
 
     def put(self, session_id: str, client_id: str, seq: int) -> None:
-        """Remember the number in the pane's mark; the previous client's number was written."""
+        """Remember the number in the pane's mark. The previous client's number must be written
+        before.
+        """
         self._numbers[session_id] = (client_id, seq)
         if self._timer is None:
             self._timer = self._clock.callLater(SETTLE, self._write_all)
 
     def write_number(self, session_id: str, but_of: str | None = None) -> None:
-        """Write the session's number, unless it belongs to the client C{but_of}.
+        """Write the session's number to disk, unless it belongs to the client C{but_of}.
 
-        @raise DiskFull: it is still unsaved.
+        @raise DiskFull: the number is still unsaved.
         """
         found = self._numbers.get(session_id)
         if found is not None and found[0] != but_of:
