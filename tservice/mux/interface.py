@@ -212,8 +212,7 @@ class ScreenGuard:
 
     @ivar capture: the screen, without history.
     @ivar still: true if the pane was quiet before the snapshot, so that every later byte is
-        noticed.
-        Otherwise only the rows are compared.
+        noticed. Otherwise only the rows are compared.
     @ivar seal: private data of the multiplexer.
     """
 
@@ -249,10 +248,8 @@ class IPane(Interface):
     """Pane on a separate server, with the only control client of that server.
 
     Every coroutine except C{probe_process} may raise L{PaneGone}, L{MuxTimeout} or L{MuxBusy}.
-    After
-    the process has ended, typing raises L{PaneGone}. The remaining content can be captured until
-    the
-    pane is killed.
+    After the process has ended, typing raises L{PaneGone}. The remaining content can be captured
+    until the pane is killed.
     """
 
     session_id: str = Attribute("id of its session")
@@ -272,10 +269,8 @@ class IPane(Interface):
         """Leave copy mode and type C{data} unchanged. Return once the pane has received all of it.
 
         Long data is sent in pieces, and C{mark} advances with each piece (C{done} counts the typed
-        bytes).
-        If C{mark.done} is above zero, that many bytes of C{data} are skipped, because they were
-        typed
-        before.
+        bytes). If C{mark.done} is above zero, that many bytes of C{data} are skipped, because they
+        were typed before.
 
         @param mark: stored by the server together with the keys; C{None} stores no mark.
         """
@@ -301,17 +296,14 @@ class IPane(Interface):
         C{guard_screen}.
 
         The server checks the screen and presses the key in one step. The check covers all output
-        since
-        C{guard_screen}, and no other input comes between check and key. Output that the program has
-        not
-        printed yet is not covered.
+        since C{guard_screen}, and no other input comes between check and key. Output that the
+        program has not printed yet is not covered.
 
         @param guard: snapshot that L{guard_screen} returned.
         @param rows: indices of the screen rows that must be unchanged.
         @param times: the number of presses, at most 50.
         @return: false if the screen changed or other input was typed through this pane. In this
-            case no
-            key was pressed.
+            case no key was pressed.
         """
 
     async def paste_if(text: str, guard: ScreenGuard, rows: Sequence[int]) -> bool:
@@ -347,13 +339,12 @@ class IPane(Interface):
 
     async def pause_output() -> None:
         """Drop the pane's output until L{resume_output} is called. The program keeps running, and
-        the log gets
-        a gap.
+        the log gets a gap.
         """
 
     async def resume_output() -> None:
-        """Receive the pane's output again. The caller captures the screen afterwards to close
-        the gap.
+        """Receive the pane's output again. The caller captures the screen afterwards to close the
+        gap.
         """
 
     async def kill() -> tuple[LeftoverProcess, ...]:
@@ -380,8 +371,7 @@ class IMultiplexer(Interface):
         @param place: the location in which the pane was started.
         @raise MuxError: this service runs no panes in that location. A pane may still run there.
         @raise MuxTimeout: a server exists but does not answer. Its state is unknown, so the caller
-            must
-            not touch it.
+            must not touch it.
         """
 
     async def find_session_ids() -> frozenset[str]:

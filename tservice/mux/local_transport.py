@@ -121,8 +121,7 @@ def check_socket(
     """Check if a server listens on a Unix socket of this machine.
 
     @param ask: connects to the socket, instead of L{get_listener_pid}. Raises C{OSError} if no
-        server
-        answers.
+        server answers.
     """
     # tmux accepts a silent connection and forgets it when it closes. A stopped server's socket
     # still accepts, and a full backlog is inconclusive.

@@ -1,8 +1,8 @@
 """Queries of programs for the modes of their terminal (DECRQM), and the replies.
 
 tmux stores most of the modes. From version 3.7 on, tmux replies to queries for all of them, and
-version 3.6 replies for a few. For older versions, this service finds the query in the pane's
-output and types the reply.
+version 3.6 replies for a few. For older versions, this service finds the query in the pane's output
+and types the reply.
 """
 
 from __future__ import annotations

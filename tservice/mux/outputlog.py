@@ -14,9 +14,9 @@ SEGMENT = 64 * 1024
 class OutputLog:
     """Most recent bytes of one epoch of an output stream.
 
-    Offsets only grow. Readers keep their own offset and read from there; the log makes no
-    copies for them in advance. At most C{capacity} bytes plus one segment are kept. The oldest
-    segment is dropped first, and a reader that still needed it must take a snapshot.
+    Offsets only grow. Readers keep their own offset and read from there; the log makes no copies
+    for them in advance. At most C{capacity} bytes plus one segment are kept. The oldest segment is
+    dropped first, and a reader that still needed it must take a snapshot.
 
     @ivar epoch: opaque name of this epoch of the stream.
     @ivar start: offset of the oldest byte kept.

@@ -42,8 +42,7 @@ class ChildSpec:
     @ivar argv: program and arguments. The program is an absolute path.
     @ivar env: the whole environment of the child.
     @ivar initial_input: bytes that the child reads before any other input. If not empty, the child
-        is
-        connected by pipes.
+        is connected by pipes.
     @ivar mark: line that the child prints to both streams before its own output; see
         L{tservice.mux.preamble}.
     @ivar preopened: provides a running child with the same arguments and environment, if possible.
@@ -63,8 +62,8 @@ class HeldProcess(Protocol):
         """Check if the process is alive. This never raises an exception."""
 
     async def send_hangup(self) -> None:
-        """Send SIGHUP, as the kernel does when a terminal is closed. Do nothing if the process
-        has ended.
+        """Send SIGHUP, as the kernel does when a terminal is closed. Do nothing if the process has
+        ended.
         """
 
     async def kill(self) -> None:
@@ -97,8 +96,8 @@ class TmuxTransport(Protocol):
         """Wait until a check for a server makes sense. Return immediately for a local server."""
 
     def request_connection(self) -> None:
-        """Announce that input is about to be typed. If the connection is closed, retry to
-        connect now.
+        """Announce that input is about to be typed. If the connection is closed, retry to connect
+        now.
         """
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
@@ -108,8 +107,7 @@ class TmuxTransport(Protocol):
         """Hold a process of this location.
 
         Return C{None} if no process has that pid, or if it belongs to another location. If this
-        cannot be
-        determined, the held process reports L{Liveness.UNKNOWN}.
+        cannot be determined, the held process reports L{Liveness.UNKNOWN}.
         """
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:

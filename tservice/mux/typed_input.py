@@ -19,8 +19,7 @@ def split_input(data: bytes, mark: InputMark | None) -> Iterator[tuple[bytes, In
     """Split C{data} into pieces for one command each, with the mark to store with each piece.
 
     Bytes that C{mark} counts as done are skipped. At least one piece is returned, so that the mark
-    of
-    an empty write is set too.
+    of an empty write is set too.
     """
     start = min(mark.done, len(data)) if mark is not None else 0
     while True:

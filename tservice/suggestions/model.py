@@ -74,8 +74,7 @@ class Suggestion:
 
 class UnusableSuggestions(Exception):
     """Raised if the output of a CLI contains no valid suggestions. The text of the exception is a
-    short
-    reason.
+    short reason.
     """
 
 

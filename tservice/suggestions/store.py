@@ -110,12 +110,11 @@ class IntentStore:
         self._database.execute(_TRIM_SINCE, (KEY_CHARS, KEPT))
 
     def delete_unknown_owners(self, known: Callable[[str], bool]) -> None:
-        """Delete the intents of owners without an account, so that a later account of the same
-        name does not get them.
+        """Delete the intents of owners without an account, so that a later account of the same name
+        does not get them.
 
         If the disk is full, the deletion is deferred, but it happens before an account is created.
-        The
-        service can therefore start on a full disk.
+        The service can therefore start on a full disk.
 
         @param known: returns true if an account of that name exists.
         """

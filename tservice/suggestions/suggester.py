@@ -141,15 +141,12 @@ class Suggester:
         @param steer: hint of the user about the suggestions wanted next.
         @param rejected: earlier suggestions that the user rejected.
         @param reauthorize: called just before the CLI is started, because the caller may have lost
-            the
-            permission since the request arrived.
+            the permission since the request arrived.
         @return: C{suggestions}, and the times C{began} and C{ended} in Unix milliseconds.
         @raise ServiceError: 400: the session's mode makes no suggestions; 403: the CLI or a
-            variable of
-            the session needs the grant; 404: no such session; 409: a run for this session is in
-            progress; 422: the location does not allow a start now, or the output was unusable; 429:
-            too
-            many runs.
+            variable of the session needs the grant; 404: no such session; 409: a run for this
+            session is in progress; 422: the location does not allow a start now, or the output was
+            unusable; 429: too many runs.
         """
         session = self._sessions.get(session_id)
         self._check_request(session)

@@ -24,8 +24,7 @@ WAITS = 60.0
 
 MOST_HEARD = 16 * 1024
 """Maximum bytes that a login shell may print while the channel is idle. A channel with more output
-is
-closed.
+is closed.
 """
 
 

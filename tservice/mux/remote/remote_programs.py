@@ -40,8 +40,7 @@ _BESIDE = (
     b'[ -x "$tservice_c/node" ] && PATH=$tservice_c:$PATH;; esac'
 )
 """Shell command that adds a program's folder to C{PATH} if the folder also contains C{node}, so
-that
-npm programs run with the Node.js of the same installation.
+that npm programs run with the Node.js of the same installation.
 """
 
 _PRIVATE = (
@@ -188,8 +187,8 @@ def reachability_line(name: str) -> bytes:
 
 
 def cleanup_line(name: str) -> bytes:
-    """Return a command line that removes the files of an ended server, and the folder if it is
-    then empty.
+    """Return a command line that removes the files of an ended server, and the folder if it is then
+    empty.
     """
     file = quote_word(os.fsencode(name))
     names = b" ".join(b'"$tservice_d/"%b%b' % (file, end) for end in (b"", b".conf", b".preface"))
@@ -221,8 +220,7 @@ _IDENTITY = (
 
 def identity_line(pid: int) -> bytes:
     """Return a command line that prints the start time of this user's process with that pid. The
-    start
-    time distinguishes the process from a later one with the same pid.
+    start time distinguishes the process from a later one with the same pid.
     """
     return join_programs(_IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid))
 

@@ -33,8 +33,7 @@ CUT = 255
 
 class RemoteError(Exception):
     """Raised if the remote host cannot be reached or did not answer in time. The program may have
-    run or
-    not.
+    run or not.
     """
 
 

@@ -98,8 +98,7 @@ def build_remote_child(far: RemoteEnd, first: bytes) -> ChildSpec:
 @frozen
 class RemoteProcess:
     """Remote process, identified by pid and start time. One remote command checks both and sends
-    the
-    signal.
+    the signal.
 
     @ivar identity: the start time; C{None} if it could not be determined.
     """

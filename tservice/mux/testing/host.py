@@ -60,8 +60,7 @@ class EchoShell:
     """Simple shell that echoes typed text and runs each entered line.
 
     @ivar run: returns the output of a line. By default, C{echo} works and every other command is
-        not
-        found.
+        not found.
     @ivar lines: every line that was entered.
     """
 
@@ -242,8 +241,7 @@ class HostedPane:
 
         @param skip: the number of calls that succeed before the failing one.
         @param effect: true if the pane performs the call before C{error} is raised, as if only the
-            answer
-            was lost.
+            answer was lost.
         """
         self._faults.append(_InjectedFault(operation, error, skip, effect))
 

@@ -77,8 +77,7 @@ async def capture_pane(
 
     @param extra_modes: escape sequences of modes that tmux does not report.
     @param quiet: true if new output of the pane would be visible in C{log}. Without this, history
-        is
-        not read in pages.
+        is not read in pages.
     @param version: the version of the pane's tmux.
     """
     if history is not None and history <= AT_ONCE:
@@ -147,8 +146,7 @@ async def _read_snapshot(
 
 def _history_commands(top: int | str, bottom: int, version: Version) -> tuple[bytes, bytes]:
     """Return two commands: one prints history rows as lines, the other prints the last row and the
-    row
-    below it.
+    row below it.
     """
     lines = capture_rows(top, bottom, version=version, joined=True)
     return lines, capture_rows(bottom, bottom + 1, version=version, joined=True)

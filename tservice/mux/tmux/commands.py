@@ -146,8 +146,7 @@ def run_if_readable(*commands: bytes) -> bytes:
 
     C{commands} contain no single quote. The answer has one block more than there are commands. The
     last block is L{DEAD} if the pane's process has ended, or L{IN_MODE} in copy mode. tmux drops
-    keys
-    for a dead pane silently, and a paste crashes tmux 3.3a.
+    keys for a dead pane silently, and a paste crashes tmux 3.3a.
     """
     why = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
     unread, typed = join_commands(*[why] * len(commands)), join_commands(*commands)
@@ -167,8 +166,7 @@ def set_buffer(data: bytes) -> bytes:
 
 
 PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
-"""Command that pastes the buffer, with brackets if the program enabled them. LF is not
-converted.
+"""Command that pastes the buffer, with brackets if the program enabled them. LF is not converted.
 """
 
 
@@ -320,9 +318,8 @@ def find_orphans(answers: Sequence[AnswerBlock]) -> list[int]:
 
     If a service is killed while its pane prints, its client never ends. The client waits forever to
     write the rest of its output to a pipe that is no longer read. Until then it blocks the pane,
-    and
-    it ignores a request to exit. The service may have been killed before it sent anything to the
-    server, so no client is known by name. The server belongs to the service alone, and no other
+    and it ignores a request to exit. The service may have been killed before it sent anything to
+    the server, so no client is known by name. The server belongs to the service alone, and no other
     program connects to it in control mode.
 
     @param answers: the answers to L{CLIENTS}.

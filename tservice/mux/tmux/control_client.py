@@ -34,8 +34,7 @@ from tservice.mux.tmux.control_parser import (
 )
 
 MAX_WAITING = 256
-"""Maximum number of command lines that wait for an answer. A line is below 4 KB except for a
-paste.
+"""Maximum number of command lines that wait for an answer. A line is below 4 KB except for a paste.
 """
 
 CLOSE_TIMEOUT = 0.5

@@ -48,8 +48,7 @@ class AnswerBlock:
 
     @ivar is_success: true for C{%end}, false for C{%error}.
     @ivar is_ours: true if the answer belongs to a line that this client sent; false for the attach
-        or
-        a hook.
+        or a hook.
     @ivar is_complete: false if the answer exceeded a limit. It then has no lines.
     @ivar size: the size of the lines in bytes, with L{LINE_COST} added for each line.
     """

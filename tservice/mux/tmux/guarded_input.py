@@ -21,8 +21,7 @@ _TIME = re.compile(rb"[0-9]{1,20}")
 _LITERAL = re.compile(r"[A-Za-z0-9 ]")
 _CLASS = re.compile(r"[!\"$&'()*+./:;<=>?@_`|~-]")
 """Characters that are literal inside brackets. Elsewhere, tmux's formats and time stamps give them
-a
-meaning.
+a meaning.
 """
 
 

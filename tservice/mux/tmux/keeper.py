@@ -27,8 +27,7 @@ import sys
 
 TYPE_CHECKING = False
 """Flag that type checkers know by its name. Importing C{typing} would take as long as the rest of
-the
-module.
+the module.
 """
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from tservice.terminal.plain_text import plain_text
 
 class PaneKeyboard:
     """Sends input to one pane. Each input is one command line, so that no other input comes between
-    its
-    parts.
+    its parts.
 
     @ivar typed_at: time of the last unguarded input, in seconds of the clock.
     """
@@ -83,8 +82,8 @@ class PaneKeyboard:
         )
 
     async def type_reply(self, data: bytes) -> None:
-        """Type the terminal's reply to a query. A reply is not user input and does not
-        invalidate a guard.
+        """Type the terminal's reply to a query. A reply is not user input and does not invalidate a
+        guard.
         """
         if self._status.ending is None:
             await self._send_and_read(

@@ -178,8 +178,8 @@ class TmuxMultiplexer:
         self._panes[pane.session_id] = pane
 
     async def _wait_until_attached(self, client: ControlClient) -> None:
-        """Wait until C{client} is attached to its server. After a L{MuxTimeout}, this may be
-        called again.
+        """Wait until C{client} is attached to its server. After a L{MuxTimeout}, this may be called
+        again.
         """
         waiter: Deferred[None] = Deferred()
 

@@ -301,8 +301,8 @@ class TmuxPane:
     # -- internal
 
     async def _choose_pane(self) -> None:
-        """Choose the pane on a server that the service does not own, and record the choice on
-        the server.
+        """Choose the pane on a server that the service does not own, and record the choice on the
+        server.
         """
         blocks = await self.link.send_command(commands.PANES)
         pane = commands.choose_pane(blocks[0].lines, self.session_id)

@@ -37,8 +37,7 @@ class TmuxServer:
     """Operations on the tmux server of one session.
 
     The server daemonizes in a separate Unix session with none of this process's descriptors, so
-    that
-    it does not depend on the service.
+    that it does not depend on the service.
 
     @param processes: the reactor, which starts the client processes.
     @param setup: transport, socket folder and start command of the server.
@@ -101,8 +100,8 @@ class TmuxServer:
         self._spawn_client(client, child, "/")
 
     async def put_preface(self, spec: PaneSpec) -> bytes:
-        """Write the preface of C{spec} to a file for the keeper. Return the file's path; empty
-        for none.
+        """Write the preface of C{spec} to a file for the keeper. Return the file's path; empty for
+        none.
         """
         if not spec.preface:
             return b""
@@ -156,8 +155,7 @@ class TmuxServer:
         """Return true if the server runs a command within L{COMMAND_TIMEOUT}.
 
         A short tmux process sends the command instead of the control client. If the server has
-        stalled,
-        that process is killed and leaves nothing behind on the server.
+        stalled, that process is killed and leaves nothing behind on the server.
         """
         return await self._run_command("display-message", "-p", "")
 
@@ -167,8 +165,7 @@ class TmuxServer:
         @param pid: pid of the pane's process; C{None} if unknown.
         @return: the processes that the pane's process started and left behind.
         @raise MuxTimeout: the server still listens, or the end of the server or the process cannot
-            be
-            confirmed.
+            be confirmed.
         """
         held = None if pid is None else await self._transport.acquire_process(pid)
         link.expect_end(True)

@@ -19,8 +19,7 @@ from tservice.mux.transport import ServerReachability
 
 FIRST_DELAY = 0.05
 LAST_DELAY = 5.0
-"""Maximum seconds between two attempts to attach. The delay starts at C{FIRST_DELAY} and
-doubles.
+"""Maximum seconds between two attempts to attach. The delay starts at C{FIRST_DELAY} and doubles.
 """
 
 SETTLED = 2.0
@@ -173,8 +172,8 @@ class ServerLink:
             cancel_call(timer)
 
     def expect_end(self, expected: bool) -> None:
-        """Set if the server is about to be ended. While C{expected} is true, ended clients are
-        not replaced.
+        """Set if the server is about to be ended. While C{expected} is true, ended clients are not
+        replaced.
         """
         self._ending = expected
         if (

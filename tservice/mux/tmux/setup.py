@@ -41,8 +41,7 @@ class ServerSetup(Protocol):
         session runs. In this case no prior check is needed.
     @ivar start_context: returns the context manager in which each process is started.
     @ivar is_owned: true if the servers belong to this service. Other servers are attached to and
-        never
-        ended.
+        never ended.
     @ivar find_trouble: returns the reason why the location cannot start a process; C{None} if no
         problem is known.
     """

@@ -61,8 +61,8 @@ class ServerSockets(Protocol):
 
 
 class SocketFolder:
-    """Socket folder of this process: C{<data>/mux}, or a short folder below C{runtime} if that
-    path is too long.
+    """Socket folder of this process: C{<data>/mux}, or a short folder below C{runtime} if that path
+    is too long.
 
     @param runtime: a base folder, for example C{/run/user/1000}; C{None} for C{/tmp}.
     """

@@ -17,8 +17,7 @@ from tservice.mux.tmux.pane_channel import PaneChannel
 MAX_REAPS = 20
 REAP_DELAY = 0.05
 """Seconds between two of at most C{MAX_REAPS} attempts to read an exit status that tmux does not
-have
-yet.
+have yet.
 
 Adopting a pane queries it twice in that time. A keeper ends C{keeper.APART} after its terminal, so
 the total must be longer, however fast the answers come.

@@ -42,8 +42,7 @@ class KeeperWordParser:
     """Parser that extracts the keeper's control messages with one token from a stream.
 
     A message that arrives in two pieces is recognized, but its bytes stay in the stream. The first
-    of
-    them have already been passed on, and terminals ignore them.
+    of them have already been passed on, and terminals ignore them.
     """
 
     def __init__(self, token: bytes) -> None:
@@ -145,8 +144,7 @@ class ModeTracker:
 
     def _apply_flags_change(self, change: bytes) -> None:
         """Record a change of the kitty keyboard protocol's flags unchanged, to be replayed in a
-        fresh
-        terminal.
+        fresh terminal.
         """
         if change in (b"<u", b"<1u") and self._flags and self._flags[-1].startswith(b">"):
             self._flags.pop()
