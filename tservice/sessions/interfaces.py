@@ -76,7 +76,7 @@ __all__ = [
 ]
 
 Reauthorize = Callable[[], object]
-"""Repeats the authorization of a caller after a wait. Raises if a permission was lost."""
+"""Function that authorizes a caller again after a wait. Raises if a permission was lost."""
 
 
 def accept_always() -> None:
@@ -89,16 +89,18 @@ def accept_always() -> None:
 class InputDelivery:
     """Outcome of one input.
 
-    @ivar delivered: it was typed whole.
-    @ivar duplicate: it was accepted before, so it was not typed again.
-    @ivar last: the last number that was accepted of the client, if this input is a duplicate. It
-        does not count in comparisons.
-    @ivar buffered: the session's host is out of reach. The input is typed once the host is back.
-    @ivar dropped: the input would have been buffered, but there was no room. Its number is free.
-    @ivar opened: the choice that the agent opened because of the input: C{"picker"}
+    @ivar delivered: true if the input was typed completely.
+    @ivar duplicate: true if the input was accepted before, so that it was not typed again.
+    @ivar last: the client's last accepted sequence number, if this input is a duplicate. It does
+        not count in comparisons.
+    @ivar buffered: true if the session's host is out of reach. The input is typed once the host is
+        back.
+    @ivar dropped: true if the input could not be buffered, because there was no room. Its sequence
+        number can be used again.
+    @ivar opened: the view that the agent opened because of the input: C{"picker"}
         (protocol-prompts).
-    @ivar put_aside: an earlier prompt, whose submission was not confirmed, was in the composer and
-        was taken out for this one.
+    @ivar put_aside: true if an unconfirmed earlier prompt was removed from the composer for this
+        one.
     """
 
     delivered: bool
@@ -111,20 +113,21 @@ class InputDelivery:
 
 
 class ISessions(Interface):
-    """The sessions.  Every error is a L{ServiceError}; an unknown id is a 404.
+    """Sessions of the service, for other features.
 
-    With a C{caller}, a session of another user is a 404 too, unless the caller is an admin. Without
-    a caller, the service itself calls. The C{session:} events report changes of a session.
+    Every error is a L{ServiceError}; an unknown id is a 404. With a C{caller}, a session of another
+    user is a 404 too, unless the caller is an admin. Without a caller, the service itself calls.
+    The C{session:} events report changes of a session.
     """
 
     def get(session_id: str, caller: Identity | None = None) -> Session:
-        """Return the session."""
+        """Return the record of the session."""
 
     def list(caller: Identity | None = None) -> list[Session]:
-        """Return the sessions that the caller may see, in the order of the list."""
+        """Return the records of the sessions that the caller may see, in list order."""
 
     def describe_session(session_id: str) -> SessionAnswer:
-        """Return the session as clients see it (protocol-session)."""
+        """Return the session in the form that clients receive (protocol-session)."""
 
     def get_owner(session_id: str) -> str | None:
         """Return the owner of a session; C{None} in single-user mode."""
@@ -138,9 +141,10 @@ class ISessions(Interface):
     async def create(
         request: CreateRequest, caller: Identity, reauthorize: Reauthorize = accept_always
     ) -> Session:
-        """Create a session and start it if the request says so (protocol-create).
+        """Create a session, and start it if the request says so (protocol-create).
 
-        @param again: called when the location is ready, which may have taken a host's wake-up.
+        @param reauthorize: called once the location is ready. Before that, a host may have had to
+            wake up.
         """
 
     async def start(
@@ -154,21 +158,22 @@ class ISessions(Interface):
     ) -> Session:
         """Start the session's process, or attach to a detached one.
 
-        @param granted: the caller may bypass permissions.
+        @param granted: true if the caller may bypass permissions.
+        @param clear_breaker: true to allow the start although the exit breaker tripped.
         @param resume: the agent's own id of the conversation to continue, if a process has to be
             started. A malformed id, or an id for an agent that cannot resume, is a 400.
-        @param fresh: without C{resume} the agent begins a new conversation. Otherwise it continues
-            the last one, if there is one (protocol-start).
-        @param again: as for L{create}.
+        @param fresh: true to begin a new conversation if C{resume} is not given. Otherwise the
+            agent continues its last conversation, if one exists (protocol-start).
+        @param reauthorize: as for L{create}.
         """
 
     async def stop(session_id: str, reason: str) -> Session:
         """End the process and keep the record as C{stopped} (protocol-delete)."""
 
     async def delete(session_id: str, *, kill: bool = True) -> tuple[LeftoverProcess, ...]:
-        """End the process and remove the session. With C{kill} false, detach from the process
-        instead.
+        """End the process and remove the session.
 
+        @param kill: false to detach from the process instead of ending it.
         @return: the processes that outlive the session, as far as they can be seen.
         """
 
@@ -181,7 +186,7 @@ class ISessions(Interface):
         """
 
     async def send_input(session_id: str, request: InputRequest) -> InputDelivery:
-        """Type an input (protocol-input)."""
+        """Type an input into the session (protocol-input)."""
 
     async def send_prompt(session_id: str, text: str, sender: Identity | None = None) -> None:
         """Type C{text} as one prompt and submit it.
@@ -199,15 +204,19 @@ class ISessions(Interface):
         """Request a size and return the size that is now in effect (protocol-size)."""
 
     def show_colours(session_id: str, viewer: str, colours: TerminalColours) -> None:
-        """Record the colours in which a terminal socket shows the session (protocol-colours)."""
+        """Record the colours in which a viewer shows the session (protocol-colours).
+
+        @param viewer: client id of a terminal socket.
+        """
 
     async def remove_viewer(session_id: str, viewer: str) -> None:
-        """Remove a closed terminal socket. Size and colours pass to a remaining one
-        (protocol-size).
+        """Remove the viewer of a closed terminal socket.
+
+        Another viewer then decides the session's size and colours (protocol-size).
         """
 
     def report_model(session_id: str, source: ModelSource, text: str | None) -> None:
-        """Record the model name that C{source} reports; C{None} removes the report."""
+        """Record the model name that C{source} reports. C{None} removes the report."""
 
     def rename_session(session_id: str, name: str, source: NameSource) -> Session:
         """Set the session's name, checked by L{tservice.sessions.record.names.check_name}."""
@@ -215,8 +224,8 @@ class ISessions(Interface):
     def update_record(session_id: str, *, durable: bool = True, **fields: Any) -> Session:
         """Change fields of the record, save it and publish the change.
 
-        @param durable: false for values that an agent reports many times a minute: no flush is
-            made.
+        @param durable: false for values that an agent reports many times a minute. The write is
+            then not flushed to disk.
         """
 
     def count_by_status() -> Iterable[tuple[str, SessionStatus, int]]:
@@ -235,42 +244,49 @@ class PromptReport(Enum):
 
 
 class PromptClaim(Protocol):
-    """Claim of one prompt to the agent's reports. Each report counts for one prompt only."""
+    """Claim of one prompt to the agent's reports of submitted prompts. Each report counts for one
+    prompt.
+    """
 
     async def get_report(self) -> PromptReport:
         """Return the agent's report of this prompt so far."""
 
 
 class IInputGate(Interface):
-    """Holds input back while it would land in the wrong place, such as a trust dialog."""
+    """Holds input back while it would go to a screen that is not the composer, such as a trust
+    dialog.
+    """
 
     async def wait_until_ready(session: Session) -> None:
-        """Return once input may be typed; nothing was accepted yet.
+        """Wait until input may be typed. The input is not accepted before that.
 
-        @raise ServiceError: input will never become possible (422).
+        @raise ServiceError: 422: input will never become possible.
         """
 
     def find_dialog(session: Session, capture: PaneCapture, typed: str) -> str | None:
-        """Return one line that describes the dialog that the prompt's Enter would answer, if
-        any.
+        """Return one line that describes the dialog that Enter would answer; C{None} if none is
+        open.
 
-        @param typed: the prompt that was typed, which may look like a dialog; C{""}: none yet.
+        @param typed: the typed prompt, which may look like a dialog; C{""} if nothing was typed
+            yet.
         """
 
     def find_opened_view(session: Session, capture: PaneCapture) -> str | None:
-        """Return the kind of view that the agent's own command opened on its screen:
-        C{"picker"}.
+        """Return the kind of view that the agent's own command opened on the screen.
+
+        The only kind is C{"picker"}. C{None} means that no such view is open.
         """
 
     def is_at_rest(session: Session, capture: PaneCapture) -> bool:
-        """Return whether the screen shows a composer and the agent is not working."""
+        """Return true if the screen shows a composer and the agent is not working."""
 
     def claim_prompt(session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         """Register the claim of a prompt just before its first Enter, or after a restart.
 
-        C{session.last_submit_at} says when Enter was pressed by an earlier run of the service.
+        If an earlier run of the service pressed Enter, C{session.last_submit_at} is the time of
+        that Enter.
 
-        @param caught_up: the agent has read everything that was typed before.
+        @param caught_up: true if the agent has read everything that was typed before.
         """
 
 
@@ -278,24 +294,26 @@ class ILaunchPreparation(Interface):
     """Prepares the files that an agent reads when it starts."""
 
     async def prepare_launch(session: Session, env: Mapping[str, str]) -> None:
-        """Prepare for a process that is about to start with this environment.
+        """Prepare files for a process that is about to start with the environment C{env}.
 
         @raise FolderHeld: the process must not start before a person has answered.
         """
 
 
 class FolderHeld(ServiceError):
-    """Refusal to start a session whose folder brings what runs, until a person answers (409)."""
+    """Raised (409) if a session's folder contains settings that run programs, until a person
+    approves.
+    """
 
     def __init__(self, what_to_do: str) -> None:
         super().__init__(ErrorCode.CONFLICT, f"the folder is not trusted yet: {what_to_do}")
 
 
 class ModelQuestion(Exception):
-    """Raised when the caller must confirm before a model is used; nothing changed
+    """Raised if the caller must confirm before a model is used. Nothing was changed
     (protocol-models).
 
-    @ivar answer: the question, in the form of the caller's answer.
+    @ivar answer: the question, in the form of the HTTP response.
     """
 
     def __init__(self, answer: ContextQuestion | SwapQuestion) -> None:
@@ -304,28 +322,30 @@ class ModelQuestion(Exception):
 
 
 class IAgentTokens(Interface):
-    """API tokens for agents (protocol-agent-tokens)."""
+    """Issuer of API tokens for agents (protocol-agent-tokens)."""
 
     def issue_token(session: str, owner: str) -> Path | None:
-        """Return the file with a new token for that session, if it gets one."""
+        """Create a token for a session. Return the file with the token; C{None} if the session gets
+        none.
+        """
 
 
 class ICustomModels(Interface):
     """Models of custom endpoints, for the agents in the panes."""
 
     async def choose_model(mode: str, wish: ModelRequest, caller: Identity) -> EndpointModel:
-        """Resolve C{wish} to a custom model for a session of that mode.
+        """Return the custom model that C{wish} requests, for a session of that mode.
 
-        @raise ModelQuestion: the caller must answer it first.
-        @raise ServiceError: 403: the feature is off; 404: no such endpoint; 400: not with that
-            model id, or not in that mode.
+        @raise ModelQuestion: the caller must answer a question first.
+        @raise ServiceError: 403: the feature is off; 404: no such endpoint; 400: the endpoint does
+            not offer that model id, or not in that mode.
         """
 
     async def inject_model(session: Session, plan: LaunchPlan) -> LaunchPlan:
-        """Return C{plan} with the settings that point the agent to the session's custom model.
+        """Return C{plan} with the settings that make the agent use the session's custom model.
 
-        Settings that point elsewhere are removed. A session without a custom model keeps C{plan}
-        itself.
+        Settings for other endpoints are removed. For a session without a custom model, C{plan} is
+        returned unchanged.
 
         @raise ServiceError: 422: the model cannot be used now.
         """
@@ -335,7 +355,9 @@ class IConversations(Interface):
     """Access to the stored conversations of agents."""
 
     async def find_last_conversation(session: Session) -> str | None:
-        """Return the agent's own id of the session's last conversation that can be continued."""
+        """Return the agent's own id of the session's last conversation; C{None} if none can be
+        continued.
+        """
 
     async def check_conversation(session: Session, conversation: str) -> None:
         """Check that the session may continue the conversation that a caller named.
@@ -347,24 +369,26 @@ class IConversations(Interface):
 
 @frozen
 class SavedScreen:
-    """Lines of a terminal, separated by CR LF, and when they were saved in Unix milliseconds."""
+    """Lines of a terminal, separated by CR LF, with the time of saving in Unix milliseconds."""
 
     lines: bytes
     at: int
 
 
 class IRecollection(Interface):
-    """Knowledge about sessions from before the machine went down."""
+    """Saved data about sessions from before a restart of the machine."""
 
     def accept_records(records: Sequence[Session]) -> None:
-        """Accept the records as read from disk, before their panes are queried."""
+        """Process the session records that were read from disk, before their panes are queried."""
 
     async def get_preface(session: Session) -> bytes:
-        """Return the lines above the first line of the next process. Never prevents the start."""
+        """Return saved output to print above the next process's first line. Errors do not prevent
+        the start.
+        """
 
     async def find_saved_screen(session: Session) -> SavedScreen | None:
-        """Return the saved screen of a session whose host cannot be queried; C{None} without
-        one.
+        """Return the saved screen of a session whose host cannot be queried; C{None} if none was
+        saved.
         """
 
 
@@ -375,23 +399,29 @@ class ActivitySink(Protocol):
         """Report that the session began to work; C{reason} is one line for C{statusReason}."""
 
     def report_idle(self, reason: str) -> None:
-        """Report that the session finished its work, or just started."""
+        """Report that the session finished its work, or just started.
+
+        @param reason: one line for C{statusReason}.
+        """
 
     def report_evidence(self, reason: str) -> None:
-        """Report newer evidence C{reason} of an unchanged status.  No signal is given."""
+        """Report newer evidence for the unchanged status. No signal is given.
+
+        @param reason: one line for C{statusReason}.
+        """
 
 
 class IActivitySource(Interface):
-    """Detects the activity of one session while its process runs."""
+    """Detector of the activity of one session while its process runs."""
 
     def start() -> None:
-        """Begin to observe."""
+        """Start to observe the session."""
 
     def announce_submit(text: str | None) -> bool:
         """Announce that Enter is pressed next.
 
         @param text: the prompt that Enter submits; C{None}: a key press, or typing at a terminal.
-        @return: whether an C{idle} will report the end of the submitted work.
+        @return: true if an C{idle} report will follow at the end of the submitted work.
         """
 
     def stop() -> None:
@@ -399,7 +429,8 @@ class IActivitySource(Interface):
 
 
 def check_started(session: Session) -> None:
-    """Refuse to go on with a session that was made but waits for an answer (L{FolderHeld}).
+    """Raise an error if a new session was not started, because it waits for an answer
+    (L{FolderHeld}).
 
     @raise ServiceError: 422.
     """
@@ -408,13 +439,13 @@ def check_started(session: Session) -> None:
 
 
 class IActivitySources(Interface):
-    """Chooses the activity source of a session."""
+    """Factory of activity sources."""
 
     def make_source(
         session: Session, pane: IPane, sink: ActivitySink, fresh: bool, resumed: bool
     ) -> IActivitySource:
-        """Return a new activity source for that session's mode, not started yet.
+        """Return a new activity source for the session's mode. The caller starts it.
 
-        @param fresh: the process was just started, not adopted.
-        @param resumed: the process was started to continue a conversation.
+        @param fresh: true if the process was just started, false if it was adopted.
+        @param resumed: true if the process was started to continue a conversation.
         """

@@ -21,30 +21,30 @@ class LifecycleInputs(Protocol):
     def begin_start(self) -> None:
         """Request a start.
 
-        @raise ServiceError: 409 SESSION_BUSY: it runs or is being started; 409 CONFLICT: the
-            breaker tripped; 422: it is not known whether it runs.
+        @raise ServiceError: 409 SESSION_BUSY: the process runs or is being started; 409 CONFLICT:
+            the breaker tripped; 422: it is not known if the process runs.
         """
 
     def clear_breaker(self) -> None:
-        """Reset the exit breaker so that another start is allowed."""
+        """Reset the exit breaker so that the session can be started again."""
 
     def mark_running(self) -> None:
-        """Record that the process runs, just started or adopted."""
+        """Record that the process was started or adopted and runs."""
 
     def mark_start_failed(self) -> None:
-        """Record that the start failed and there is no process."""
+        """Record that the start failed and no process runs."""
 
     def mark_exited(self) -> None:
         """Record that the process ended, or was found to be gone."""
 
     def trip_breaker(self) -> None:
-        """Record that it failed too often in too short a time."""
+        """Record that the process failed too often in too short a time."""
 
     def detach_process(self) -> None:
         """Record that the process continues without the service."""
 
     def mark_stopped(self) -> None:
-        """Record that the service ended the process and keeps the record."""
+        """Record that the service ended the process. The record is kept."""
 
 
 @dataclass
@@ -125,9 +125,10 @@ _machine = _builder.build()
 
 
 class SessionLifecycle:
-    """Lifecycle of one session, which can begin in any phase.
+    """Lifecycle of one session's process. The initial phase is given by the caller.
 
-    @ivar move: the inputs; an input that the phase does not allow raises C{automat.NoTransition}.
+    @ivar move: the inputs of the state machine. An input that the phase does not allow raises
+        C{automat.NoTransition}.
     """
 
     def __init__(self, phase: ProcessPhase = ProcessPhase.CREATED) -> None:
@@ -136,13 +137,13 @@ class SessionLifecycle:
 
     @property
     def phase(self) -> ProcessPhase:
-        """The current phase."""
+        """Current phase of the process."""
         return self._core.phase
 
 
 def initial_phase(phase: ProcessPhase) -> ProcessPhase:
-    """Return the initial phase of a record that was just read from disk.
+    """Return the initial phase for a record that was just read from disk.
 
-    A process that ran may or may not still run until its server was queried.
+    A process that ran may or may not still run. Its phase is unknown until its server was queried.
     """
     return ProcessPhase.UNKNOWN if phase in _ALIVE else phase

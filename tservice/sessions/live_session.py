@@ -1,4 +1,4 @@
-"""A session in memory: its record and the objects that exist while the service runs."""
+"""Session in memory: its record and the objects that exist while the service runs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from tservice.sessions.record.viewport import SizeClaims
 
 
 def _unlisten_nothing() -> None:
-    """Do nothing: the initial value of L{LiveSession.unlisten}."""
+    """Do nothing. This is the initial value of L{LiveSession.unlisten}."""
 
 
 @define(eq=False)
 class LiveSession:
-    """A session in memory.
+    """Session in memory.
 
-    @ivar record: as on disk, except for the values that L{session} adds.
-    @ivar stage: the lifecycle of its process.
-    @ivar lock: held while it is started, stopped, deleted or adopted.
-    @ivar pane: its pane while the service holds it, even after its process ended.
-    @ivar unlisten: ends the subscription to that pane.
-    @ivar failures: times of its last failures, Unix milliseconds; see
+    @ivar record: the record as on disk. L{session} adds values that are not saved at each change.
+    @ivar lifecycle: the lifecycle of the session's process.
+    @ivar lock: held while the process is started, stopped, deleted or adopted.
+    @ivar pane: the pane while the service is attached to it, even after its process ended.
+    @ivar unlisten: unsubscribes from the pane's events.
+    @ivar failures: times of the last failures in Unix milliseconds; see
         L{tservice.sessions.life.exit_breaker}.
-    @ivar last_output: Unix milliseconds of the last byte it printed.
-    @ivar colours: the terminal colours of each connected viewer; one entry a socket.
-    @ivar told_colours: the colours that the pane reports to programs; C{None} if not known.
-    @ivar last_screen: the last screen that its pane showed, kept while its host is out of reach.
+    @ivar last_output: time of the last output in Unix milliseconds.
+    @ivar colours: the terminal colours of each connected viewer, by client id of its socket.
+    @ivar reported_colours: the colours that the pane reports to programs; C{None} if not known.
+    @ivar last_screen: keeper of the pane's last screen for the time when its host is out of reach.
     """
 
     record: Session
@@ -53,14 +53,14 @@ class LiveSession:
 
     @property
     def session(self) -> Session:
-        """The record with the values that change too often to be saved each time."""
+        """Record with the values that change too often to be saved each time."""
         if self.last_output <= self.record.last_activity_at:
             return self.record
         return evolve(self.record, last_activity_at=self.last_output)
 
     @property
     def held_pane(self) -> IPane | None:
-        """The pane, unless it was detached and is only kept for the next start."""
+        """The pane; C{None} if it was detached and is only kept for the next start."""
         return None if self.lifecycle.phase is ProcessPhase.DETACHED else self.pane
 
     def detach_pane(self) -> IPane | None:

@@ -20,10 +20,10 @@ from tservice.sessions.record.requests import InputRequest, check_input
 
 @frozen
 class OfflineInput:
-    """Routes input to a reachable session, or keeps it until the host is reachable again.
+    """Types input into reachable sessions, and stores input for sessions on unreachable hosts.
 
-    @ivar take_up: adopts the running process of a session that was started by an earlier run of
-        this service.
+    @ivar adopt_process: adopts the running process of a session that was started by an earlier run
+        of this service. Returns false if its server does not answer.
     """
 
     places: LocationRegistry
@@ -32,8 +32,8 @@ class OfflineInput:
     _log = Logger()
 
     def find_outage(self, live: LiveSession) -> LocationOutage | None:
-        """Return the outage that blocks input to a session with a process; C{None} without an
-        outage.
+        """Return the outage of the host that blocks input to a session with a process; C{None}
+        without an outage.
         """
         record = live.record
         if record.pid is None:
@@ -47,9 +47,8 @@ class OfflineInput:
     async def send_input(self, live: LiveSession, request: InputRequest) -> InputDelivery:
         """Type C{request} now, buffer it, or wake the host for it, as the request says.
 
-        @raise ServiceError: as L{InputQueue.deliver_input}; 422: the host is out of reach, and
-            nothing
-            was typed or will be.
+        @raise ServiceError: as L{InputQueue.deliver_input}; 422: the host is out of reach, and the
+            input was not typed and will not be.
         """
         outage = self.find_outage(live)
         if outage is None:

@@ -1,4 +1,4 @@
-"""Registry of all sessions: look-up, list, change, save and publish."""
+"""Registry of all sessions, which finds, lists, changes, saves and publishes them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tservice.sessions.record.wire import make_session_answer
 
 
 class SessionRegistry:
-    """Sessions by id, in the order of the list.
+    """Sessions by id, in list order.
 
     A change that a caller requested is on disk before it is published, or it is refused. An
     observed change is published even if the disk is full, and is written when the disk has room.
@@ -37,16 +37,17 @@ class SessionRegistry:
         self._sessions: dict[str, LiveSession] = {}
 
     def __iter__(self) -> Iterator[LiveSession]:
-        """Iterate over every session in the order of the list."""
+        """Iterate over every session in list order."""
         return iter(sorted(self._sessions.values(), key=lambda live: live.record.position))
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def get(self, session_id: str, caller: Identity | None = None) -> LiveSession:
-        """Return the session.
+        """Return the session with this id.
 
-        @raise ServiceError: 404: it does not exist, or not for C{caller}.
+        @param caller: who asks; C{None}: the service itself.
+        @raise ServiceError: 404: the session does not exist, or C{caller} may not see it.
         """
         live = self._sessions.get(session_id)
         if live is None or not may_see(live.record, caller):
@@ -54,22 +55,22 @@ class SessionRegistry:
         return live
 
     def find(self, session_id: str) -> LiveSession | None:
-        """Return the session, if it exists."""
+        """Return the session with this id; C{None} if it does not exist."""
         return self._sessions.get(session_id)
 
     def list_visible(self, caller: Identity | None) -> list[LiveSession]:
-        """Return the sessions that C{caller} may see, in the order of the list."""
+        """Return the sessions that C{caller} may see, in list order."""
         return [live for live in self if may_see(live.record, caller)]
 
     def find_location_user(self, place: LocationId) -> str | None:
-        """Return the description of a session that uses a location; C{None} without one."""
+        """Return the description of a session that uses a location; C{None} if no session does."""
         for record in self.list_records():
             if (record.location_id.kind, record.location_id.name) == (place.kind, place.name):
                 return f"the session {record.name}"
         return None
 
     def list_records(self) -> list[Session]:
-        """Return every record."""
+        """Return the records of all sessions."""
         return [live.record for live in self._sessions.values()]
 
     def find_children(self, session_id: str) -> frozenset[str]:
@@ -79,7 +80,7 @@ class SessionRegistry:
         )
 
     def next_position(self) -> int:
-        """Return the list position after every existing session."""
+        """Return a list position after every existing session."""
         return max((live.record.position for live in self._sessions.values()), default=-1) + 1
 
     def count_by_status(self) -> list[tuple[str, SessionStatus, int]]:
@@ -88,14 +89,14 @@ class SessionRegistry:
         return [(mode, status, count) for (mode, status), count in sorted(found.items())]
 
     def restore(self, live: LiveSession) -> None:
-        """Insert a session whose record was read from disk."""
+        """Insert a session whose record was read from disk, without saving it."""
         self._sessions[live.record.id] = live
 
     def add(self, live: LiveSession, *, durable: bool = True) -> None:
         """Insert and save a new session.
 
         @param durable: as for L{SessionRepository.save}.
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk is full.
         """
         self._repository.save(live.record, durable=durable)
         self.restore(live)
@@ -104,8 +105,9 @@ class SessionRegistry:
     def remove(self, live: LiveSession, *, asked: bool = True) -> None:
         """Remove a session permanently.
 
-        @raise DiskFull: a caller asked for it, and the disk refuses the write. The session is
-            removed, but a restart brings it back until the disk takes the change.
+        @param asked: true if a caller requested this.
+        @raise DiskFull: a caller requested the removal, and the disk is full. The session is
+            removed, but a restart brings it back until the change can be written.
         """
         try:
             if asked:
@@ -123,7 +125,7 @@ class SessionRegistry:
         A session that was removed in the meantime stays removed.
 
         @param durable: false for values that may be lost in a power loss, such as a status.
-        @raise DiskFull: the disk refuses the write and the change must be durable.
+        @raise DiskFull: the disk is full and the change must be durable.
         """
         record = evolve(live.session, **fields)
         if record != live.record and self._sessions.get(record.id) is live:
@@ -136,8 +138,8 @@ class SessionRegistry:
         return record
 
     def record_observation(self, live: LiveSession, **fields: Any) -> Session:
-        """Change fields that describe an observed fact, such as the phase, even if the disk is
-        full.
+        """Change fields that describe an observed fact, such as the phase. This works even if the
+        disk is full.
         """
         try:
             return self.update_record(live, **fields)
@@ -152,7 +154,7 @@ class SessionRegistry:
             live.record = evolve(live.record, position=position)
 
     def save_activity(self) -> None:
-        """Save the last activity times, which are not saved on each change."""
+        """Save the times of last activity, which are not saved at each change."""
         for live in self:
             if live.session is not live.record:
                 live.record = live.session
@@ -163,18 +165,23 @@ class SessionRegistry:
         self.publish_event(live, name, OccurrencePayload(id=live.record.id, at=now_ms(self._clock)))
 
     def publish_lost_input(self, live: LiveSession, chunks: int, reason: str) -> None:
-        """Publish that buffered input was not typed."""
+        """Publish an event: some buffered input was not typed.
+
+        @param chunks: number of lost inputs.
+        """
         at = now_ms(self._clock)
         told = InputLostPayload(id=live.record.id, at=at, chunks=chunks, reason=reason)
         self.publish_event(live, EventName.SESSION_INPUT_LOST, told)
 
     def publish_order(self, owner: str | None, order: list[str]) -> None:
-        """Publish the order of all sessions of an owner. The event belongs to no single session."""
+        """Publish the order of all sessions of an owner. The event does not belong to one
+        session.
+        """
         told = SessionOrderPayload(order=order)
         self._hub.publish(Event(name=EventName.SESSION_ORDER_CHANGED, payload=told, owner=owner))
 
     def publish_event(self, live: LiveSession, name: EventName, payload: Payload) -> None:
-        """Publish an event that belongs to the session's owner."""
+        """Publish an event to the clients that may see the session."""
         self._hub.publish(
             Event(
                 name=name,
@@ -186,12 +193,14 @@ class SessionRegistry:
 
 
 def may_see(record: Session, caller: Identity | None) -> bool:
-    """Return whether the session exists for C{caller}; C{None} is the service itself."""
+    """Return true if C{caller} may see the session. The service itself (C{None}) may see every
+    session.
+    """
     return caller is None or caller.can_access(record.owner, record.id)
 
 
 def is_own(record: Session, caller: Identity) -> bool:
-    """Return whether the session belongs to C{caller}.
+    """Return true if the session belongs to C{caller}.
 
     A session without an owner belongs to every caller who may see it.
     """

@@ -1,4 +1,4 @@
-"""Session service for routes and other features."""
+"""Session service for the HTTP operations and for other features."""
 
 from __future__ import annotations
 
@@ -75,30 +75,30 @@ from tservice.sessions.terminal_reader import TerminalReader
 
 @implementer(IInputGate)
 class PassThroughGate:
-    """Input gate that lets every input through immediately."""
+    """Input gate that accepts every input immediately."""
 
     async def wait_until_ready(self, session: Session) -> None:
         """Return immediately."""
 
     def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
-        """Return C{None}: no dialog can be recognized."""
+        """Return C{None}, because this gate recognizes no dialogs."""
         return None
 
     def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
-        """Return C{None}: no opened view can be recognized."""
+        """Return C{None}, because this gate recognizes no opened views."""
         return None
 
     def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
-        """Return true: no activity can be recognized."""
+        """Return true, because this gate recognizes no activity."""
         return True
 
     def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
-        """Return a claim without reports."""
+        """Return a claim that never has a report."""
         return UnreportedClaim()
 
 
 class UnreportedClaim:
-    """Claim of a prompt for an agent that reports nothing."""
+    """Claim of a prompt to an agent that never reports prompts."""
 
     async def get_report(self) -> PromptReport:
         """Return that the agent does not report prompts."""
@@ -107,7 +107,7 @@ class UnreportedClaim:
 
 @implementer(IConversations)
 class KnownConversations:
-    """Assumes that an agent can continue any conversation that it reported."""
+    """Conversation access that lets an agent continue any conversation that it reported."""
 
     async def find_last_conversation(self, session: Session) -> str | None:
         return session.conversation_ids[-1] if session.conversation_ids else None
@@ -120,11 +120,11 @@ class KnownConversations:
 class AgentSupport:
     """Agent-specific services for the programs in the panes.
 
-    @ivar activity: chooses activity sources; C{None}: the plain sources for any program.
-    @ivar gate: holds prompts back.
+    @ivar activity: makes activity sources; C{None}: the plain sources for any program.
+    @ivar gate: holds prompts back while the agent cannot accept them.
     @ivar preparation: prepares the files that agents read when they start.
     @ivar conversations: finds the conversation that the next start of an agent continues.
-    @ivar recollection: knowledge from before the machine went down.
+    @ivar recollection: returns saved data from before a restart of the machine.
     """
 
     activity: IActivitySources | None = None
@@ -163,9 +163,9 @@ class SessionDependencies:
 
 @implementer(ISessions)
 class SessionService:
-    """Implementation of L{ISessions}. Members beyond the interface serve the routes.
+    """Implementation of L{ISessions}. Additional methods serve the HTTP operations.
 
-    @ivar properties: changes of the values that a user sets on a session.
+    @ivar properties: changes the properties that a user sets on a session.
     """
 
     _log = Logger()
@@ -180,7 +180,7 @@ class SessionService:
     # -- start and stop of the service
 
     async def open(self) -> None:
-        """Load the records and adopt running processes; call it once, before any request."""
+        """Load the records and adopt running processes. Call this before any request."""
         records = self._deps.repository.load()
         self._deps.recollection.accept_records(records)
         for record in records:
@@ -188,8 +188,8 @@ class SessionService:
         await self._deps.adoption.adopt_all()
 
     def close(self) -> None:
-        """Detach: panes continue to run, and the journal keeps unfinished input. Call it before the
-        multiplexer is closed, or an input that is being typed takes its pane for lost.
+        """Detach from all panes, which keep running. The journal keeps unfinished input. Call this
+        before the multiplexer is closed, or input being typed finds its pane lost.
         """
         self._deps.adoption.close()
         self._roster.save_activity()
@@ -199,20 +199,18 @@ class SessionService:
             live.inputs.close()
 
     def set_token_issuer(self, tokens: IAgentTokens) -> None:
-        """Set the issuer of agents' own tokens; call it before L{open}."""
+        """Set the issuer of agents' own tokens. Call this before L{open}."""
         self._processes.set_token_issuer(tokens)
 
     def set_sender_check(self, entitled: Callable[[Identity, str], bool]) -> None:
-        """Set the check that decides whether the sender of waiting input may still type; call it
-        before L{open}.
+        """Set the check for senders of waiting input. Call this before L{open}.
 
-        @param entitled: returns whether an identity that was once allowed to type into a session
-            still may.
+        @param entitled: returns true if an identity may still type into a session.
         """
         self._entitled = entitled
 
     def find_children(self, session_id: str) -> frozenset[str]:
-        """Return the ids of the sessions that a session created."""
+        """Return the ids of the sessions that a session's agent created."""
         return self._roster.find_children(session_id)
 
     # -- reading
@@ -230,7 +228,7 @@ class SessionService:
         return self._roster.get(session_id).record.owner
 
     def find_outage(self, session_id: str) -> LocationOutage | None:
-        """Return the outage that blocks input to the session now; C{None} without an outage."""
+        """Return the host outage that blocks input to the session; C{None} without one."""
         return self._deps.away.find_outage(self._roster.get(session_id))
 
     def get_pane(self, session_id: str) -> IPane | None:
@@ -244,7 +242,8 @@ class SessionService:
     ) -> TerminalReading:
         """Return the terminal's text (protocol-terminal).
 
-        @param lines: rows of history, as L{count_history_rows} reads it.
+        @param full: true to read the history too, as limited by L{count_history_rows}.
+        @param tail: maximum number of characters from the end; C{None}: no limit.
         """
         live = self._roster.get(session_id)
         history = count_history_rows(full, lines, self._deps.history_limit())
@@ -259,7 +258,7 @@ class SessionService:
     async def search_history(
         self, session_id: str, needle: str, limit: int, *, nocase: bool
     ) -> dict[str, Any]:
-        """Search the pane's history (protocol-search), even after the process ended."""
+        """Search the pane's history (protocol-search), even after its process has ended."""
         pane = self._roster.get(session_id).held_pane
         clock = self._deps.clock
         return await search_terminal(clock, pane, needle, limit, nocase=nocase)
@@ -267,9 +266,9 @@ class SessionService:
     # -- starting and ending
 
     async def choose_model(self, request: CreateRequest, caller: Identity) -> CreateRequest:
-        """Return C{request} with its wish for a custom model resolved.
+        """Return C{request} with its requested custom model resolved.
 
-        @raise ModelQuestion: a question has to be answered first.
+        @raise ModelQuestion: the caller must answer a question first.
         @raise ServiceError: as L{ICustomModels.choose_model}.
         """
         wish = request.model_wish
@@ -302,9 +301,9 @@ class SessionService:
     async def quick_start(
         self, wanted: QuickStartRequest, caller: Identity, reauthorize: Reauthorize = accept_always
     ) -> Session:
-        """Create a case and a session in it, and start it (protocol-quickstart).
+        """Create a case and a session in it, and start the session (protocol-quickstart).
 
-        @param again: as for L{create}.
+        @param reauthorize: as for L{create}.
         """
         prepared = await self._deps.quick.prepare_session(wanted, caller, reauthorize)
         try:
@@ -354,8 +353,8 @@ class SessionService:
         """End and remove every session of the caller.
 
         @return: the number of sessions, and the processes that outlive them.
-        @raise ServiceError: 422: some do not answer; the others are removed, or a restart would
-            list them again.
+        @raise ServiceError: 422: some sessions do not answer, while the others were removed. Or the
+            disk is full, and a restart would list the removed sessions again.
         """
         own = [live for live in self._roster if is_own(live.record, caller)]
         refused, owed = [], None
@@ -414,7 +413,7 @@ class SessionService:
         return self._roster.update_record(self._roster.get(session_id), durable=durable, **fields)
 
     def get_live_session(self, session_id: str, caller: Identity | None = None) -> LiveSession:
-        """Return the session in memory, for L{properties}."""
+        """Return the session in memory, as needed for L{properties}."""
         return self._roster.get(session_id, caller)
 
     # -- internals
@@ -430,7 +429,7 @@ class SessionService:
     ) -> None:
         """Start a session that was just created. Remove it if it cannot be started.
 
-        A session whose folder is asked about stays and starts with the answer.
+        If a person must first answer a question about its folder, the session is kept.
         """
         try:
             granted = caller.can_bypass_permissions
@@ -445,7 +444,7 @@ class SessionService:
             raise
 
     async def _find_conversation(self, live: LiveSession) -> str | None:
-        """Return the conversation to continue, for an agent that can resume."""
+        """Return the id of the conversation to continue; C{None} if the agent cannot resume one."""
         entry = self._deps.clis.get_entry(live.record.mode)
         if entry is None or entry.resume is None:
             return None

@@ -1,4 +1,4 @@
-"""Reader of a terminal, or of the last screen of a session whose host is out of reach."""
+"""Reads terminals, or the last screen of a session whose host is out of reach."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from tservice.sessions.record.model import Session, SessionLocationKind
 
 @frozen(kw_only=True)
 class TerminalReader:
-    """Reads the screens of sessions.
+    """Reads the terminals of sessions.
 
-    @ivar recall: returns the screen that an earlier run of the service saved.
+    @ivar load_saved_screen: returns the screen that an earlier run of the service saved; C{None}
+        without one.
     """
 
     clock: IReactorTime
@@ -35,8 +36,9 @@ class TerminalReader:
     ) -> TerminalReading:
         """Return the terminal's text (protocol-terminal).
 
-        @param is_out: the session's host is known to be out of reach.
-        @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
+        @param is_out: true if the session's host is known to be out of reach.
+        @raise ServiceError: 422: the pane does not answer; 429: too many commands wait for the
+            pane.
         """
         if is_out:
             return await self._read_last_screen(live, request)

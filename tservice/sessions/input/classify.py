@@ -39,8 +39,8 @@ def looks_like_prompt(text: str) -> bool:
 
 
 def prompt_text(text: str) -> str:
-    """Return the text of a prompt without one trailing CR, with LF line ends and no other
-    control characters.
+    """Return the text of a prompt without one trailing CR, with LF line ends and no other control
+    characters.
 
     An ESC would end the paste early, and the rest would be typed as keys.
     """

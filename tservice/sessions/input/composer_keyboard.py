@@ -32,8 +32,8 @@ class KeyUnconfirmed(Exception):
 
 
 class ComposerKeyboard:
-    """Reads one composer and presses keys in it, only while the composer is unchanged since it
-    was read.
+    """Reads one composer and presses keys in it, only while the composer is unchanged since it was
+    read.
     """
 
     def __init__(self, context: TypingContext, composer: ComposerModel) -> None:

@@ -127,8 +127,8 @@ class DraftStash:
             return False
 
     def _find_remainder(self, draft: ComposerDraft) -> TypedRemainder | None:
-        """Return the earlier prompt whose text is the draft; C{None} if the draft is a user's
-        own text.
+        """Return the earlier prompt whose text is the draft; C{None} if the draft is a user's own
+        text.
         """
         found = (each for each in reversed(self._context.left) if draft.is_exactly(each.text))
         return next(found, None)
@@ -160,8 +160,8 @@ class DraftStash:
         return empty
 
     async def _wipe_prompt(self, sight: ComposerSnapshot, left: TypedRemainder) -> bool:
-        """Remove an earlier prompt row by row, or else letter by letter. Return true if all of
-        it is gone.
+        """Remove an earlier prompt row by row, or else letter by letter. Return true if all of it
+        is gone.
         """
         if await self._touch.wipe_rows(partial(_is_unchanged, sight)):
             return True

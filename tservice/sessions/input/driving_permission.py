@@ -32,10 +32,8 @@ class DrivingPermission:
 
         @param sender: the identity that types; C{None}: the service itself, on behalf of the owner.
         @raise ServiceError: 403: the account lost a required permission, or the service would type
-            for
-            an account that is deleted or disabled; 422 naming C{osUser}: the account's OS user is
-            not
-            the session's.
+            for an account that is deleted or disabled; 422 naming C{osUser}: the account's OS user
+            is not the session's.
         """
         if sender is not None and sender.parent is not None:
             self._check_agent_token(session)

@@ -83,10 +83,8 @@ class InputQueue:
         """Type C{request} when its turn comes.
 
         @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the permission to
-            type ended; 409: no process, or an earlier input of this client failed (both sequence
-            numbers
-            can be used again); 422: not typed, not submitted, or unknown, as the text says; 429:
-            too many
+            type ended; 409: no process, or an earlier input of this client failed (both numbers are
+            free again); 422: not typed, not submitted, or unknown, as the text says; 429: too many
             inputs wait.
         """
         check_input(request)
@@ -108,8 +106,7 @@ class InputQueue:
     def buffer_input(self, request: InputRequest) -> InputDelivery:
         """Buffer C{request} until the session's host is reachable again.
 
-        @raise ServiceError: 400, 403, 413: as for L{deliver_input}; 409: no process; 422: the disk
-            is
+        @raise ServiceError: 400, 403, 413: as for L{deliver_input}; 409: no process; 422: disk
             full.
         """
         check_input(request)
@@ -141,8 +138,7 @@ class InputQueue:
 
         @param sender: as L{InputRequest.sender}.
         @raise ServiceError: 400: no such key; 403: the permission ended while the key waited; 409:
-            no
-            process; 422: the terminal did not answer or refused the key; 429: too many inputs wait.
+            no process; 422: no answer, or the key was refused; 429: too many inputs wait.
         """
         if key not in KEYS:
             raise invalid_field("key", f"one of {' '.join(KEYS)}")
@@ -194,13 +190,8 @@ class InputQueue:
     def _enqueue(
         self, client: str | None, raw: bool, work: Callable[[], Coroutine[Any, Any, _T]]
     ) -> Deferred[_T]:
-        """Queue the work. Raw input overtakes a prompt that waits at the gate.
-
-        An input never overtakes another input of the same client.
-
-        @param client: id of the client; C{None} without one.
-        @param raw: true for keys and raw bytes.
-        @param work: types the input.
+        """Queue the work. Raw input overtakes a prompt at the gate, but no input of the same
+        client.
         """
         name = client or ""
         if self._holding and raw and not self._waiting[name]:

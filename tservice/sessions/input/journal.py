@@ -1,22 +1,21 @@
 """Journal of accepted input on disk: sequence numbers and the input being typed
 (protocol-exactly-once).
 
-A session's inputs are typed one by one, so at most one of them is ever unfinished.  The entry is
+A session's inputs are typed one by one, so at most one of them is ever unfinished. The entry is
 written together with its sequence number before its first byte is typed. The entry alone is deleted
 once it is typed. After a crash in between one entry remains, and the pane's mark shows the
 progress.
 
-Keys of a client that is already known do not wait for the disk.  One command types them and sets
-the pane's mark, which contains the client and the number. After a crash either both were done or
-neither, and the client, which got no answer, sends again.  At any time the numbers on disk and the
+Keys of a client that is already known do not wait for the disk. One command types them and sets the
+pane's mark, which contains the client and the number. After a crash either both were done or
+neither, and the client, which got no answer, sends again. At any time the numbers on disk and the
 pane's mark together give every number (L{tservice.sessions.input.unpersisted_sequences}).
 
 Prompts are refused while the disk is full. Raw keys continue, because a user may have to free disk
 space (protocol-errors). Their numbers are held in memory until they can be written. Until then each
 mark contains all of them, so that the service finds them with the pane after a crash. The marks
-hold
-digests instead of ids (L{tservice.sessions.input.unpersisted_sequence}). If the client's id is not
-on disk, the number is kept under a placeholder made from the digest.
+hold digests instead of ids (L{tservice.sessions.input.unpersisted_sequence}). If the client's id is
+not on disk, the number is kept under a placeholder made from the digest.
 """
 
 from __future__ import annotations
@@ -71,8 +70,7 @@ class JournalEntry:
         full.
     @ivar with_pane: true if only the pane's mark records the entry until it is typed.
     @ivar buffered: position of the input in the L{OfflineInputBuffer}. Accepting the entry removes
-        the
-        input from the buffer.
+        the input from the buffer.
     """
 
     session_id: str
@@ -116,8 +114,8 @@ class InputJournal:
         return self._find_number(session_id, placeholder_client_id(digest_client_id(client_id)))
 
     def find_pending(self, session_id: str) -> JournalEntry | None:
-        """Return the input that was being typed at the last write of the journal; C{None}
-        without one.
+        """Return the input that was being typed at the last write of the journal; C{None} without
+        one.
         """
         row = self._database.query_one(
             "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
@@ -292,8 +290,8 @@ class InputJournal:
         self._latest.pop(session_id, None)
 
     def _check_room(self, session_id: str, client: str | None) -> None:
-        """Raise L{DiskFull} if one more client's number does not fit into a mark. Nothing is
-        typed yet.
+        """Raise L{DiskFull} if one more client's number does not fit into a mark. Nothing is typed
+        yet.
         """
         held = self._unsaved_numbers(session_id)
         if client not in held and len(held) >= CLIENTS:

@@ -41,8 +41,7 @@ A partly drawn screen has no composer, or shows an earlier prompt where the comp
 """
 TAKING = (0.03, *(0.05,) * 8, *(0.1,) * 5, *(0.25,) * 8, *(0.5,) * 50)
 """Seconds before each check for a text that was typed. After the last check, Enter is pressed in
-any
-case.
+any case.
 
 Gemini CLI reads nothing for some seconds after a prompt of 64 KiB.
 """

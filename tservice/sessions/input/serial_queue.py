@@ -48,8 +48,7 @@ class SerialQueue:
         """Run C{work} when its turn comes. The Deferred fires with its outcome.
 
         @param bounded: false for jobs that do not count against L{WAITING}. The queue's owner has
-            at most
-            one such job at a time.
+            at most one such job at a time.
         @raise ServiceError: 429 if L{WAITING} jobs wait already.
         """
         if self._closed:

@@ -23,8 +23,7 @@ LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
 """Seconds before each check that the text is gone from the composer."""
 STANDING = (0.05, 0.1, *(0.25,) * 12)
 """Seconds before each further check of an emptied composer, until two consecutive checks show all
-of
-it.
+of it.
 
 Their sum is longer than a stalled agent keeps a half-drawn screen.
 """
@@ -285,8 +284,7 @@ class PromptSubmitter:
 
         The proof needs an agent that moved its caret on keys pressed after the Enter, and did so
         again a moment later. The text must have been in the composer all the time. An agent that
-        reports
-        prompts must not have reported this one.
+        reports prompts must not have reported this one.
 
         @raise SubmissionUnconfirmed: neither is known.
         """
@@ -301,8 +299,8 @@ class PromptSubmitter:
         raise SubmissionUnconfirmed(NOT_SURE)
 
     async def _wipe_text(self) -> None:
-        """Remove the text of a submitted prompt from the composer. Ignore a terminal that does
-        not answer.
+        """Remove the text of a submitted prompt from the composer. Ignore a terminal that does not
+        answer.
         """
         try:
             await self._touch.wipe_rows(self._stands)

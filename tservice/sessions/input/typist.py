@@ -21,8 +21,7 @@ from tservice.sessions.input.journal import InputKind, JournalEntry
 from tservice.sessions.interfaces import PromptClaim
 
 PASTE_GAP = 0.15
-"""Seconds between a paste and its Enter. After a shorter gap, some agents treat the Enter as
-text.
+"""Seconds between a paste and its Enter. After a shorter gap, some agents treat the Enter as text.
 """
 REFUSALS = 3
 """Number of attempts of a command that the multiplexer refuses before the command fails."""
@@ -59,8 +58,7 @@ class TypingContext:
 
     @ivar composer: the composer rules of the mode; C{None} for shells, where Enter is pressed once.
     @ivar find_dialog: returns one line about a dialog that Enter would answer; C{None} if none is
-        open.
-        The second argument is the typed text, which is not a dialog.
+        open. The second argument is the typed text, which is not a dialog.
     @ivar find_opened_view: returns the kind of view that a command of the agent opened on the
         screen.
     @ivar is_at_rest: returns true if the screen shows a composer and the agent is not working.
@@ -105,8 +103,7 @@ class EntryTypist:
         @raise NotTyped: nothing was typed.
         @raise PaneGone: the process ended, and the typed text is lost.
         @raise ServiceError: 422: the entry was typed, in part or completely, but the pane did not
-            confirm
-            it.
+            confirm it.
         """
         mark = await self._query_mark() if resumed else None
         if self._entry.kind is InputKind.RAW:

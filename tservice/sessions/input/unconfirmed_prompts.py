@@ -96,8 +96,7 @@ class UnconfirmedPrompts:
         @param seq: sequence number of the prompt.
         @param reauthorize: authorizes the caller again before each Enter.
         @raise ServiceError: 422: the prompt is still unconfirmed. The error repeats the earlier
-            one, which
-            the caller may not have received.
+            one, which the caller may not have received.
         """
         numbered = (each for each in self._doubts if each.entry.seq == seq)
         found = next((each for each in numbered if each.entry.client_id == client), None)

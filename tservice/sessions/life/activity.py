@@ -1,4 +1,4 @@
-"""Activity of a session without knowledge of its agent (protocol-status)."""
+"""Activity source for programs about which nothing is known (protocol-status)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from tservice.sessions.interfaces import ActivitySink, IActivitySource, IActivit
 from tservice.sessions.record.model import Session
 
 SHELL_IDLE = 0.5
-"""Seconds after its start when a shell reports its only C{idle}."""
+"""Seconds from the start of a shell to its only C{idle} report."""
 AGENT_IDLE = 3.0
-"""Seconds after a fresh start when an external CLI counts as idle."""
+"""Seconds after which a freshly started external CLI counts as idle."""
 
 
 @implementer(IActivitySource)
 class IdleAfterStart:
-    """Reports one C{idle} after a fresh start, and nothing after an adoption."""
+    """Activity source that reports C{idle} once after a fresh start, and nothing after an
+    adoption.
+    """
 
     def __init__(
         self, clock: IReactorTime, sink: ActivitySink, fresh: bool, seconds: float, reason: str
@@ -36,7 +38,7 @@ class IdleAfterStart:
             self._timer = self._clock.callLater(self._seconds, self._sink.report_idle, self._reason)
 
     def announce_submit(self, text: str | None) -> bool:
-        """Return false: the submitted work is not observed."""
+        """Return false, because the submitted work is not observed."""
         return False
 
     def stop(self) -> None:
@@ -46,7 +48,7 @@ class IdleAfterStart:
 
 @implementer(IActivitySources)
 class PlainSources:
-    """Activity sources that report only that a shell or an agent started."""
+    """Factory of activity sources that only report the start of a shell or an agent."""
 
     def __init__(self, clock: IReactorTime, clis: ICliRegistry) -> None:
         self._clock = clock

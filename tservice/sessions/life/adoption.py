@@ -1,5 +1,6 @@
-"""Adoption of the panes that continued to run while the service was down (protocol-status:
-unknown changes nothing).
+"""Adopts panes that kept running while the service was down.
+
+A pane whose state is unknown is not changed (protocol-status).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ RETRY = 5.0
 
 
 class PaneAdoption:
-    """Adopts running panes, marks the ended ones, and keeps querying servers that do not answer.
+    """Adopts running panes, records ended ones, and keeps querying servers that do not answer.
 
-    A server without a record is logged and left running: it may belong to a database that an
-    operator is about to restore, and its processes could not be recovered.
+    A server without a session record is logged and left running. It may belong to a database that
+    an operator is about to restore, and its processes could not be recovered.
     """
 
     _log = Logger()
@@ -45,14 +46,14 @@ class PaneAdoption:
         self._closed = False
 
     async def adopt_all(self) -> None:
-        """Reconcile every record once, and schedule a retry for servers that do not answer."""
+        """Adopt or end every session record once. Retry later for servers that do not answer."""
         known = {live.record.id for live in self._roster}
         for unknown in sorted(await self._mux.find_session_ids() - known):
             self._log.warn("left running: a multiplexer server without a session, {id}", id=unknown)
         await self._query_unknown()
 
     def close(self) -> None:
-        """Stop querying."""
+        """Stop querying servers."""
         self._closed = True
         cancel_call(self._timer)
         if self._asking is not None:

@@ -8,7 +8,7 @@ from tservice.core.errors import operation_failed
 from tservice.sessions.record.model import Session, SessionStatus
 
 STOPPED_KEPT = 100
-"""Maximum records of sessions that the service ended; beyond it the oldest is removed."""
+"""Maximum number of stopped session records. Beyond it, the oldest is removed."""
 
 
 def check_capacity(
@@ -18,7 +18,9 @@ def check_capacity(
 
     Every record counts except those of sessions that the service ended and kept (C{stopped}).
 
-    @raise ServiceError: 422 when a cap is reached.
+    @param total: maximum number of sessions of all users.
+    @param per_user: maximum number of sessions of one user.
+    @raise ServiceError: 422 if a maximum is reached.
     """
     living = [session for session in sessions if session.status is not SessionStatus.STOPPED]
     if len(living) >= total:

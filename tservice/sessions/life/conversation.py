@@ -1,4 +1,4 @@
-"""Rule that a conversation is alive in at most one session (protocol-create).
+"""Ensures that a conversation is in use in at most one session (protocol-create).
 
 Two agents that continue the same transcript overwrite each other's turns.
 """
@@ -19,14 +19,14 @@ _ALIVE = frozenset(
 def check_conversation_free(
     conversation: str, others: Iterable[LiveSession], may_name: Callable[[Session], bool]
 ) -> None:
-    """Check that no session has a conversation that another session is to continue.
+    """Check that no other session uses a conversation that a session is about to continue.
 
-    A detached session, or one that does not answer now, still has its agent.  A session has only
-    the last of its conversations; the earlier ones are over.
+    A detached session, or one that does not answer now, still has its agent. A session uses only
+    its last conversation; the earlier ones are over.
 
-    @param others: every session except the one that is to continue it.
-    @param may_name: returns whether the caller may learn the id of a session.
-    @raise ServiceError: 409 with the id of that session.
+    @param others: every session except the one that will continue the conversation.
+    @param may_name: returns true if the caller may learn the id of a session.
+    @raise ServiceError: 409 with the id of the session that uses the conversation.
     """
     for live in others:
         record = live.record

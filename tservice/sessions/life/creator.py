@@ -1,6 +1,4 @@
-"""Creation of session records: every rule of protocol-create is checked before anything is
-saved.
-"""
+"""Creates session records. Every rule of protocol-create is checked before a record is saved."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ from tservice.sessions.record.requests import CreateRequest
 from tservice.sessions.registry import SessionRegistry, may_see
 
 CHILDREN = 8
-"""Maximum sessions that an agent may have created with its token at a time."""
+"""Maximum number of existing sessions that an agent created with its token."""
 
 
 @frozen(kw_only=True)
@@ -52,9 +50,9 @@ class SessionCaps:
 
 
 class SessionCreator:
-    """Turns requests into records.
+    """Makes session records from requests.
 
-    @ivar random_bytes: random source of the session ids.
+    @ivar random_bytes: returns random bytes for the session ids.
     """
 
     def __init__(
@@ -79,14 +77,14 @@ class SessionCreator:
         self._random_bytes = random_bytes
 
     async def make_record(self, request: CreateRequest, caller: Identity) -> Session:
-        """Return the record of a new session, neither saved nor started.
+        """Return the record of a new session, which is neither saved nor started.
 
-        There is no wait after the checks of capacity and names, so the caller must save it
-        immediately.
+        The method does not wait after the checks of capacity and names, so the caller must save the
+        record immediately.
 
         @raise ServiceError: 400 naming the field; 403: a folder or mode that the caller may not
             use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
-            folder does not answer.
+            folder is not reachable.
         """
         self._clis.require_enabled(self.resolve_mode(request))
         self._check_name(request)
@@ -148,10 +146,11 @@ class SessionCreator:
     async def _locate_attached(
         self, known: LocationId, caller: Identity
     ) -> tuple[Location, str | None, str]:
-        """Return the location of a foreign tmux session, no case, and the home folder there.
+        """Return the location of an existing tmux session, no case, and the home folder in that
+        location.
 
-        The caller will type into an unknown program, usually a shell. This needs the grant, which
-        an agent's token does not have.
+        The caller will type into an unknown program, usually a shell. This needs the grant to
+        bypass permissions, which an agent's token does not have.
         """
         places = self._launcher.places.places
         if not (caller.admin and caller.can_bypass_permissions):
@@ -165,11 +164,10 @@ class SessionCreator:
     async def create_worktree(
         self, request: CreateRequest, caller: Identity, reauthorize: Reauthorize
     ) -> tuple[CreateRequest, ResolvedCase | None]:
-        """Create the worktree that the request asks for, and return the request for a session in
-        it.
+        """Create the worktree that the request asks for.
 
-        @param again: authorizes the caller again before git creates it.
-        @return: the request, and the new worktree.
+        @param reauthorize: authorizes the caller again before git creates the worktree.
+        @return: the request changed to use the worktree, and the new worktree or C{None}.
         @raise ServiceError: 400 naming C{worktree}; as L{ICases.add_worktree}.
         """
         if request.worktree is None:
@@ -182,16 +180,18 @@ class SessionCreator:
         return evolve(request, case_name=made.name, worktree=None), made
 
     def resolve_mode(self, request: CreateRequest) -> str:
-        """Return the mode of the requested session, even if no such mode exists."""
+        """Return the mode of the requested session. The mode may not exist."""
         # The program in a foreign tmux session is unknown.
         usual = "shell" if request.attach is not None else self._defaults().mode
         return request.mode or usual
 
     def find_parent(self, text: str | None, caller: Identity) -> str | None:
-        """Return the running session of the same owner that C{text} names, by its id or the
-        first 8 characters.
+        """Return the id of the parent session; C{None} if C{text} is not a valid parent.
 
-        An invalid one is ignored instead of refused (protocol-quickstart).
+        The parent is a running session of the same owner. An invalid one is ignored instead of
+        refused (protocol-quickstart).
+
+        @param text: the id of a session, or its first 8 characters.
         """
         if text is None:
             return None
@@ -234,7 +234,7 @@ class SessionCreator:
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
     async def _find_location(self, case: ResolvedCase | None, caller: Identity) -> Location:
-        """Return the location of the new session, ready for use."""
+        """Return the location of the new session, once it is ready for use."""
         places = self._launcher.places
         if case is None or case.place is None:
             return places.locate_caller(caller)
@@ -255,7 +255,10 @@ class SessionCreator:
     async def _resolve_case_folder(
         self, case: ResolvedCase, wanted: str | None, caller: Identity
     ) -> str:
-        """Return the folder of a session at another location, which has only its case's folder."""
+        """Return the folder of a session at a location that is not on this machine.
+
+        Only the folder of the case is allowed.
+        """
         if wanted is None:
             return case.path
         if case.place is not None and case.place.kind is LocationKind.REMOTE:
@@ -280,7 +283,12 @@ class SessionCreator:
         return parent
 
     def _check_agent_child(self, parent: str, named: str | None) -> str:
-        """Return the parent of a session that an agent creates (protocol-agent-tokens)."""
+        """Check that an agent may create a session. Return the parent of the new session
+        (protocol-agent-tokens).
+
+        @param parent: the agent's own session.
+        @param named: the parent that the request names.
+        """
         if named not in (None, parent):
             raise _parent_not_found(named or "")
         if self._roster.find(parent) is None:
@@ -291,7 +299,7 @@ class SessionCreator:
 
 
 def _expand_home(folder: str, place: Location) -> str:
-    """Expand a folder of another machine to an absolute path."""
+    """Return the absolute path of a folder on another machine, with the home folder expanded."""
     return str(place.home) + folder[1:] if folder.split("/", 1)[0] == "~" else folder
 
 

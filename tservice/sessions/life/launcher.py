@@ -1,4 +1,4 @@
-"""Start of a session's process, or adoption of the running one."""
+"""Starts a session's process, or adopts the running one."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ from tservice.sessions.record.model import EndpointModel, Session
 class LaunchSettings:
     """Common settings of every pane.
 
-    @ivar api_url: returns C{SERVICE_API_URL}; called at each start, because the kernel may choose
-        the port.
-    @ivar history_limit: returns the lines above the screen (setting C{historyLimit}).
-    @ivar places: rules about the locations of panes.
-    @ivar reach: checks whether folders answer.
-    @ivar files: the worker pool for the contents of users' folders.
+    @ivar api_url: returns C{SERVICE_API_URL}. It is called at each start, because the kernel may
+        choose the port.
+    @ivar history_limit: returns the number of lines kept above the screen (setting
+        C{historyLimit}).
+    @ivar places: rules for the locations of panes.
+    @ivar reach: checks that folders are reachable (no hung mount).
+    @ivar files: the worker pool that reads users' folders.
     @ivar bounds: the folders in which the sessions of an account may work.
     """
 
@@ -66,12 +67,12 @@ class NoLaunchPreparation:
     """Launch preparation for agents that read no files of the service."""
 
     async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
-        """Do nothing."""
+        """Do nothing, because no files are needed."""
 
 
 @implementer(IRecollection)
 class NoRecollection:
-    """Recollection that remembers nothing."""
+    """Recollection without any saved data."""
 
     def accept_records(self, records: Sequence[Session]) -> None:
         """Ignore the records."""
@@ -140,13 +141,14 @@ class PaneLauncher:
 
     @property
     def places(self) -> SessionLocationRules:
-        """The rules about the locations of panes."""
+        """Rules for the locations of panes."""
         return self._settings.places
 
     async def check_responsive(self, session: Session) -> None:
-        """Check that the files needed for a start answer, so that they cannot block the service.
+        """Check that the folders for a start are reachable, so that they cannot block the service.
 
-        @raise ServiceError: 422: a folder, or the system's user database, does not answer; 429.
+        @raise ServiceError: 422: a folder, or the system's user database, does not answer; 429: too
+            many checks wait.
         """
         await self.places.places.prepare_location(session.location_id)
         folders = (session.working_dir,)
@@ -157,17 +159,17 @@ class PaneLauncher:
     ) -> LaunchPlan:
         """Return the launch plan of a session.
 
-        @param granted: the caller may bypass permissions.
-        @param resume: the agent's own conversation to continue.
-        @raise ServiceError: 400, 403 or 422, as L{ICliRegistry.plan_launch} says; 422: nothing may
-            be
-            started at its location now (L{SessionLocationRules.locate_start}).
+        @param granted: true if the caller may bypass permissions.
+        @param resume: the agent's own id of the conversation to continue; C{None} for a new one.
+        @raise ServiceError: 400, 403 or 422 as for L{ICliRegistry.plan_launch}; 422: the session's
+            location does not allow a start now (L{SessionLocationRules.locate_start}).
         """
         return self._clis.plan_launch(self._launch_request(session, granted, resume))
 
     def check_permission(self, session: Session, *, granted: bool) -> None:
-        """Check that the caller may start the program that already runs.
+        """Check that the caller could start the program that already runs.
 
+        @param granted: true if the caller may bypass permissions.
         @raise ServiceError: as L{make_plan}, except for a CLI that is no longer installed.
         """
         self._clis.check_request(self._launch_request(session, granted, None))
@@ -196,13 +198,14 @@ class PaneLauncher:
     async def launch_pane(
         self, session: Session, plan: LaunchPlan, reauthorize: Reauthorize, colours: TerminalColours
     ) -> IPane:
-        """Start C{make_plan} in a pane of the session's size.
+        """Start C{plan} in a pane of the session's size.
 
-        @param colours: the terminal colours reported to its program.
-        @param again: called when everything else is ready, because the caller may have lost the
-            right.
-        @raise ServiceError: 403: the folder leads out of the account's folders; 422: it is gone, or
-            the multiplexer could not start it.
+        @param plan: the result of L{make_plan}.
+        @param colours: the terminal colours reported to the program.
+        @param reauthorize: called just before the start, because the caller may have lost the
+            permission.
+        @raise ServiceError: 403: the folder leads out of the account's folders; 422: the folder is
+            gone, or the multiplexer could not start the program.
         """
         place = self.places.locate_start(session)
         folder = session.working_dir
@@ -239,7 +242,7 @@ class PaneLauncher:
     async def attach_pane(self, session: Session) -> IPane:
         """Return the pane of a tmux session that the service did not create.
 
-        @raise ServiceError: 422: there is none of that name, or it does not answer.
+        @raise ServiceError: 422: no tmux session has that name, or its server does not answer.
         """
         place = self.places.locate_start(session)
         try:
@@ -253,10 +256,10 @@ class PaneLauncher:
         return pane
 
     async def adopt_pane(self, session: Session) -> IPane | None:
-        """Adopt the pane that already runs for the session; C{None} if there is none.
+        """Adopt the pane that already runs for the session; C{None} if no pane runs.
 
-        @raise ServiceError: 422: a server exists but does not answer, or its location does not;
-            leave it running.
+        @raise ServiceError: 422: the server or its location does not answer, so the pane must be
+            left running.
         """
         place = await self.places.locate_running(session)
         try:
@@ -274,10 +277,10 @@ class PaneLauncher:
 
 
 def _is_usable(folder: str, inside: FolderLimit) -> bool:
-    """Return whether the folder can be used. A link may have changed since the folder was
-    chosen.
+    """Return true if the folder can be used. A link may have changed since the folder was chosen.
 
-    @raise ServiceError: 403: it leads out of the account's folders.
+    @param inside: checks that the folder is in the account's folders.
+    @raise ServiceError: 403: the folder leads out of the account's folders.
     """
     usable = can_enter(folder) and not leads_to_kernel(folder)
     if usable:
@@ -288,8 +291,8 @@ def _is_usable(folder: str, inside: FolderLimit) -> bool:
 async def end_pane(pane: IPane) -> tuple[LeftoverProcess, ...]:
     """End a pane and its server.
 
-    @return: the processes that outlive it.
-    @raise ServiceError: 422: it is not known whether it ended.
+    @return: the processes that outlive the pane.
+    @raise ServiceError: 422: it is not known if the pane ended.
     """
     try:
         return await pane.kill()

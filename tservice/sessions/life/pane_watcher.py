@@ -1,4 +1,6 @@
-"""Observer of one session's pane and activity, which passes events on together with the session."""
+"""Observer of one session's pane and activity. It passes each event on together with the
+session.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from tservice.sessions.live_session import LiveSession
 
 @frozen(kw_only=True)
 class PaneEventHandlers:
-    """Callbacks for events of a session; each gets the session as first argument.
+    """Callbacks for events of a session. Each receives the session as its first argument.
 
-    @ivar over: the process ended; C{None}: its server is gone, so the exit status is unknown.
+    @ivar over: called when the process ended. If its server is gone, the exit is C{None}: unknown.
     """
 
     over: Callable[[LiveSession, PaneExit | None], None]

@@ -14,19 +14,21 @@ from tservice.core.users.os_users import process_owner
 from tservice.sessions.record.model import ProcessPriority
 
 SetPriority = Callable[[int, int], None]
-"""C{(pid, nice)}; raises L{OSError}."""
+"""Function that sets a process's priority; called with pid and nice value. Raises L{OSError}."""
 
 _log = Logger()
 
 
 def set_process_priority(pid: int, nice: int) -> None:
-    """Renice one process.  Processes that it starts later inherit it; running children do not."""
+    """Set the nice value of one process. Its later children inherit the value; running children do
+    not.
+    """
     os.setpriority(os.PRIO_PROCESS, pid, nice)
 
 
 def confine_to_location(set_priority: SetPriority, place: LocationId) -> SetPriority:
-    """Limit C{set_priority} to processes of C{place}, because the pane's user controls the
-    reported pid.
+    """Limit C{set_priority} to processes in C{place}, because the pane's user controls the reported
+    pid.
 
     Only root may set a value below 0. The pid of a process on another machine is refused, because
     it means another process here.
@@ -44,7 +46,7 @@ def confine_to_location(set_priority: SetPriority, place: LocationId) -> SetPrio
 
 
 def apply_now(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
-    """Renice a running process as a caller requested.
+    """Set the priority of a running process, as a caller requested.
 
     @raise ServiceError: 422: the system refused; only root may raise a priority.
     """
@@ -57,7 +59,9 @@ def apply_now(set_priority: SetPriority, pid: int | None, nice: ProcessPriority)
 
 
 def apply_at_start(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
-    """Renice a process that was just started; it continues when the system refuses."""
+    """Set the priority of a process that was just started. Ignore the error if the system
+    refuses.
+    """
     if not nice.enabled:
         return
     try:

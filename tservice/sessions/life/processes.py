@@ -1,4 +1,4 @@
-"""Processes of sessions: start, observation, stop, detachment and adoption."""
+"""Manages the processes of sessions: start, observation, stop, detachment and adoption."""
 
 from __future__ import annotations
 
@@ -80,11 +80,12 @@ class SessionProcesses:
     ) -> Session:
         """Start the process, or attach to the detached one.
 
-        @param resume: the agent's conversation to continue.
-        @param again: called once the location is ready, and again just before the program is
+        @param granted: true if the caller may bypass permissions.
+        @param resume: the agent's own id of the conversation to continue; C{None} for a new one.
+        @param reauthorize: called once the location is ready, and again just before the program is
             started.
-        @raise ServiceError: 409: it runs, the breaker tripped, or the conversation is alive in
-            another session; 400, 403, 422: it cannot be started, as the text says.
+        @raise ServiceError: 409: the process runs, the breaker tripped, or the conversation is in
+            use in another session; 400, 403, 422: the process cannot be started, as the text says.
         """
         return await _run_exclusively(
             live, lambda: self._start_locked(live, clear_breaker, granted, resume, reauthorize)
@@ -93,31 +94,32 @@ class SessionProcesses:
     async def stop_process(self, live: LiveSession, reason: str) -> Session:
         """End the process and keep the record as C{stopped}.
 
-        @raise ServiceError: 422: it does not answer; nothing was changed.
+        @raise ServiceError: 422: the process's server does not answer; nothing was changed.
         """
         return await _run_exclusively(live, lambda: self._stop_locked(live, reason))
 
     async def kill_session(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         """End the process in any phase, and remove the session.
 
-        @return: the processes that outlive it.
-        @raise DiskFull: done, but a restart brings the session back until the disk takes the
-            change.
-        @raise ServiceError: 422: it does not answer; nothing was changed.
+        @return: the processes that outlive the session.
+        @raise DiskFull: the session was removed, but a restart brings it back until the change can
+            be written.
+        @raise ServiceError: 422: the process's server does not answer; nothing was changed.
         """
         return await _run_exclusively(live, lambda: self._kill_locked(live))
 
     async def detach_session(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
-        """Detach from the running process; remove a session without a process.
+        """Detach from the running process. A session without a process is removed instead.
 
         @return: as L{kill_session}.
         """
         return await _run_exclusively(live, lambda: self._detach_locked(live))
 
     async def reconcile_session(self, live: LiveSession) -> bool:
-        """Adopt the process of a session that ran before this service started.
+        """Adopt the process of a session that ran before this service started, or record its end.
 
-        @return: false: it does not answer, so nothing was changed; try again later.
+        @return: false if the server does not answer. Nothing was changed, and the caller tries
+            again later.
         """
         return await _run_exclusively(live, lambda: self._reconcile_locked(live))
 
@@ -156,7 +158,7 @@ class SessionProcesses:
         return live.session
 
     def _check_conversation(self, live: LiveSession, conversation: str) -> None:
-        """Refuse a second agent on one conversation. There is no wait between this check and the
+        """Refuse to start a second agent on one conversation. No other code runs between check and
         start.
         """
         owner = live.record.owner
@@ -188,7 +190,7 @@ class SessionProcesses:
         return await self._launcher.launch_pane(live.record, plan, reauthorize, colours)
 
     async def _recover_detached(self, live: LiveSession, granted: bool) -> IPane | None:
-        """Return the live pane of a detached session; C{None} if it has ended."""
+        """Return the running pane of a detached session; C{None} if its process has ended."""
         if live.record.is_owned:
             self._launcher.check_permission(live.record, granted=granted)
         pane = live.detach_pane() or await self._launcher.adopt_pane(live.record)
@@ -268,7 +270,11 @@ class SessionProcesses:
     def _assign_pane(
         self, live: LiveSession, pane: IPane, *, fresh: bool, resumed: bool = False
     ) -> None:
-        """Assign a pane with a process, new or adopted, to the session."""
+        """Assign a pane with a running process to the session.
+
+        @param fresh: true if the process was just started, false if it was adopted.
+        @param resumed: true if the process was started to continue a conversation.
+        """
         live.lifecycle.move.mark_running()
         live.pane = pane
         watcher = PaneWatcher(live, self._handlers)
@@ -376,7 +382,7 @@ class SessionProcesses:
 
 
 async def _run_exclusively(live: LiveSession, move: Callable[[], Awaitable[_T]]) -> _T:
-    """Run C{move} while no other operation of that session runs."""
+    """Run C{move} while no other operation on that session runs."""
     await live.lock.acquire()
     try:
         return await move()
@@ -393,7 +399,7 @@ def _combine_calls(*calls: Callable[[], None]) -> Callable[[], None]:
 
 
 def _is_known(ending: ProcessExit | None) -> bool:
-    """Return whether it is known how the process ended; an unknown status is never 0."""
+    """Return true if the process's exit status or signal is known. An unknown status is never 0."""
     return ending is not None and ending != ProcessExit(at=ending.at)
 
 

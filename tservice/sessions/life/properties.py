@@ -1,6 +1,4 @@
-"""Properties that a user sets on a session: name, colour, pin, position, priority, automatic
-operations.
-"""
+"""Properties that a user sets on a session, such as name, colour, pin, position and priority."""
 
 from __future__ import annotations
 
@@ -29,7 +27,8 @@ from tservice.sessions.registry import SessionRegistry
 
 
 class SessionProperties:
-    """Changes of the record that a caller requested; each is on disk when the method returns.
+    """Changes the properties of sessions for a caller. Each change is on disk when the method
+    returns.
 
     @ivar fallback_name: generates the name of a session that has none.
     """
@@ -50,7 +49,7 @@ class SessionProperties:
     def rename_session(
         self, live: LiveSession, name: str, source: NameSource = NameSource.MANUAL
     ) -> Session:
-        """Set the name. An empty name restores a generated one.
+        """Set the session's name. An empty name restores a generated one.
 
         A title from a prompt (C{auto}) never replaces a name that a user chose.
         """
@@ -70,11 +69,11 @@ class SessionProperties:
         return session
 
     def set_colour(self, live: LiveSession, colour: SessionColour) -> Session:
-        """Set the colour."""
+        """Set the colour in which clients show the session."""
         return self._roster.update_record(live, colour=colour)
 
     def set_pinned(self, live: LiveSession, pinned: bool) -> Session:
-        """Pin or unpin the session. Pinning again keeps the first time."""
+        """Pin or unpin the session. Pinning a pinned session keeps the original time of pinning."""
         at = None
         if pinned:
             at = live.record.pinned_at or now_ms(self._clock)
@@ -84,7 +83,7 @@ class SessionProperties:
         return session
 
     def set_priority(self, live: LiveSession, nice: ProcessPriority) -> Session:
-        """Renice its process now, if it runs, and at every later start.
+        """Set the priority of the session's process now, if one runs, and at every later start.
 
         @raise ServiceError: 422: the disk or the system refused; nothing was changed.
         """
@@ -100,11 +99,13 @@ class SessionProperties:
         return session
 
     def set_order(self, order: Sequence[str], caller: Identity) -> list[str]:
-        """Arrange the caller's sessions in this order. Sessions that are not named keep their
+        """Arrange the caller's sessions in this order. Sessions that are not listed keep their
         positions.
 
-        @return: every session that the caller sees, in the new order.
-        @raise ServiceError: 400: a session is named twice; 404: one does not exist for the caller.
+        @param order: session ids.
+        @return: the ids of every session that the caller sees, in the new order.
+        @raise ServiceError: 400: an id is listed twice; 404: a session does not exist for the
+            caller.
         """
         if len(set(order)) != len(order):
             raise invalid_field("order", "names a session twice")
@@ -118,9 +119,7 @@ class SessionProperties:
         return result
 
     def report_model(self, live: LiveSession, source: ModelSource, text: str | None) -> Session:
-        """Record the model name that C{source} reports. The text is untrusted and is cleaned
-        first.
-        """
+        """Record the model name that C{source} reports. The untrusted text is cleaned first."""
         models = {name: said for name, said in live.record.models.items() if name != source}
         cleaned = clean_line(text or "", MODEL_LENGTH)
         if cleaned:

@@ -1,4 +1,4 @@
-"""Creation of a case and a session in one call (protocol-quickstart)."""
+"""Creates a case and a session in one call (protocol-quickstart)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ORIGIN_LENGTH = 64
 class QuickStartRequest:
     """Request for a case and a session in it.
 
-    @ivar session: the session as specified by the body.
-    @ivar parent_hint: C{X-Service-Parent-Session}, used if the body names no parent.
-    @ivar origin_hint: C{X-Service-Agent-WebOrigin}, used if the body names no origin.
+    @ivar session: the session as specified by the request body.
+    @ivar parent_hint: header C{X-Service-Parent-Session}, used if the body contains no parent.
+    @ivar origin_hint: header C{X-Service-Agent-WebOrigin}, used if the body contains no origin.
     """
 
     case_name: str
@@ -38,7 +38,7 @@ class QuickStartRequest:
 
 @frozen(kw_only=True)
 class PreparedSession:
-    """A record that is ready to be saved.
+    """Session record that is ready to be saved.
 
     @ivar made: folders and worktrees to remove if the session is not created.
     """
@@ -48,7 +48,7 @@ class PreparedSession:
 
 
 class QuickStartPreparer:
-    """Prepares the folder and the record. The caller starts the session."""
+    """Prepares a session's folder and record. The caller starts the session."""
 
     def __init__(self, clock: IReactorTime, creator: SessionCreator, cases: ICases) -> None:
         self._clock = clock
@@ -58,12 +58,11 @@ class QuickStartPreparer:
     async def prepare_session(
         self, wanted: QuickStartRequest, caller: Identity, reauthorize: Reauthorize
     ) -> PreparedSession:
-        """Create a missing folder and return the session's record.
+        """Create the case's folder if it is missing, and return the session's record.
 
-        @param again: authorizes the caller again before git creates a worktree.
+        @param reauthorize: authorizes the caller again before git creates a worktree.
         @raise ServiceError: as L{SessionCreator.make_record}, L{ICases.open_or_create} and
-            L{ICases.add_worktree}.
-            Created folders are then removed again.
+            L{ICases.add_worktree}. Created folders are then removed again.
         """
         check_name(wanted.session.name or "", "sessionName")
         parent = wanted.session.parent_session_id

@@ -1,4 +1,4 @@
-"""Location of a session's process (protocol-os-users)."""
+"""Rules for the location of a session's process (protocol-os-users)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tservice.sessions.record.model import Session
 
 @frozen(kw_only=True)
 class SessionLocationRules:
-    """Rules about session locations.
+    """Rules for the locations of sessions.
 
     A session stays at the location where it was created, because its workspace and the agent's
     conversation are there.  If its account gets another OS user, or none, running processes
@@ -30,32 +30,32 @@ class SessionLocationRules:
     of_account: Callable[[str | None], str | None]
 
     def locate_caller(self, caller: Identity) -> Location:
-        """Return the location of the sessions that C{caller} creates.
+        """Return the location for sessions that C{caller} creates.
 
         @raise ServiceError: 422 naming C{osUser}: panes cannot run as that user now.
         """
         return self.places.get_caller_location(caller)
 
     def locate_start(self, session: Session) -> Location:
-        """Return the location where C{session} is to be started.
+        """Return the location where the process of C{session} is to be started.
 
-        @raise ServiceError: 422: nothing may be started there now.
+        @raise ServiceError: 422: the location does not allow a start now.
         """
         return self.places.check_location(session.location_id, self.of_account(session.owner))
 
     async def locate_running(self, session: Session) -> Location:
-        """Return the location where C{session} runs, even if it is not usable for new starts.
+        """Return the location where C{session} runs, even if no new process may be started there.
 
-        @raise ServiceError: 422, 429: it does not answer.
+        @raise ServiceError: 422, 429: the location does not answer.
         """
         await self.places.refresh_if_reachable(session.location_id)
         return self.places.recall_location(session.location_id)
 
 
 def write_hook_secret(place: Location) -> None:
-    """Write the hooks' secret to the file where hooks at C{place} read it.
+    """Write the secret for agent hooks to the file from which hooks at C{place} read it.
 
-    @raise ServiceError: 422: it cannot be written.
+    @raise ServiceError: 422: the file cannot be written.
     """
     if place.hooks is None:
         return

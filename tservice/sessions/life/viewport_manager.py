@@ -1,4 +1,4 @@
-"""Size and colours of a session, taken from one of its viewers (protocol-size,
+"""Sets the size and colours of a session, which come from one of its viewers (protocol-size,
 protocol-colours).
 """
 
@@ -26,7 +26,7 @@ from tservice.sessions.registry import SessionRegistry
 
 @frozen
 class ViewportManager:
-    """Applies the size and the colours of the viewer whose size is in effect.
+    """Applies size and colours of the viewer that currently decides them.
 
     @ivar usual: returns the colours of a terminal without viewers.
     """
@@ -51,7 +51,7 @@ class ViewportManager:
         return live.record.cols, live.record.rows
 
     async def remove_viewer(self, live: LiveSession, viewer: str) -> None:
-        """Remove a viewer. Size and colours pass to a remaining one."""
+        """Remove a viewer. Another viewer then decides the session's size and colours."""
         live.colours.pop(viewer, None)
         live.claims, heir = remove_viewer(live.claims, viewer)
         self.apply_colours(live)
@@ -64,13 +64,13 @@ class ViewportManager:
         self.apply_colours(live)
 
     def colours_of(self, live: LiveSession) -> TerminalColours:
-        """Return the colours that a session's programs see now."""
+        """Return the colours that the terminal reports to the session's programs now."""
         holder = live.claims.holder
         shown = None if holder is None else live.colours.get(holder)
         return shown or self.usual()
 
     def apply_colours(self, live: LiveSession) -> None:
-        """Make the pane report the colours in effect, if they changed."""
+        """Update the colours that the pane reports, if they changed."""
         colours = self.colours_of(live)
         if live.pane is None or live.record.pid is None or live.reported_colours == colours:
             return
@@ -78,7 +78,7 @@ class ViewportManager:
         spawn_logged(self._send_colours(live, colours), self._log, "colours of a terminal")
 
     def handle_settings_change(self, before: object, after: object) -> None:
-        """Apply the default colours, which may have changed."""
+        """Apply the default colours of the settings, which may have changed."""
         for live in self.roster:
             self.apply_colours(live)
 

@@ -1,1 +1,1 @@
-"""Output path: streams to terminal clients, flood mode, reading a terminal."""
+"""Output path: streams to terminal clients, flood mode, and reading of terminals."""

@@ -1,4 +1,4 @@
-"""Links of a captured screen, from the output that the log still holds (protocol-websocket)."""
+"""Restores the links of a captured screen from the output in the log (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tservice.terminal.link_index import LOOK_BACK, OPENING, LinkIndex
 from tservice.terminal.wrapped_lines import find_continued
 
 PIECE = 32 * 1024
-"""Bytes read at a time: the log caches the last read."""
+"""Bytes of the log that are read at a time, because the log caches the last read."""
 
 
 def add_links(capture: PaneCapture, log: OutputLog) -> PaneCapture:
-    """Return C{capture} with the links that its rows were certainly printed with."""
+    """Return C{capture} with those links that its rows were certainly printed with."""
     # A multiplexer that keeps links is more reliable.
     kept = any(OPENING in row for row in (*capture.lines, *capture.main))
     if kept or not log.has_offset(capture.offset):

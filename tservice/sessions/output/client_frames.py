@@ -1,4 +1,4 @@
-"""Parser of a terminal client's text frames (protocol-websocket, C>S).  Pure."""
+"""Parser of the text frames that a terminal client sends (protocol-websocket, C>S)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from tservice.core.value_limits import exceeds_value_limit
 MAX_COLS, MAX_ROWS = 500, 200
 VIEWPORTS = ("mobile", "tablet", "desktop")
 MAX_SEQ = 2**53
-"""Limit that keeps sequence numbers and offsets exact in a browser's numbers."""
+"""Limit of sequence numbers and offsets, up to which a browser's numbers are exact."""
 MAX_VALUES = 64
-"""Maximum values and names of a frame. Known frames have five fields; later ones may have more."""
+"""Maximum number of values and names in a frame. Known frames have five fields; future ones may
+have more.
+"""
 
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class MalformedFrame(Exception):
-    """Raised if a frame breaks the protocol; the socket is closed with 1003 and this text."""
+    """Raised if a frame violates the protocol. The socket is closed with 1003 and this text."""
 
 
 @frozen
@@ -36,7 +38,7 @@ class InputFrame:
 
 @frozen
 class ResizeFrame:
-    """The client's size; C{force} overrides a desktop's claim."""
+    """Size of the client's terminal. C{force} overrides the size claim of a desktop."""
 
     cols: int
     rows: int
@@ -46,7 +48,7 @@ class ResizeFrame:
 
 @frozen
 class DrawnFrame:
-    """Acknowledgement that everything before C{offset} is drawn."""
+    """Acknowledgement that the client has drawn all output before C{offset}."""
 
     offset: int
 
@@ -63,10 +65,10 @@ ClientFrame = InputFrame | ResizeFrame | DrawnFrame | ColoursFrame
 
 
 def parse_frame(text: str) -> ClientFrame | None:
-    """Return the frame in C{text}; C{None} for a type that this version does not know.
+    """Parse a text frame. Return C{None} for a frame type that this version does not know.
 
-    @raise Malformed: not a JSON object with a C{t}, a wrong type, a missing field, a bad range, or
-        more than L{MAX_VALUES}.
+    @raise MalformedFrame: C{text} is not a JSON object with a C{t}, has a missing field or one of a
+        wrong type or range, or more than L{MAX_VALUES} values.
     """
     if exceeds_value_limit(text, MAX_VALUES):
         raise MalformedFrame(f"more than {MAX_VALUES} values and names")

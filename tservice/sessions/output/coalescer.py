@@ -1,4 +1,4 @@
-"""Rate-limited work of which only the latest request counts."""
+"""Rate limit for work of which only the latest request matters."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _Demand = TypeVar("_Demand")
 
 
 class RequestCoalescer(Generic[_Demand]):
-    """Runs C{work} immediately for the first request, and for the last of those that come too
-    soon.
+    """Runs C{work} immediately for the first request. Of further requests that come too soon, only
+    the last is run later.
     """
 
     _log = Logger()
@@ -26,7 +26,11 @@ class RequestCoalescer(Generic[_Demand]):
         seconds: float,
         work: Callable[[_Demand], Coroutine[Any, Any, object]],
     ) -> None:
-        """@param seconds: from one start to the next; a start also waits for the end before it."""
+        """@param seconds: minimum time from one start of C{work} to the next. A start also waits
+            for the end
+        of the run before.
+        @param work: handles a request.
+        """
         self._clock, self._seconds, self._work = clock, seconds, work
         self._demand: _Demand | None = None
         self._pause: IDelayedCall | None = None
@@ -38,7 +42,7 @@ class RequestCoalescer(Generic[_Demand]):
         self._run_next()
 
     def stop(self) -> None:
-        """Begin no more work; running work continues."""
+        """Start no more work. Running work continues."""
         self._stopped, self._demand = True, None
         if self._pause is not None:
             self._pause.cancel()

@@ -1,4 +1,6 @@
-"""Flood mode: a pane that prints faster than any viewer reads is sampled (architecture-streams)."""
+"""Flood mode: samples the screen of a pane that prints faster than any viewer reads
+(architecture-streams).
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,21 @@ from tservice.mux.interface import IPane, MuxError, PaneCapture
 from tservice.sessions.output.viewer import TerminalViewer
 
 SAMPLE = 0.05
-"""Seconds between two samples: at most 20 a second."""
+"""Seconds between two samples, which makes at most 20 a second."""
 
 STILL = 3
 """Consecutive equal samples that end the flood."""
 
 
 class FloodMode:
-    """Pauses the pane's output while every viewer is behind, and shows them samples of its
+    """Pauses the pane's output while every viewer is behind, and shows the viewers samples of its
     screen.
 
     Clients that read slower than the pane prints do not slow the pane down.
 
-    @param needed: returns whether a parked wait for output needs every byte. The pane is then never
+    @param needed: returns true if a parked wait for output needs every byte. The pane is then never
         paused.
-    @ivar on: true while the pane is being sampled.
+    @ivar is_active: true while the pane is being sampled.
     """
 
     _log = Logger()
@@ -54,7 +56,7 @@ class FloodMode:
             self._task = spawn_logged(self._run_flood(), self._log, "flood mode")
 
     def close(self) -> None:
-        """Stop sampling; the pane is left as it is, for its owner to close."""
+        """Stop sampling. The pane is not changed, because its owner closes it."""
         if self._task is not None:
             self._task.cancel()
 
@@ -93,7 +95,7 @@ class FloodMode:
 
 
 def same_screen(one: PaneCapture, two: PaneCapture) -> bool:
-    """Return whether two captures show that nothing was printed between them."""
+    """Return true if two captures show the same screen, so that nothing was printed in between."""
     return (
         one.lines == two.lines
         and one.history_size == two.history_size

@@ -15,24 +15,25 @@ from tservice.core.timers import cancel_call
 from tservice.mux.interface import IPane, MuxError, PaneCapture
 
 AFTER = 0.25
-"""Seconds from a pane's output to its capture: at most four captures a second."""
+"""Seconds from a pane's output to its capture, which makes at most four captures a second."""
 
 
 @frozen
 class CapturedScreen:
-    """A capture, and when it was made in Unix milliseconds."""
+    """Capture of a screen, with its time in Unix milliseconds."""
 
     capture: PaneCapture
     at: int
 
 
 class LastScreen:
-    """Captures a pane after it has printed, and keeps the capture.
+    """Captures a pane after each output, and keeps the last capture.
 
-    The loss of a host comes without warning, so its screens are captured while it is reachable.
+    A host may become unreachable without warning, so its screens are captured while it is
+    reachable.
 
-    @param wanted: returns whether the pane's location may be out of reach at all.
-    @ivar seen: the last capture; C{None}: nothing was captured yet.
+    @param wanted: returns true if the pane's location can become unreachable at all.
+    @ivar captured: the last capture; C{None} if nothing was captured yet.
     """
 
     _log = Logger()
@@ -51,12 +52,12 @@ class LastScreen:
             self._timer = self._clock.callLater(AFTER, self._begin_capture)
 
     def record_capture(self, capture: PaneCapture) -> None:
-        """Record a capture of the screen without its history, made by another reader."""
+        """Keep a capture of the screen that another reader made. Its history is dropped."""
         if self._wanted():
             self.captured = CapturedScreen(capture, now_ms(self._clock))
 
     def close(self) -> None:
-        """Stop capturing; the last capture stays."""
+        """Stop capturing. The last capture is kept."""
         cancel_call(self._timer)
         self._timer = None
         if self._looking is not None:

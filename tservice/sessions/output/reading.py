@@ -1,6 +1,4 @@
-"""Reading of a session's terminal (protocol-terminal) and search in its history
-(protocol-search).
-"""
+"""Reads a session's terminal (protocol-terminal) and searches its history (protocol-search)."""
 
 from __future__ import annotations
 
@@ -37,8 +35,8 @@ _COUNT = re.compile(r"[0-9]{1,9}")
 class TerminalReadRequest:
     """Request to read a terminal.
 
-    @ivar history: rows above the screen; C{None}: the screen only.
-    @ivar tail: at most this many characters from the end.
+    @ivar history: number of rows above the screen; C{None}: the screen only.
+    @ivar tail: maximum number of characters, counted from the end; C{None}: no limit.
     """
 
     history: int | None = None
@@ -62,7 +60,9 @@ class TerminalReading:
 def count_history_rows(full: bool, lines: str | None, limit: int) -> int | None:
     """Return the number of rows above the screen to read (protocol-terminal).
 
+    @param full: true to read the history too; false reads the screen only.
     @param lines: the query parameter; anything but an integer of at least 1 means C{limit}.
+    @param limit: maximum number of rows.
     """
     if not full:
         return None
@@ -77,10 +77,10 @@ async def read_terminal(
     request: TerminalReadRequest,
     last: LastScreen | None = None,
 ) -> TerminalReading:
-    """Return the terminal's text; without a process an empty one (protocol-terminal).
+    """Return the terminal's text, which is empty without a process (protocol-terminal).
 
-    @param last: receives a captured screen.
-    @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
+    @param last: receives the captured screen; C{None} to skip this.
+    @raise ServiceError: 422: the pane does not answer; 429: too many commands wait for the pane.
     """
     begun = clock.seconds()
     capture = None if pane is None else await _capture_pane(pane, request.history or 0)
@@ -105,8 +105,9 @@ def make_stale_reading(
 ) -> TerminalReading:
     """Return the last screen of a session whose host is out of reach, marked with its time.
 
-    @param seen: the last capture of this service.
-    @param kept: the screen that an earlier run of the service saved.
+    @param seen: the last capture of this service; C{None} without one.
+    @param kept: the screen that an earlier run of the service saved; C{None} without one.
+    @param tail: maximum number of characters, counted from the end.
     """
     request = TerminalReadRequest(tail=tail)
     if seen is not None:
@@ -129,7 +130,7 @@ async def search_terminal(
 ) -> dict[str, Any]:
     """Return occurrences of C{needle} in the pane's history and screen, oldest first.
 
-    @raise ServiceError: 422: the pane does not answer; 429: too much is asked of it.
+    @raise ServiceError: 422: the pane does not answer; 429: too many commands wait for the pane.
     """
     capture = None if pane is None else await _capture_pane(pane, None)
     if capture is None:

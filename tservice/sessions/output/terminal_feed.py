@@ -1,9 +1,9 @@
-"""Terminal output of sessions as events, for event stream clients that request it
+"""Publishes terminal output of sessions as events, for event stream clients that request it
 (protocol-events).
 
 The feed is bounded: at most L{PER_SECOND} events a second and session, each with the newest
-L{LARGEST} bytes. The offset shows a client what it missed.  A client that needs every byte opens
-the terminal's WebSocket.
+L{LARGEST} bytes. From the offset, a client learns which bytes it missed.  A client that needs every
+byte opens the terminal's WebSocket.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def whole_character_length(data: bytes) -> int:
 
 
 class _PaneReader:
-    """Follows one pane."""
+    """Reader that follows the output of one pane."""
 
     def __init__(self, clock: IReactorTime, pane: IPane, publish: Callable[[int, str], None]):
         self.pane = pane
@@ -46,14 +46,17 @@ class _PaneReader:
         self._timer: IDelayedCall | None = None
 
     def handle_output(self, wanted: bool) -> None:
-        """Handle new output of the pane; C{wanted} is true if a client wants to see it."""
+        """Handle new output of the pane.
+
+        @param wanted: true if a client requested the output of this session.
+        """
         if not wanted:
             self._offset = self.pane.log.end
         elif self._timer is None:
             self._timer = self._clock.callLater(1 / PER_SECOND, self._publish_new)
 
     def close(self) -> None:
-        """Stop following."""
+        """Stop following the pane."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -70,9 +73,10 @@ class _PaneReader:
 
 
 class TerminalFeed:
-    """Publishes C{session:terminal}, C{{id, offset, data}}, of every session that is wanted.
+    """Publishes C{session:terminal}, C{{id, offset, data}}, for each session that a client
+    requested.
 
-    @param wanted: returns whether some client of the event stream wants the session's terminal.
+    @param wanted: returns true if a client of the event stream requested the session's terminal.
     """
 
     def __init__(

@@ -1,6 +1,4 @@
-"""Terminal sockets of all sessions: connections and the frames sent to them
-(protocol-websocket).
-"""
+"""Registry of the terminal sockets of all sessions (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -18,21 +16,21 @@ from tservice.sessions.output.terminal_stream import TerminalStream
 from tservice.sessions.output.viewer import TerminalViewer, ViewerSocket, format_frame
 
 MAX_SOCKETS = 5
-"""Maximum sockets of one session (protocol-websocket)."""
+"""Maximum number of sockets of one session (protocol-websocket)."""
 
 CLOSE_FOREIGN, CLOSE_UNKNOWN, CLOSE_FULL, CLOSE_ENDED, CLOSE_REPLACED = 4003, 4004, 4008, 4009, 4010
 
 NOTHING = "none"
-"""Epoch in the hello of a session that has no pane."""
+"""Epoch in the hello frame of a session that has no pane."""
 
 
 class ViewerConnection(ViewerSocket, Protocol):
-    """Socket of one client."""
+    """WebSocket connection of one client."""
 
     cid: str
 
     def close(self, code: int, reason: str) -> None:
-        """Close with a code of protocol-websocket."""
+        """Close the connection with a code of protocol-websocket."""
 
 
 @define(eq=False)
@@ -50,7 +48,7 @@ class _AttachedSocket:
 
 @define(eq=False)
 class _SessionSockets:
-    """The sockets of one session, and the stream of its current pane."""
+    """Sockets of one session, and the stream of its current pane."""
 
     stream: TerminalStream | None = None
     unlisten: Callable[[], None] | None = None
@@ -59,7 +57,7 @@ class _SessionSockets:
 
 @implementer(IPaneListener)
 class _PaneAnnouncer:
-    """Sends events of a session's pane to its sockets."""
+    """Pane listener that sends events of a session's pane to the session's sockets."""
 
     def __init__(self, sockets: TerminalSockets, session_id: str) -> None:
         self._sockets = sockets
@@ -79,12 +77,12 @@ class _PaneAnnouncer:
 
 
 class TerminalSockets:
-    """Connects sockets to panes.
+    """Registry that connects terminal sockets to the panes of their sessions.
 
-    @param pane_of: returns the current pane of a session, or C{None}.
     @ivar clock: the clock for rate limits.
-    @param needed: returns whether a wait for a session's output needs every byte.
-    @param outage: returns the outage of a session's host, if any.
+    @param pane_of: returns the current pane of a session, or C{None}.
+    @param needed: returns true if a wait for a session's output needs every byte.
+    @param outage: returns the outage of a session's host, or C{None}.
     """
 
     def __init__(
@@ -103,8 +101,12 @@ class TerminalSockets:
     def connect(
         self, session_id: str, terminal: ViewerConnection, epoch: str | None, since: int | None
     ) -> None:
-        """Serve C{terminal}. The same client id replaces its old socket; a sixth socket is
-        refused.
+        """Send the session's output to C{terminal}.
+
+        The socket replaces an older one with the same client id. A sixth socket is refused.
+
+        @param epoch: epoch of the stream in which the client stopped; C{None} for a new client.
+        @param since: offset at which the client stopped; C{None} for a new client.
         """
         room = self._rooms.setdefault(session_id, _SessionSockets())
         before = room.sockets.get(terminal.cid)
@@ -121,7 +123,7 @@ class TerminalSockets:
         self._serve_socket(session_id, room, attached, epoch, since)
 
     def disconnect(self, session_id: str, terminal: ViewerConnection) -> None:
-        """Remove C{terminal}. May be called twice, and for a socket that was refused."""
+        """Remove C{terminal}. This may be called twice, and for a socket that was refused."""
         room = self._rooms.get(session_id)
         if room is None:
             return
@@ -136,7 +138,7 @@ class TerminalSockets:
             del self._rooms[session_id]
 
     def find_viewer(self, session_id: str, terminal: ViewerConnection) -> TerminalViewer | None:
-        """Return the viewer that handles C{terminal}'s acknowledgements and drained buffers."""
+        """Return the viewer that sends output to C{terminal}; C{None} if the socket has none."""
         room = self._rooms.get(session_id)
         attached = room.sockets.get(terminal.cid) if room is not None else None
         if attached is None or attached.terminal is not terminal:
@@ -144,12 +146,14 @@ class TerminalSockets:
         return attached.viewer
 
     def find_stream(self, session_id: str) -> TerminalStream | None:
-        """Return the stream of a session that has viewers."""
+        """Return the stream of a session; C{None} if the session has no viewers."""
         room = self._rooms.get(session_id)
         return room.stream if room is not None else None
 
     def handle_pane_change(self, session_id: str) -> None:
-        """Follow the session to another pane, or to none, with a new epoch of its stream."""
+        """Switch a session's sockets to its current pane, or to none. The stream gets a new
+        epoch.
+        """
         room = self._rooms.get(session_id)
         if room is None:
             return
@@ -159,7 +163,7 @@ class TerminalSockets:
             self._serve_socket(session_id, room, attached, None, None)
 
     def follow_pane(self, session_id: str) -> None:
-        """Check after an event whether the session has another pane, and follow it."""
+        """Switch a session's sockets to its current pane, if the pane changed."""
         room = self._rooms.get(session_id)
         if room is None:
             return
@@ -177,7 +181,10 @@ class TerminalSockets:
             attached.terminal.close(CLOSE_ENDED, "the session has ended")
 
     def handle_exit(self, session_id: str, status: int | None) -> None:
-        """Announce the end of the process, after its last output."""
+        """Send the sockets the exit of the process, after its last output.
+
+        @param status: exit status; C{None} if unknown.
+        """
         stream = self.find_stream(session_id)
         if stream is not None:
             stream.flush()
@@ -240,14 +247,19 @@ class TerminalSockets:
 
 
 def make_exit_frame(status: int | None) -> str:
-    """Return the frame that announces a process exit; an unknown status is omitted, never
-    reported as 0.
+    """Return the frame that announces the exit of a process.
+
+    An unknown status is omitted and never reported as 0.
     """
     return format_frame("exit") if status is None else format_frame("exit", status=status)
 
 
 def make_link_frame(*, up: bool, next_at: int | None = None) -> str:
-    """Return the frame that announces a lost or restored connection to a remote host."""
+    """Return the frame that announces a lost or restored connection to a remote host.
+
+    @param up: true if the connection is restored.
+    @param next_at: time of the next attempt to connect, in Unix milliseconds; C{None} if unknown.
+    """
     return format_frame("link", up=up, **({} if next_at is None else {"nextAt": next_at}))
 
 

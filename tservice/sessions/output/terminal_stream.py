@@ -1,4 +1,4 @@
-"""Stream of a pane's output to every terminal client of its session (architecture-streams)."""
+"""Streams a pane's output to every terminal client of its session (architecture-streams)."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from tservice.sessions.output.flood_mode import FloodMode
 from tservice.sessions.output.viewer import FRAME, TerminalViewer, ViewerSocket
 
 QUIET = 0.008
-"""Maximum delay of output in seconds. After this time without a frame, the next byte is sent at
-once.
+"""Maximum delay of output in seconds. After this time without a frame, the next byte is sent
+immediately.
 """
 
 SNAPSHOT_HISTORY = 2000
-"""Lines above the screen in a snapshot; a client reads more by the terminal route."""
+"""Lines above the screen in a snapshot. A client reads more through the terminal's HTTP operation.
+"""
 
 RETRY = 1.0
 """Seconds until a failed snapshot is requested from the multiplexer again."""
 
 
 class TerminalStream:
-    """Distributes one pane's bytes to its viewers; owned by the session's set of sockets.
+    """Distributes one pane's output to its viewers.
 
     The first output after a keystroke, or after a pause, is sent immediately. A flood is sent in
     frames of 32 KB or every 8 ms.
 
-    @param needed: returns whether a wait needs every byte, which forbids flood mode.
+    @param needed: returns true if a wait needs every byte, which forbids flood mode.
     """
 
     _log = Logger()
@@ -63,11 +64,15 @@ class TerminalStream:
     def attach(
         self, wire: ViewerSocket, epoch: str | None, since: int | None, *, away: bool = False
     ) -> TerminalViewer:
-        """Begin to serve a client: resumed if the log still holds C{since}, otherwise from a
+        """Begin to send output to a client.
+
+        If the log still holds C{since}, the client continues there. Otherwise it starts with a
         snapshot.
 
-        @param away: the host is out of reach, so the pane cannot be captured now. The log is used,
-            and a snapshot follows when its host is back.
+        @param epoch: epoch of the stream in which the client stopped; C{None} for a new client.
+        @param since: offset at which the client stopped; C{None} for a new client.
+        @param away: true if the host is out of reach, so that the pane cannot be captured now. The
+            log is used, and a snapshot follows when the host is back.
         """
         log = self.pane.log
         viewer = TerminalViewer(wire, log, self._request_snapshot)
@@ -84,7 +89,7 @@ class TerminalStream:
         return viewer
 
     def detach(self, viewer: TerminalViewer) -> None:
-        """Remove a client. May be called twice."""
+        """Remove a client. This may be called twice."""
         self._viewers.pop(viewer, None)
         self._wanting.pop(viewer, None)
 
@@ -126,7 +131,7 @@ class TerminalStream:
             self._timer = self._clock.callLater(wait, self._handle_timer)
 
     def _is_echo(self) -> bool:
-        """Return whether this is the first output since a key was typed; such output is never
+        """Return true if this is the first output since a key was typed. Such output is never
         delayed.
         """
         typed = self.pane.typed_at
@@ -142,8 +147,9 @@ class TerminalStream:
             self._timer = None
 
     def _request_snapshot(self, viewer: TerminalViewer) -> None:
-        """Request a snapshot. One capture at a time serves all viewers that requested it before
-        its start.
+        """Request a snapshot for a viewer.
+
+        One capture runs at a time. It serves all viewers that requested it before its start.
         """
         self._wanting[viewer] = None
         if not self._capturing:

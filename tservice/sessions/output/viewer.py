@@ -1,4 +1,6 @@
-"""Output of one terminal client: its position, and when it must skip ahead (protocol-websocket)."""
+"""Sends output to one terminal client: tracks its position, and skips output for a slow client
+(protocol-websocket).
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,21 @@ FRAME = 32 * 1024
 """Maximum output bytes in one frame."""
 
 WINDOW = 4 * 1024 * 1024
-"""Bytes unsent or unacknowledged beyond which a client skips ahead by a snapshot."""
+"""Maximum bytes unsent or unacknowledged. A client with more skips ahead by a snapshot."""
 
 DRAWING = 1024 * 1024
-"""Bytes sent beyond the client's last C{got} at which the service waits for the next."""
+"""Maximum bytes sent beyond the client's last acknowledgement (C{got}). The service then waits for
+the next one.
+"""
 
 
 EARLY = 8
-"""Maximum frames kept for a client that waits for its hello; the newest are kept."""
+"""Maximum number of frames kept for a client that waits for its hello frame. The newest are kept.
+"""
 
 
 class ViewerSocket(Protocol):
-    """Socket of a viewer; C{is_writable} bounds the bytes queued there."""
+    """Socket of a viewer. C{is_writable} limits the bytes that are queued in the socket."""
 
     def send_text(self, text: str) -> None:
         """Queue a text frame."""
@@ -39,20 +44,20 @@ class ViewerSocket(Protocol):
 
 
 def format_frame(kind: str, **fields: object) -> str:
-    """Return a text frame of the protocol."""
+    """Return a text frame of type C{kind} with these fields, as JSON."""
     return json.dumps({"t": kind, **fields}, ensure_ascii=False, separators=(",", ":"))
 
 
 class TerminalViewer:
-    """Sends one client the output after its offset, at the client's speed.
+    """Sends one client the output from its offset on, at the client's speed.
 
-    A client that is too far behind, or out of the ring, is marked and gets nothing until its socket
-    drains. Then it gets one snapshot and continues from there.  So a stalled client costs no memory
-    beyond its socket's buffer.
+    A client that is too far behind, or whose offset left the log, is marked and gets nothing until
+    its socket drains. Then it gets one snapshot and continues from there. So a stalled client costs
+    no memory beyond its socket's buffer.
 
-    @ivar offset: the next byte to send.
-    @ivar glyphs: number of cells that the pane gives to some characters, as far as known.
-    @ivar behind: true from falling too far behind to the snapshot that repairs it.
+    @ivar offset: offset of the next byte to send.
+    @ivar glyphs: widths that the pane gives to some characters, as far as known.
+    @ivar is_behind: true from the time the client is too far behind until it gets a snapshot.
     """
 
     def __init__(
@@ -75,7 +80,10 @@ class TerminalViewer:
         return self._log.epoch
 
     def send_hello(self, offset: int, cols: int, rows: int, *, resumed: bool) -> None:
-        """Send the hello: the next binary frame starts at C{offset}."""
+        """Send the hello frame. The next binary frame starts at C{offset}.
+
+        @param resumed: true if the client continues without a snapshot.
+        """
         self.offset = offset
         self._greeted = True
         self._wire.send_text(
@@ -94,19 +102,23 @@ class TerminalViewer:
             self._wire.send_text(self._later.popleft())
 
     def send_frame(self, text: str) -> None:
-        """Send a frame that is not output, after the hello."""
+        """Send a text frame that is not output. Before the hello frame, it is kept for later."""
         if self._greeted:
             self._wire.send_text(text)
         else:
             self._later.append(text)
 
     def greet_with_snapshot(self) -> None:
-        """Begin with a snapshot: hello and snapshot follow once the pane was captured."""
+        """Request a snapshot. The hello frame and the snapshot are sent once the pane was
+        captured.
+        """
         self.is_behind = True
         self._request_snapshot()
 
     def send_snapshot(self, capture: PaneCapture) -> None:
-        """Replace the client's screen and continue from the capture's offset."""
+        """Send a snapshot that replaces the client's screen, and continue from the snapshot's
+        offset.
+        """
         if not self._greeted:
             self.send_hello(capture.offset, capture.cols, capture.rows, resumed=False)
         self.is_behind = self._asked = False
@@ -129,15 +141,17 @@ class TerminalViewer:
         self._asked = False
 
     def acknowledge_drawn(self, offset: int) -> None:
-        """Record that the client has drawn everything before C{offset}; invalid offsets are
-        ignored.
+        """Record that the client has drawn everything before C{offset}. Ignore an invalid
+        offset.
         """
         if offset <= self.offset:
             self._got = max(self._got or 0, offset)
             self.send_available()
 
     def send_available(self) -> None:
-        """Send available output at the client's speed; request a snapshot if it must skip."""
+        """Send available output at the client's speed. If the client must skip output, request a
+        snapshot.
+        """
         if self._is_too_far():
             self.is_behind = True
         if self.is_behind:
@@ -149,14 +163,13 @@ class TerminalViewer:
             self._wire.send_binary(data)
 
     def takes_more(self) -> bool:
-        """Return whether the socket is writable and the client has drawn most of the sent
+        """Return true if the socket is writable and the client has drawn most of the sent
         output.
         """
         return self._wire.is_writable() and self._count_undrawn() < DRAWING
 
     def is_left_behind(self) -> bool:
-        """Return whether the client cannot follow: too far behind, and not ready for the
-        snapshot.
+        """Return true if the client is too far behind and not yet ready for a snapshot.
 
         A new client is not slow, nor is one that only met a gap in the output.
         """

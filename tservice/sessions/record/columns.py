@@ -22,8 +22,8 @@ _Decoder = Callable[[Any], Any]
 
 
 def _make_decoder(hint: Any) -> _Decoder | None:
-    """Return the function that converts a database value to the type C{hint}; C{None} if none is
-    needed.
+    """Return the function that converts a database value to the type C{hint}; C{None} if no
+    conversion is needed.
     """
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     kind = kinds[0] if get_origin(hint) is UnionType else hint
@@ -51,7 +51,7 @@ def to_row(session: Session) -> tuple[Any, ...]:
 
 
 def from_row(row: sqlite3.Row) -> Session:
-    """Return the record of a row that L{to_row} made."""
+    """Return the session record of a database row that L{to_row} made."""
     return Session(**{name: _decode_value(name, row[name]) for name in COLUMNS})
 
 

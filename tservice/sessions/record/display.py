@@ -1,4 +1,4 @@
-"""Untrusted model names, cleaned for display."""
+"""Cleans untrusted model names for display."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def clean_line(text: str, limit: int) -> str:
 
 
 def choose_display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:
-    """Return the text of the highest-ranking source with a report, and that source."""
+    """Return the model name of the most trusted source and that source; C{None} without a report.
+
+    @param models: reported model names by source.
+    """
     for source in ModelSource:
         text = clean_line(models.get(source, ""), MODEL_LENGTH)
         if text:
@@ -48,7 +51,8 @@ def initial_models(model_id: str | None) -> dict[str, str]:
 
 
 def models_after_restart(models: Mapping[str, str]) -> dict[str, str]:
-    """Return the model reports that survive a restart. C{config} is read again
-    (protocol-session).
+    """Return the model reports that stay valid after a restart of the agent.
+
+    The source C{config} is dropped, because it is read again (protocol-session).
     """
     return {source: text for source, text in models.items() if source != ModelSource.CONFIG}

@@ -205,8 +205,8 @@ class TodoItem:
 
 @frozen(kw_only=True)
 class Session:
-    """Session record. A field is a database column unless it is live, and part of the answer
-    unless it is hidden.
+    """Session record. A field is a database column unless it is live, and part of the answer unless
+    it is hidden.
 
     @ivar pid: the process of the session, C{None} without one.
     @ivar position: its position in the list of all sessions; smaller comes first.
@@ -274,7 +274,7 @@ class Session:
 
     @property
     def location_id(self) -> LocationId:
-        """The location of the session; L{location_fields} is the inverse."""
+        """Location of the session; L{location_fields} is the inverse."""
         if self.location is SessionLocationKind.LOCAL:
             known = self.os_user
             return OWN_LOCATION if known is None else location_of_os_user(known.name, known.uid)
@@ -286,19 +286,21 @@ class Session:
 
     @property
     def is_owned(self) -> bool:
-        """True if the service created the session. Others are only attached to, and never ended."""
+        """True if the service created the session. Other sessions are only attached to, and never
+        ended.
+        """
         return self.remote is None or self.remote.owned
 
     @property
     def detached(self) -> bool:
-        """True if the service detached without ending the process; a start attaches again
+        """True if the service detached without ending the process. A start attaches again
         (protocol-delete).
         """
         return self.phase is ProcessPhase.DETACHED
 
     @property
     def respawn_blocked(self) -> bool:
-        """True if the exit breaker tripped; only a start with C{clearBreaker} is then allowed."""
+        """True if the exit breaker tripped. Then only a start with C{clearBreaker} is allowed."""
         return self.phase is ProcessPhase.ERROR
 
     @property
@@ -309,13 +311,13 @@ class Session:
 
     @property
     def display_model_source(self) -> ModelSource | None:
-        """The source of L{choose_display_model}."""
+        """Source of the model name in L{display_model}; C{None} without a report."""
         found = choose_display_model(self.models)
         return None if found is None else found[1]
 
 
 def location_fields(place: LocationId) -> dict[str, Any]:
-    """Return the L{Session} fields for a session in C{place}."""
+    """Return the values of the L{Session} fields that describe the location C{place}."""
     if place.is_on_this_machine:
         known = None if place.uid is None else OsUserId(name=place.name, uid=place.uid)
         return {"os_user": known}

@@ -18,8 +18,9 @@ _LINE = re.compile(LINE)
 
 
 def check_name(name: str, field: str = "name") -> str:
-    """Return C{name} as it may be stored. An empty name requests a generated one.
+    """Check a name and return it in the form to store. An empty name requests a generated one.
 
+    @param field: name of the request field, for the error.
     @raise ServiceError: 400 for control characters or more than L{NAME_LENGTH} characters.
     """
     if len(name) > NAME_LENGTH:
@@ -32,8 +33,8 @@ def check_name(name: str, field: str = "name") -> str:
 
 
 def generate_name(working_dir: str, mode: str, taken: Collection[str]) -> str:
-    """Return a generated name that is not C{taken}: the folder's name, numbered from the second
-    on.
+    """Return a generated name that is not in C{taken}: the folder's name, with a number from the
+    second session on.
     """
     base = clean_line(PurePosixPath(working_dir).name, NAME_LENGTH - 8) or mode
     if base not in taken:

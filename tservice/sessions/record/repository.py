@@ -1,4 +1,4 @@
-"""Session records in the database."""
+"""Stores session records in the database."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ class SessionRepository:
         self._database = database
 
     def load(self) -> list[Session]:
-        """Return every record, in the order of the list."""
+        """Return every record, in list order."""
         return self._database.read_records(from_row, _LOAD, named="sessions.id")
 
     def save(self, session: Session, *, durable: bool = True) -> None:
         """Insert or replace a record.
 
-        @param durable: false if a durable change follows before any answer is sent: no flush is
-            made.
-        @raise DiskFull: the disk refuses the write.
+        @param durable: false to skip the flush to disk, because a durable change follows before any
+            response is sent.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(_SAVE, to_row(session), durable=durable)
 
     def save_observation(self, session: Session) -> None:
-        """Insert or replace a record with an observed change; a full disk gets it later.
+        """Insert or replace a record with an observed change. If the disk is full, defer the write.
 
-        No flush is made: a power loss may undo it.
+        The write is not flushed to disk: a power loss may undo it.
         """
         self._database.execute_or_defer(("session", session.id), _SAVE, to_row(session))
 
     def remove(self, session_id: str) -> None:
-        """Delete the record, its input marks and its journal.
+        """Delete the record, its sequence numbers and its input journal.
 
-        @raise DiskFull: the disk refuses the write; a restart brings the record back until the disk
-            takes the change.
+        @raise DiskFull: the disk is full. A restart brings the record back until the change can be
+            written.
         """
         try:
             self._database.execute(_REMOVE, (session_id,))
@@ -59,11 +59,11 @@ class SessionRepository:
             raise
 
     def remove_deferred(self, session_id: str) -> None:
-        """Delete the record without a caller's request. On a full disk the change is deferred."""
+        """Delete a record that no caller asked to delete. If the disk is full, defer the change."""
         self._database.execute_or_defer(("session", session_id), _REMOVE, (session_id,))
 
     def set_positions(self, positions: Mapping[str, int]) -> None:
-        """Set the positions of these sessions in one transaction."""
+        """Set the list positions of these sessions in one transaction."""
         with self._database.transaction():
             self._database.execute_many(
                 "UPDATE sessions SET position = ? WHERE id = ?",

@@ -21,7 +21,7 @@ SEQ_LIMIT = 2**53 - 1
 
 @frozen(kw_only=True)
 class ModelRequest:
-    """Requested model of a custom endpoint, and the questions that were answered with yes
+    """Request for a model of a custom endpoint, with the confirmations already given
     (protocol-models).
     """
 
@@ -36,11 +36,12 @@ class CreateRequest:
     """Request for a new session (protocol-create).
 
     @ivar params: launch parameters, including C{model} and C{effort} of the body.
-    @ivar parent_session_id: must be a session of the same owner.
-    @ivar worktree: the session works in a new worktree of its case.
+    @ivar parent_session_id: id of the parent, which must be a session of the same owner.
+    @ivar worktree: the new worktree of the case in which the session works; C{None} for none.
     @ivar model_wish: the requested model of a custom endpoint.
-    @ivar custom_model: the resolved model; see L{ISessions.choose_model}.
-    @ivar attach: an existing tmux session, not made by the service, to attach to.
+    @ivar custom_model: the model to which C{model_wish} resolved; see
+        L{ICustomModels.choose_model}.
+    @ivar attach: an existing tmux session to attach to, which the service did not create.
     """
 
     mode: str | None = None
@@ -66,11 +67,12 @@ class CreateRequest:
 class InputRequest:
     """Request to type an input (protocol-input).
 
-    @ivar use_mux: C{True}: as a prompt; C{False}: as raw bytes; C{None}: decided by the text.
-    @ivar client_id: with C{seq}: type it only if the number is above the client's last one.
-    @ivar typed: a prompt is typed key by key instead of pasted.
-    @ivar longest: maximum characters of C{text}; the service's own prompts may be longer.
-    @ivar may_wait: the input may be buffered and typed later if the session's host is out of reach.
+    @ivar use_mux: C{True} types a prompt, C{False} raw bytes; C{None} decides by the text.
+    @ivar client_id: id of the client. With C{seq}, the input is typed only if the number is above
+        the client's last one.
+    @ivar typed: true to type a prompt key by key instead of pasting it.
+    @ivar longest: maximum characters of C{text}. The service's own prompts may be longer.
+    @ivar may_wait: true if the input may be buffered while the session's host is out of reach.
     @ivar submitting: called just before the key that submits. Activity of the agent after the call
         belongs to this input.
     @ivar sender: the identity whose permission is checked again just before typing; C{None}: the
@@ -89,7 +91,7 @@ class InputRequest:
 
 
 def check_input(request: InputRequest) -> None:
-    """Check the limits of an input.
+    """Check the length and the sequence number of an input.
 
     @raise ServiceError: 413 for more than C{longest} characters; 400 for a C{seq} without a
         C{clientId}, or one out of range.

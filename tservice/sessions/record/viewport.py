@@ -20,11 +20,11 @@ class ViewportKind(StrEnum):
 
 @frozen(kw_only=True)
 class SizeRequest:
-    """Request for a size.
+    """Request for a terminal size.
 
-    @ivar viewer: the client id of a terminal socket, C{None} for a request over HTTP.
-    @ivar viewport: the kind of screen, C{None} if unknown.
-    @ivar force: override a desktop's claim.
+    @ivar viewer: the client id of a terminal socket; C{None} for a request over HTTP.
+    @ivar viewport: the kind of screen; C{None} if unknown.
+    @ivar force: true to override a desktop's claim.
     """
 
     cols: int
@@ -41,12 +41,12 @@ class SizeRequest:
 
 @frozen(kw_only=True)
 class SizeClaims:
-    """Size requests of the viewers: the last request of each, one entry a socket.
+    """Last size request of each connected viewer, and the claim of a desktop.
 
     @ivar wishes: requests of the connected viewers, the latest last.
-    @ivar holder: the viewer whose size is in effect, C{None} if no connected viewer set it.
-    @ivar desktop: the viewer of the last desktop claim, C{None} if it came over HTTP.
-    @ivar desktop_at: Unix milliseconds of that claim, C{None} without a claim.
+    @ivar holder: the viewer whose size is in effect; C{None} if no connected viewer set it.
+    @ivar desktop: the viewer of the last desktop claim; C{None} if it came over HTTP.
+    @ivar desktop_at: time of that claim in Unix milliseconds; C{None} without a claim.
     """
 
     wishes: tuple[SizeRequest, ...] = ()
@@ -56,8 +56,10 @@ class SizeClaims:
 
 
 def may_resize(claims: SizeClaims, wish: SizeRequest, now: int) -> bool:
-    """Return whether a size request is granted.  An unknown kind of screen does not count as a
+    """Return true if a size request is granted. An unknown kind of screen does not count as a
     phone.
+
+    @param now: current time in Unix milliseconds.
     """
     if wish.force or not wish.is_small or claims.desktop_at is None:
         return True
@@ -67,7 +69,10 @@ def may_resize(claims: SizeClaims, wish: SizeRequest, now: int) -> bool:
 def apply_size_request(claims: SizeClaims, wish: SizeRequest, now: int) -> SizeClaims:
     """Return the claims after a size request, granted or not.
 
-    A desktop renews its claim. A forced phone ends the claim, or its next resize would be ignored.
+    A desktop renews its claim. A forced request of a phone ends the claim, so that the phone's next
+    request is not ignored.
+
+    @param now: current time in Unix milliseconds.
     """
     granted = may_resize(claims, wish, now)
     if wish.viewer is not None:
@@ -83,8 +88,8 @@ def apply_size_request(claims: SizeClaims, wish: SizeRequest, now: int) -> SizeC
 def remove_viewer(claims: SizeClaims, viewer: str) -> tuple[SizeClaims, SizeRequest | None]:
     """Return the claims without C{viewer}, and the size request that is in effect from now on.
 
-    The viewer's desktop claim ends. If the viewer set the size, the latest remaining desktop takes
-    over, or else the latest remaining request. C{None}: nothing changes.
+    The viewer's desktop claim ends. If the viewer set the size, the latest remaining desktop
+    decides, or else the latest remaining request. A request of C{None} means that nothing changes.
     """
     left = _requests_of_others(claims, viewer)
     heir = next(reversed([*(w for w in left if not w.is_small)] or [*left]), None)

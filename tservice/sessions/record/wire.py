@@ -18,7 +18,7 @@ from tservice.sessions.record.model import ModelSource, Session
 def make_answer_model(
     record: type[attrs.AttrsInstance], base: type[Payload] = Payload
 ) -> type[Payload]:
-    """Return the answer model of C{record}: C{base} and every field that is not hidden.
+    """Return the response model of C{record}: C{base} and every field that is not hidden.
 
     The model is named after the record. A field that is C{None} is left out, unless the record says
     that C{null} is a value.
@@ -35,12 +35,12 @@ def make_answer_model(
 
 
 def part_answer(record: attrs.AttrsInstance) -> Payload:
-    """Return the answer for a part of a session."""
+    """Return the wire form of a record that is part of a session."""
     return make_answer_model(type(record)).model_validate(record, from_attributes=True)
 
 
 def make_session_answer(session: Session) -> SessionAnswer:
-    """Return the record for an answer or an event, without the values of C{env_overrides}."""
+    """Return the wire form of a session, without the values of C{env_overrides}."""
     return SessionAnswer.model_validate(session, from_attributes=True)
 
 
@@ -54,7 +54,7 @@ def _make_field(hint: Any, metadata: Any) -> tuple[Any, Any]:
 
 
 def _answer_type(hint: Any) -> Any:
-    """Return the answer type of a record, or of a tuple of records."""
+    """Return the response type for a field type that is a record or a tuple of records."""
     if get_origin(hint) is tuple and attrs.has(get_args(hint)[0]):
         return tuple[make_answer_model(get_args(hint)[0]), ...]  # type: ignore[misc]
     return make_answer_model(hint) if attrs.has(hint) else hint

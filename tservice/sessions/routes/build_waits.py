@@ -1,4 +1,4 @@
-"""Assembly of the waits, the terminal sockets and all session routes."""
+"""Builds the waits, the terminal sockets and all session routes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def build_waits(
     blocked: Callable[[str], bool],
     typed: TypedCallback,
 ) -> FeatureRegistration[WaitService]:
-    """Build the waits and the terminal sockets; a stop ends both.
+    """Build the waits and the terminal sockets. Stopping the feature ends both.
 
-    @param blocked: returns whether a session's agent waits for an answer.
+    @param blocked: returns true if a session's agent waits for an answer.
     @param typed: called with the input typed over a socket.
     """
     config = ground.config
@@ -72,9 +72,9 @@ _OF_THE_WAY = (
 
 
 def make_pane_follower(terminals: TerminalSockets) -> Callable[[Event], None]:
-    """Return an event listener that informs terminal sockets.
+    """Return an event listener that updates the terminal sockets of a session.
 
-    It reports a session's new pane, its end, and the loss and return of its host.
+    The sockets learn about a new pane, its end, and the loss and return of its host.
     """
 
     def handle_event(event: Event) -> None:

@@ -1,5 +1,5 @@
-"""Input over HTTP, alone or with a wait for the turn that it begins (protocol-input,
-protocol-waits).
+"""HTTP operation for input, alone or with a wait for the turn that the input begins
+(protocol-input, protocol-waits).
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT
 from tservice.sessions.waits.wait_routes import BUSY, NO_STORE, WaitResponse, parse_until
 
 BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
-"""Maximum bytes: the longest input with each character escaped, and the other fields."""
+"""Maximum bytes of a request body: the longest input with each character escaped, and the other
+fields.
+"""
 
 _Signals = Annotated[str, StringConstraints(max_length=256)]
 
@@ -59,7 +61,7 @@ class InputBody(RequestBody):
     wait_timeout: Annotated[int, Field(gt=0)] | None = None
 
     def make_request(self, sender: Identity) -> InputRequest:
-        """Return the input request of C{sender}."""
+        """Return the input request of this body, typed by C{sender}."""
         return InputRequest(
             text=self.input,
             use_mux=self.use_mux,
@@ -91,7 +93,7 @@ class InputWaitResponse(WaitResponse):
 
 
 class InputRoutes:
-    """C{/api/sessions/{id}/input}."""
+    """HTTP operations of C{/api/sessions/{id}/input}."""
 
     def __init__(self, sessions: ISessions, waiting: WaitService) -> None:
         self._sessions = sessions
@@ -121,7 +123,7 @@ class InputRoutes:
         return RawReply(content=InputWaitResponse.model_validate(found), headers=NO_STORE)
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations for input."""
         return [
             Operation(
                 method="POST",

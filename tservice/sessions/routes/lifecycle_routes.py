@@ -1,4 +1,4 @@
-"""Operations that create, start and end sessions (protocol-create, protocol-quickstart)."""
+"""HTTP operations that create, start and end sessions (protocol-create, protocol-quickstart)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ TmuxName = Annotated[
         min_length=1, max_length=128, pattern=r"^[^$:.\x00-\x1f\x7f][^:.\x00-\x1f\x7f]*$"
     ),
 ]
-"""Name of a tmux session, without colons and dots. A leading dollar sign would make it a number."""
+"""Name of a tmux session, without colons and dots. tmux would read a leading dollar sign as an id.
+"""
 SessionName = Annotated[str, StringConstraints(max_length=NAME_LENGTH)]
 CaseName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=128)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -49,7 +50,10 @@ Params = Annotated[dict[str, str | bool | int], Field(max_length=32)]
 EnvOverrides = Annotated[dict[str, str], Field(max_length=64)]
 
 MAKE_BODY_LIMIT = 256 * 1024
-"""Maximum bytes: mostly the environment, of which the system takes 128 KiB in one variable."""
+"""Maximum bytes of a request body that creates a session.
+
+The environment is the largest part. The system accepts 128 KiB in one variable.
+"""
 
 _MAKE_ERRORS = (
     ErrorCode.INVALID_INPUT,
@@ -63,7 +67,7 @@ _MAKE_ERRORS = (
 CONVERSATION = r"^(?:[0-9a-fA-F-]{1,100}|ses_[0-9A-Za-z]{1,96})$"
 """Pattern of conversation ids (protocol-create): opencode's begin with C{ses_}."""
 _PLACED = ("case_name", "working_dir", "worktree", "resume_session_id", "custom_model")
-"""Fields that select the location or the program of a session."""
+"""Body fields that select the location or the program of a session."""
 
 
 class RemoteSessionBody(RequestBody):
@@ -150,21 +154,21 @@ class StartBody(RequestBody):
 
 
 class DeleteQuery(QueryParameters):
-    """Query parameters of a deletion: C{killMux=false} detaches from the process instead of
-    ending it.
+    """Query parameters of a deletion: C{killMux=false} detaches from the process instead of ending
+    it.
     """
 
     kill_mux: bool = True
 
 
 class LifecycleRoutes:
-    """C{/api/sessions}, C{/api/quick-start_session}."""
+    """HTTP operations of C{/api/sessions} and C{/api/quick-start}."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations that list, create, start and end sessions."""
         return [*self._read_operations(), *self._create_operations(), *self._delete_operations()]
 
     def _read_operations(self) -> list[Operation]:
@@ -277,11 +281,11 @@ class LifecycleRoutes:
         return [make_session_answer(it) for it in self._sessions.list(call.identity)]
 
     async def get_session(self, call: OperationCall) -> object:
-        """Return one session."""
+        """Return one session in its wire form."""
         return make_session_answer(self._sessions.get(call.id))
 
     async def create_session(self, call: OperationCall) -> object:
-        """Create a session."""
+        """Create a session, and start it if the body says so."""
         body: CreateBody = call.body
         warnings: list[str] = []
         request = CreateRequest(
@@ -304,7 +308,7 @@ class LifecycleRoutes:
         return SessionEnvelope(session=make_session_answer(session), warnings=warnings or None)
 
     async def quick_start(self, call: OperationCall) -> object:
-        """Create a case and a session, and start it."""
+        """Create a case and a session in it, and start the session."""
         body: QuickStartBody = call.body
         warnings: list[str] = []
         shared = _shared_fields(body, warnings)
@@ -359,9 +363,9 @@ def _leftover_responses(found: Sequence[LeftoverProcess]) -> list[LeftoverProces
 
 
 def _shared_fields(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
-    """Return the fields shared by both ways of creating a session.
+    """Return the request fields that both ways of creating a session share.
 
-    @param warnings: receives the warnings about a new worktree.
+    @param warnings: the function appends warnings about a new worktree to this list.
     """
     return {
         "mode": body.mode,
@@ -375,9 +379,9 @@ def _shared_fields(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
 
 
 def _attached_location(body: CreateBody) -> LocationId | None:
-    """Return the location of the tmux session to attach to; C{None} without one.
+    """Return the location of the tmux session to attach to; C{None} if the body requests none.
 
-    @raise ServiceError: 400: another field selects the location or program too.
+    @raise ServiceError: 400: another field also selects the location or program.
     """
     wanted = body.attach_remote_session
     if wanted is None:

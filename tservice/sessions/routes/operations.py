@@ -1,4 +1,4 @@
-"""Operations table of the sessions, without the terminal's WebSocket."""
+"""List of all HTTP operations of sessions, without the terminal's WebSocket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.sessions.waits.wait_routes import WaitRoutes
 
 
 def session_operations(sessions: SessionService, waiting: WaitService) -> list[Operation]:
-    """Return the operations of protocol-sessions, protocol-terminal and protocol-waits."""
+    """Return the HTTP operations of protocol-sessions, protocol-terminal and protocol-waits."""
     return [
         *LifecycleRoutes(sessions).operations(),
         *PropertyRoutes(sessions).operations(),

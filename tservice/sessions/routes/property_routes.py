@@ -1,4 +1,4 @@
-"""Operations on name, colour, pin, order, priority and automatic operations of a session
+"""HTTP operations on a session's name, colour, pin, order, priority and automatic operations
 (protocol-sessions).
 """
 
@@ -32,7 +32,7 @@ from tservice.sessions.routes.responses import (
 from tservice.sessions.service import SessionService
 
 ORDER_BODY_LIMIT = 128 * 1024
-"""Maximum bytes: a thousand ids in plain ASCII."""
+"""Maximum bytes of a request body with the list order: a thousand session ids."""
 
 Threshold = Annotated[int, Field(ge=1, le=10_000_000)]
 
@@ -97,13 +97,13 @@ class OrderBody(RequestBody):
 
 
 class PropertyRoutes:
-    """C{PUT} operations of single fields."""
+    """HTTP C{PUT} operations, each on one field of a session."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations on fields of a session."""
         return [
             *self._identity_operations(),
             *self._automatic_operations(),
@@ -182,12 +182,12 @@ class PropertyRoutes:
         )
 
     async def set_name(self, call: OperationCall) -> object:
-        """Set the name."""
+        """Set the session's name."""
         session = self._sessions.rename_session(call.id, call.body.name, NameSource.MANUAL)
         return SessionNameResponse(name=session.name)
 
     async def set_colour(self, call: OperationCall) -> object:
-        """Set the colour."""
+        """Set the session's colour."""
         session = self._sessions.update_record(call.id, colour=call.body.color)
         return SessionColourResponse(color=session.colour)
 
@@ -198,7 +198,7 @@ class PropertyRoutes:
         return SessionPinResponse(pinned=session.pinned)
 
     async def set_priority(self, call: OperationCall) -> object:
-        """Set the priority, immediately if a process runs."""
+        """Set the priority of the session's process, immediately if a process runs."""
         nice = ProcessPriority(enabled=call.body.enabled, value=call.body.value)
         session = self._sessions.properties.set_priority(
             self._sessions.get_live_session(call.id), nice
@@ -206,29 +206,29 @@ class PropertyRoutes:
         return part_answer(session.nice)
 
     async def set_flicker_filter(self, call: OperationCall) -> object:
-        """Set the flicker filter."""
+        """Switch the session's flicker filter on or off."""
         session = self._sessions.update_record(call.id, flicker_filter=call.body.flicker_filter)
         return FlickerFilterResponse(flicker_filter=session.flicker_filter)
 
     async def set_auto_compact(self, call: OperationCall) -> object:
-        """Set the automatic C{/set_auto_compact}."""
+        """Change the setting that sends C{/compact} automatically."""
         wanted = AutoCompact(
             enabled=call.body.enabled, threshold=call.body.threshold, prompt=call.body.prompt
         )
         return part_answer(self._sessions.update_record(call.id, auto_compact=wanted).auto_compact)
 
     async def set_auto_clear(self, call: OperationCall) -> object:
-        """Set the automatic C{/set_auto_clear}."""
+        """Change the setting that sends C{/clear} automatically."""
         wanted = AutoClear(enabled=call.body.enabled, threshold=call.body.threshold)
         return part_answer(self._sessions.update_record(call.id, auto_clear=wanted).auto_clear)
 
     async def set_auto_resume(self, call: OperationCall) -> object:
-        """Set the automatic resume."""
+        """Change the setting that continues the session after a usage limit."""
         wanted = AutoResume(enabled=call.body.enabled, resume_at=call.body.resume_at)
         return part_answer(self._sessions.update_record(call.id, auto_resume=wanted).auto_resume)
 
     async def set_order(self, call: OperationCall) -> object:
-        """Set the order of the list."""
+        """Set the list order of the caller's sessions."""
         order = self._sessions.properties.set_order(call.body.order, call.identity)
         return SessionOrderResponse(order=order)
 

@@ -1,4 +1,4 @@
-"""Operation of the terminal WebSocket (protocol-websocket)."""
+"""HTTP operation that opens the terminal WebSocket (protocol-websocket)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SocketQuery(QueryParameters):
 
 
 class SocketRoutes:
-    """C{/ws/sessions/{id}/terminal}."""
+    """WebSocket operation C{/ws/sessions/{id}/terminal}."""
 
     def __init__(
         self,
@@ -42,7 +42,10 @@ class SocketRoutes:
         new_cid: Callable[[], str],
         typed: TypedCallback = lambda caller, address, session_id, length: None,
     ) -> None:
-        """@param typed: called for each input with caller, address, session id and length."""
+        """@param new_cid: returns a new client id, for clients that send none.
+        @param typed: called for each input with caller, address, session id and number of
+            characters.
+        """
         self._typed = typed
         self._sessions = sessions
         self._sockets = sockets
@@ -66,7 +69,7 @@ class SocketRoutes:
         )
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the operation of the terminal WebSocket."""
         return [
             Operation(
                 method="GET",

@@ -1,4 +1,4 @@
-"""Operations that type into sessions and read their terminals (protocol-keys, protocol-input,
+"""HTTP operations that type into sessions and read their terminals (protocol-keys, protocol-input,
 protocol-terminal).
 """
 
@@ -62,8 +62,8 @@ class ResizeBody(RequestBody):
 
 
 class TerminalQuery(QueryParameters):
-    """Query parameters of a terminal read. C{lines} that is no positive integer means the
-    history limit.
+    """Query parameters of a terminal read. C{lines} that is no positive integer means the history
+    limit.
     """
 
     full: bool = False
@@ -80,13 +80,13 @@ class SearchQuery(QueryParameters):
 
 
 class TerminalRoutes:
-    """Operations on input, keys, size and reads."""
+    """HTTP operations on keys, size and text of a terminal."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations on terminals."""
         return [*self._write_operations(), *self._read_operations()]
 
     def _write_operations(self) -> list[Operation]:
@@ -150,12 +150,12 @@ class TerminalRoutes:
         ]
 
     async def send_key(self, call: OperationCall) -> object:
-        """Press a key."""
+        """Press a named key in the session's terminal."""
         await self._sessions.send_key(call.id, call.body.key, call.identity)
         return EmptyPayload()
 
     async def resize_terminal(self, call: OperationCall) -> object:
-        """Request a size."""
+        """Request a size for the session's terminal."""
         body = call.body
         wish = SizeRequest(
             cols=body.cols, rows=body.rows, viewport=body.viewport_type, force=bool(body.force)
@@ -164,7 +164,7 @@ class TerminalRoutes:
         return TerminalSizeResponse(cols=cols, rows=rows)
 
     async def read_terminal(self, call: OperationCall) -> object:
-        """Read the terminal."""
+        """Read the text of the session's terminal."""
         query: TerminalQuery = call.query
         reading = await self._sessions.read_screen(
             call.id, full=query.full, lines=query.lines, tail=query.tail
@@ -174,7 +174,7 @@ class TerminalRoutes:
         return RawReply(content=answer, headers={"Server-Timing": timing})
 
     async def search_terminal(self, call: OperationCall) -> object:
-        """Search the history."""
+        """Search the history and the screen of the session's terminal."""
         query: SearchQuery = call.query
         limit = max(1, min(query.limit, MATCHES))
         found = await self._sessions.search_history(call.id, query.q, limit, nocase=query.nocase)

@@ -36,11 +36,11 @@ from tservice.terminal.terminal_reports import is_report
 CLOSE_MALFORMED = 1003
 
 RESIZE_SECONDS = 0.05
-"""Seconds between two size changes of one socket; dragging a window's edge sends many."""
+"""Minimum seconds between two size changes by one socket. Dragging a window's edge sends many."""
 
 
 class SharedFrames:
-    """Frames output once for all sockets that are at the same position.
+    """Cache that frames output once for all sockets at the same position.
 
     The output log returns one bytes object for that position, so only the last frame is kept.
     """
@@ -49,7 +49,9 @@ class SharedFrames:
         self._last = SocketMessage(b"")
 
     def make_message(self, data: bytes) -> SocketMessage:
-        """Return the message of C{data}, which may have been made for another socket already."""
+        """Return the WebSocket message with C{data}. Reuse the last message if it has the same
+        data.
+        """
         if self._last.payload is not data:
             self._last = SocketMessage(data)
         return self._last
@@ -57,11 +59,14 @@ class SharedFrames:
 
 @implementer(ISocketHandler)
 class TerminalSocket:
-    """Serves one socket: output by its viewer, input and sizes by the sessions.
+    """Protocol of one terminal WebSocket.
 
-    @param frames: shared by all sockets.
-    @param cid: the client id: inputs are deduplicated under it, and its old socket is replaced.
-    @param since: offset to resume at, in the stream with the epoch C{epoch}.
+    A viewer sends the output, and the session service handles input and sizes.
+
+    @param frames: cache shared by all sockets.
+    @param cid: the client id. Inputs are deduplicated under this id, and an older socket with the
+        same id is replaced.
+    @param since: offset at which to resume, in the stream with the epoch C{epoch}.
     @param typed: called with the number of typed characters that were accepted.
     """
 
@@ -97,8 +102,10 @@ class TerminalSocket:
     # -- callbacks of the WebSocket
 
     def socket_opened(self, socket: ISocket) -> None:
-        """Connect the socket. Session rules close it with a code after the upgrade, so that a
-        page sees it.
+        """Connect the socket to the session.
+
+        If the session's rules forbid this, the socket is closed with a code after the upgrade, so
+        that a page sees the code.
         """
         self._socket = socket
         code = self._find_refusal()
@@ -128,39 +135,39 @@ class TerminalSocket:
                     viewer.acknowledge_drawn(offset)
 
     def binary_received(self, data: bytes) -> None:
-        """Close the socket: clients send text only."""
+        """Close the socket, because clients may send text frames only."""
         self.close(CLOSE_MALFORMED, "binary frames go to the client only")
 
     def sending_paused(self) -> None:
-        """Stop sending until the transport resumes."""
+        """Stop sending output until the transport resumes."""
         self._full = True
 
     def sending_resumed(self) -> None:
-        """Continue sending."""
+        """Continue to send output."""
         self._full = False
         viewer = self._sockets.find_viewer(self._id, self)
         if viewer is not None:
             viewer.send_available()
 
     def socket_closed(self, code: int) -> None:
-        """Disconnect after the socket was closed."""
+        """Disconnect from the session after the socket was closed."""
         self._socket = None
         self._disconnect()
 
     # -- interface for the stream
 
     def send_text(self, text: str) -> None:
-        """Queue a text frame; do nothing once the socket is closed."""
+        """Queue a text frame. Do nothing once the socket is closed."""
         if self._socket is not None:
             self._socket.send_text(text)
 
     def send_binary(self, data: bytes) -> None:
-        """Queue a binary frame; do nothing once the socket is closed."""
+        """Queue a binary frame. Do nothing once the socket is closed."""
         if self._socket is not None:
             self._socket.send(self._frames.make_message(data))
 
     def is_writable(self) -> bool:
-        """Return whether the transport takes more."""
+        """Return true if the transport accepts more data."""
         return self._socket is not None and self._socket.writable and not self._full
 
     def close(self, code: int, reason: str) -> None:

@@ -1,1 +1,1 @@
-"""Long polls: waits for a signal, a text, or a group of sessions."""
+"""Long polls: calls that wait for a signal, for output, or for a group of sessions."""

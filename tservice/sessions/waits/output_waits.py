@@ -28,7 +28,9 @@ from tservice.terminal.wrapped_lines import get_screen_rows, numbered_lines
 
 CHUNK = 64 * 1024
 SETTLED = 0.15
-"""Seconds of silence after which the screen is read too: a TUI writes blanks as cursor moves."""
+"""Seconds without output after which the screen is also searched. Programs with a full-screen
+interface write blanks as cursor moves, which a search of the output misses.
+"""
 
 
 @frozen(kw_only=True)
@@ -36,7 +38,7 @@ class OutputOutcome:
     """Outcome of a wait for output.
 
     @ivar match: the match; C{None} if the text was not printed.
-    @ivar ended: the process ended, or the session was deleted, before the text was printed.
+    @ivar ended: true if the process ended, or the session was deleted, before the text was printed.
     """
 
     match: NeedleMatch | None
@@ -47,7 +49,7 @@ class OutputOutcome:
 
 @implementer(IPaneListener)
 class ParkedOutputWait:
-    """Parked wait for output, with a separate reader of the pane's log."""
+    """Call that is held until a text is printed. It reads the pane's log separately."""
 
     _log = Logger()
 
@@ -69,10 +71,11 @@ class ParkedOutputWait:
         self._released = False
 
     def begin_wait(self, timeout_ms: int, *, searched: bool) -> None:
-        """Wait for at most C{timeout_ms}; remember the current text of the screen.
+        """Wait for at most C{timeout_ms}. Remember the current text of the screen, which does not
+        count.
 
-        @param searched: a search just found no match on the screen. Everything on the screen counts
-            then, including text printed since.
+        @param searched: true if a search just found no match on the screen. In this case, all text
+            on the screen counts, including text printed since.
         """
         self._timeout = self._clock.callLater(timeout_ms / 1000, self._finish_wait, None)
         if searched:
@@ -94,10 +97,10 @@ class ParkedOutputWait:
         self._finish_wait(None, ended=True)
 
     def pane_resized(self, cols: int, rows: int) -> None:
-        """Do nothing: the program repaints itself."""
+        """Do nothing, because the program repaints its screen by itself."""
 
     def pane_titled(self, title: str) -> None:
-        """Do nothing: a title is no output."""
+        """Do nothing, because a title is not output."""
 
     # -- internals
 
@@ -134,7 +137,7 @@ class ParkedOutputWait:
         self._finish_wait(None, ended=True)
 
     async def _match_screen(self) -> None:
-        """Match rows and lines with the text that were not on the screen at the start."""
+        """Search the rows and lines of the screen that were not there at the start of the wait."""
         texts = await find_screen_texts(self._pane, self._needle)
         if texts is None or self._before is None:
             return
@@ -162,7 +165,9 @@ class ParkedOutputWait:
 
 
 class ParkedOutputWaits:
-    """Registry of parked waits for output; they share their slots with the waits for signals."""
+    """Registry of parked waits for output. They count against the same caps as waits for
+    signals.
+    """
 
     def __init__(self, clock: IReactorTime, slots: WaitSlots) -> None:
         self._clock = clock
@@ -178,10 +183,12 @@ class ParkedOutputWaits:
         *,
         searched: bool = False,
     ) -> ParkedOutputWait:
-        """Hold a call until C{needle} is printed, C{timeout_ms} passed, or it is cancelled.
+        """Hold a call until C{needle} is printed, C{timeout_ms} has passed, or the call is
+        cancelled.
 
-        @param searched: L{search_buffer} has just found no match.
-        @raise ServiceError: a cap is reached; nothing is parked.
+        @param owner: name whose number of waits is limited.
+        @param searched: true if L{search_buffer} has just found no match.
+        @raise ServiceError: a cap is reached; the call is not held.
         """
         give_back = self._slots.reserve_slots([pane.session_id], owner)
 
@@ -198,7 +205,7 @@ class ParkedOutputWaits:
         return wait
 
     def has_wait(self, session_id: str) -> bool:
-        """Return whether a wait needs every byte of that session."""
+        """Return true if a wait needs every output byte of that session."""
         return session_id in self._parked
 
     def end_session_waits(self, session_id: str) -> None:
@@ -210,8 +217,8 @@ class ParkedOutputWaits:
 async def search_buffer(pane: IPane, needle: SearchNeedle) -> NeedleMatch | None:
     """Return the first match in the last 256 KB that the pane printed, or on its screen.
 
-    Only the screen has text whose blanks are cursor moves, and output printed while flood mode read
-    no bytes.
+    Text with blanks that are cursor moves is only found on the screen. So is output that was
+    printed while flood mode read no bytes.
     """
     log = pane.log
     start = max(log.start, log.end - TAIL)
@@ -223,11 +230,11 @@ async def search_buffer(pane: IPane, needle: SearchNeedle) -> NeedleMatch | None
 
 
 async def find_screen_texts(pane: IPane, needle: SearchNeedle) -> list[str] | None:
-    """Return the rows and lines of the screen that contain the text; C{None} if the terminal
-    does not answer.
+    """Return the rows and lines of the screen that contain the text; C{None} if the terminal does
+    not answer.
 
-    A line of several rows is only returned if none of its rows contains the text: the rest of a
-    line may change while the row with the text stays the same.
+    A line of several rows is only returned if none of its rows contains the text. The rest of such
+    a line may change while the row with the text stays the same.
     """
     try:
         capture = await pane.capture_content(0)
@@ -243,7 +250,10 @@ async def find_screen_texts(pane: IPane, needle: SearchNeedle) -> list[str] | No
 
 
 def _line_rows(rows: Sequence[bytes], wrapped: Collection[int], first: int) -> Sequence[bytes]:
-    """Return the rows of the line that begins in row C{first}."""
+    """Return the rows of the line that begins in row C{first}.
+
+    @param wrapped: indices of the rows that continue in the next row.
+    """
     last = first
     while last in wrapped and last + 1 < len(rows):
         last += 1

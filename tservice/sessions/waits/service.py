@@ -1,4 +1,4 @@
-"""Wait service: checks a wait against its session and makes the answer (protocol-waits)."""
+"""Wait service: checks a wait against its session and builds the response (protocol-waits)."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ _EVENTS = {f"session:{signal}": signal for signal in SessionSignal}
 class WaitRequest:
     """Request for a wait.
 
-    @ivar until: C{None} for the default set, which is smaller for a mode without hooks.
-    @ivar timeout_ms: positive; clamped here.
+    @ivar until: the signals to wait for. C{None} selects the default signals, which are fewer for a
+        mode without hooks.
+    @ivar timeout_ms: positive number of milliseconds, which the service clamps.
     """
 
     until: tuple[SessionSignal, ...] | None = None
@@ -49,10 +50,10 @@ class WaitRequest:
 
 
 class WaitService:
-    """Waits for signals and for output on sessions that the caller may see.
+    """Service for waits for signals and output, on sessions that the caller may see.
 
-    @param blocked: returns whether an approval of that session is pending.
-    @param gives_signals: returns whether sessions of a mode give C{stop} and C{blocked}.
+    @param blocked: returns true if an approval of that session is pending.
+    @param gives_signals: returns true if sessions of a mode give C{stop} and C{blocked}.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class WaitService:
     async def wait_for_signal(
         self, session_id: str, request: WaitRequest, caller: Identity
     ) -> dict[str, Any]:
-        """Hold the call until a signal (protocol-waits)."""
+        """Hold the call until the session gives a requested signal (protocol-waits)."""
         session = self._sessions.get(session_id, caller)
         until = self._resolve_signals(session.mode, request.until)
         held = self._find_held_signals(session, request)
@@ -96,7 +97,10 @@ class WaitService:
     async def wait_for_fleet(
         self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
     ) -> dict[str, Any]:
-        """Hold the call until any or all of several sessions signal (protocol-fleet)."""
+        """Hold the call until one or each of several sessions gives a signal (protocol-fleet).
+
+        @param need_all: true to wait for a signal of each session.
+        """
         until = request.until or DEFAULT_UNTIL
         sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
         if request.until is not None:
@@ -134,11 +138,12 @@ class WaitService:
         caller: Identity,
         deliver: Callable[[Callable[[], None]], Awaitable[InputDelivery]],
     ) -> dict[str, Any]:
-        """Type an input, then hold the call until a signal. The wait is registered before the
-        typing.
+        """Type an input, then hold the call until a signal.
 
-        @param deliver: types; calls its argument just before the key that submits. Every signal
-            after that call belongs to the new turn.
+        The wait is registered before the input is typed.
+
+        @param deliver: types the input. It calls its argument just before the key that submits.
+            Every signal after that call belongs to the new turn.
         """
         session = self._sessions.get(session_id, caller)
         until = self._resolve_signals(session.mode, request.until, "wait")
@@ -177,7 +182,10 @@ class WaitService:
         timeout_ms: int,
         from_buffer: bool,
     ) -> dict[str, Any]:
-        """Hold the call until C{needle} is printed."""
+        """Hold the call until C{needle} is printed.
+
+        @param from_buffer: true if output printed before the call counts too.
+        """
         self._sessions.get(session_id, caller)
         pane = self._sessions.get_pane(session_id)
         if pane is None:
@@ -196,7 +204,7 @@ class WaitService:
         return self._make_output_answer(session_id, timeout_ms, outcome)
 
     async def _await_outcome(self, wait: ParkedWait) -> WaitOutcome:
-        """Return the outcome one reactor turn later, when the effects of the signal are
+        """Return the outcome one reactor turn after the signal, when all effects of the signal are
         complete.
         """
         outcome = await wait.done
@@ -225,8 +233,9 @@ class WaitService:
         return asked
 
     def _find_held_signals(self, session: Session, request: WaitRequest) -> list[SessionSignal]:
-        """Return the signals that hold already; with C{fresh} only the one that never changes
-        back.
+        """Return the signals that the session's state gives already.
+
+        For a C{fresh} request, only the signal that never changes back is returned.
         """
         if session.pid is None:
             return [SessionSignal.EXIT]
@@ -238,8 +247,7 @@ class WaitService:
         return [SessionSignal.BLOCKED, *held] if self._blocked(session.id) else held
 
     def _duplicate_outcome(self, session_id: str, until: tuple[SessionSignal, ...]) -> WaitOutcome:
-        """Return the outcome of a duplicate input from the current state
-        (protocol-exactly-once).
+        """Return the outcome of a duplicate input from the current state (protocol-exactly-once).
 
         A turn that is over has given its C{stop}, perhaps while this service was not running. An
         unknown turn has given no signal.
@@ -290,7 +298,9 @@ class WaitService:
         }
 
     def _status_fields(self, session_id: str) -> dict[str, Any]:
-        """Return the session's status for the answer; a deleted session is stopped."""
+        """Return the response fields with the session's status. A deleted session counts as
+        stopped.
+        """
         try:
             session = self._sessions.get(session_id)
         except ServiceError:
@@ -329,5 +339,7 @@ def _wait_fields(
 
 
 def opened_field(delivery: InputDelivery) -> dict[str, str]:
-    """Return the answer field for a picker that a prompt opened (protocol-prompts)."""
+    """Return the response field for a picker that a prompt opened (protocol-prompts); empty for
+    none.
+    """
     return {} if delivery.opened is None else {"opened": delivery.opened}

@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 TIMEOUT_DEFAULT = 60_000
 TIMEOUT_RANGE = (1_000, 600_000)
-"""Milliseconds; a valid time-out outside is clamped (protocol-waits)."""
+"""Minimum and maximum of a time-out in milliseconds; other values are clamped (protocol-waits)."""
 
 
 class SessionSignal(StrEnum):
@@ -51,8 +51,8 @@ class WaitCaps:
 class WaitOutcome:
     """Outcome of a wait.
 
-    @ivar signals: each session's signal; C{None} if it gave none.
-    @ivar ended: the session was deleted while the wait was parked.
+    @ivar signals: the signal of each session; C{None} if the session gave none.
+    @ivar ended: true if the session was deleted during the wait.
     """
 
     signals: Mapping[str, SessionSignal | None]
@@ -63,12 +63,12 @@ class WaitOutcome:
 
     @property
     def signal(self) -> SessionSignal | None:
-        """The signal that fired, for a wait on one session."""
+        """Signal that ended a wait on one session; C{None} if no signal was given."""
         return next((signal for signal in self.signals.values() if signal), None)
 
 
 def clamp_timeout(timeout: int) -> int:
-    """Return C{timeout} in milliseconds, brought into L{TIMEOUT_RANGE}."""
+    """Clamp a time-out in milliseconds to L{TIMEOUT_RANGE}."""
     low, high = TIMEOUT_RANGE
     return max(low, min(high, timeout))
 
@@ -76,13 +76,15 @@ def clamp_timeout(timeout: int) -> int:
 def find_first_signal(
     held: Iterable[SessionSignal], until: frozenset[SessionSignal]
 ) -> SessionSignal | None:
-    """Return the held signal with the highest precedence; C{None} if none is waited for."""
+    """Return the signal in both C{held} and C{until} that has the highest precedence; C{None}
+    without one.
+    """
     wanted = until.intersection(held)
     return next((signal for signal in SessionSignal if signal in wanted), None)
 
 
 class WaitSlots:
-    """Counts parked waits against their caps; every slot is returned exactly once."""
+    """Counter of parked waits against their caps. Every slot is returned exactly once."""
 
     def __init__(self, caps: WaitCaps) -> None:
         self._caps = caps
@@ -127,11 +129,11 @@ class WaitSlots:
 
 @frozen(eq=False)
 class ParkedWait:
-    """Held call that waits for signals.
+    """Call that is held until signals are given.
 
-    @ivar done: fires with the L{WaitOutcome}; cancelling it frees the slot.
-    @ivar disarmed: non-empty while only C{exit} counts: a wait that comes with an input must not be
-        answered by the end of the turn before it.
+    @ivar done: fires with the L{WaitOutcome}. Cancelling it frees the slot.
+    @ivar disarmed: non-empty while only C{exit} counts. A wait that comes with an input must not be
+        answered by the end of the turn before that input.
     """
 
     until: frozenset[SessionSignal]
@@ -143,7 +145,7 @@ class ParkedWait:
     disarmed: list[bool] = field(factory=list)
 
     def arm_wait(self) -> None:
-        """Count every signal from here on."""
+        """Count every signal from now on."""
         self.disarmed.clear()
 
     def abandon_wait(self) -> None:
@@ -152,11 +154,11 @@ class ParkedWait:
         self.done.cancel()
 
     def accepts_signal(self, signal: SessionSignal) -> bool:
-        """Return whether C{signal} is waited for now."""
+        """Return true if C{signal} would be counted now."""
         return signal in self.until and (signal is SessionSignal.EXIT or not self.disarmed)
 
     def is_settled(self) -> bool:
-        """Return whether enough sessions have given their signal."""
+        """Return true if enough sessions have given their signal."""
         fired = [signal is not None for signal in self.signals.values()]
         return all(fired) if self.need_all else any(fired)
 
@@ -179,10 +181,14 @@ class ParkedSignalWaits:
         need_all: bool = False,
         armed: bool = True,
     ) -> ParkedWait:
-        """Hold a call until its sessions signal, C{timeout_ms} passed, or it is cancelled.
+        """Hold a call until its sessions give signals, C{timeout_ms} has passed, or the call is
+        cancelled.
 
-        @param sessions: by id, a signal that holds already (fleet waits), else C{None}.
-        @raise ServiceError: a cap is reached; nothing is parked.
+        @param sessions: for each session id, a signal that the session's state gives already (fleet
+            waits), or C{None}.
+        @param until: the signals to wait for.
+        @param need_all: true to wait for a signal of each session.
+        @raise ServiceError: a cap is reached; the call is not held.
         """
         give_back = self._slots.reserve_slots(sessions, owner)
         done: Deferred[WaitOutcome] = Deferred(lambda _: self._remove_wait(wait))
@@ -202,7 +208,7 @@ class ParkedSignalWaits:
         return wait
 
     def give_signal(self, session: str, signal: SessionSignal) -> None:
-        """Answer the waits for C{give_signal} of C{session}."""
+        """Answer the waits for C{signal} of C{session}."""
         for wait in tuple(self._parked.get(session, ())):
             if wait.accepts_signal(signal) and wait.signals[session] is None:
                 wait.signals[session] = signal
@@ -217,7 +223,7 @@ class ParkedSignalWaits:
             self._finish_wait(wait, ended=True, timed_out=not wait.is_settled())
 
     def count_parked(self) -> int:
-        """Return the number of taken slots, including waits for output."""
+        """Return the number of used slots, including those of waits for output."""
         return self._slots.taken
 
     def _finish_wait(

@@ -1,4 +1,4 @@
-"""Long-polling operations (protocol-waits)."""
+"""HTTP operations for long polls (protocol-waits)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
 
 
 def split_tokens(texts: list[str]) -> list[str]:
-    """Return the tokens of a list that may be repeated or separated by commas."""
+    """Return the tokens of a query parameter that may be repeated or separated by commas."""
     return [token.strip() for text in texts for token in text.split(",")]
 
 
 def parse_until(texts: list[str], field: str = "until") -> tuple[SessionSignal, ...] | None:
-    """Return the signals in C{texts}, each once, in the requested order.
+    """Return the signals in C{texts}, each once, in the requested order; C{None} if C{texts} has
+    none.
 
-    @raise ServiceError: 400 naming an unknown token.
+    @param field: name of the request field, for the error.
+    @raise ServiceError: 400 naming an unknown signal.
     """
     if not texts:
         return None
@@ -63,7 +65,7 @@ class WaitQuery(QueryParameters):
     regex: NoRegex = None
 
     def make_request(self) -> WaitRequest:
-        """Return the requested wait."""
+        """Return the wait that these query parameters request."""
         return WaitRequest(until=parse_until(self.until), timeout_ms=self.timeout, fresh=self.fresh)
 
 
@@ -133,7 +135,7 @@ class FleetWaitResponse(ResponseModel):
 
 
 class WaitRoutes:
-    """Operations C{wait}, C{wait-output} and the fleet wait."""
+    """HTTP operations C{wait}, C{wait-output} and the wait for several sessions."""
 
     def __init__(self, waiting: WaitService) -> None:
         self._waiting = waiting
@@ -166,7 +168,7 @@ class WaitRoutes:
         return _uncached_reply(FleetWaitResponse, found)
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations for waits."""
         return [
             Operation(
                 method="GET",
