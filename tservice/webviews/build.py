@@ -40,7 +40,7 @@ OWN_COOKIES = frozenset({COOKIE})
 class WebTabsFeature:
     """Interface of web tabs for other features.
 
-    @ivar views: the tabs.
+    @ivar views: service that manages the web tabs.
     """
 
     views: WebViewService
@@ -49,10 +49,11 @@ class WebTabsFeature:
 def build_webviews(
     ground: Runtime, *, access: AccessControl, own_ports: Callable[[], Sequence[int]]
 ) -> FeatureRegistration[WebTabsFeature]:
-    """Build the feature with web tabs at the service's origin and at a separate one.
+    """Build the feature. Web tabs are served at the service's origin, and at a separate one if
+    configured.
 
     @param own_ports: returns the ports that the service listens on.
-    @raise StartError: an endpoint of C{webview-listen} is invalid.
+    @raise StartError: a listen address in C{webview-listen} is invalid.
     """
     second: list[PortListener] = []
 
@@ -108,7 +109,9 @@ def build_webviews(
 
 
 def _may_run_commands(accounts: IAccounts | None, username: str) -> bool:
-    """Return true if an account may run commands without approval; a single user may."""
+    """Return true if an account may run commands without approval. A service with one user permits
+    it.
+    """
     if accounts is None:
         return True
     identity = accounts.find_identity(username)
@@ -116,7 +119,9 @@ def _may_run_commands(accounts: IAccounts | None, username: str) -> bool:
 
 
 async def _recognise_nobody(visit: AuthenticationRequest) -> None:
-    """Return no identity, where there is no sign-in: credentials are meant for the target."""
+    """Return no identity. The separate origin has no sign-in, and credentials in a request are
+    meant for the target.
+    """
 
 
 def _make_outbound(ground: Runtime, policy: EgressPolicy) -> OutboundClient:
@@ -136,7 +141,7 @@ def _build_relay(ground: Runtime, guard: WebTabGuard) -> RequestRelay:
 def _build_listener(
     ground: Runtime, access: AccessControl, doorway: CapabilityResolver, relay: RequestRelay
 ) -> PortListener:
-    """Return the listener that serves web tabs only."""
+    """Return a listener for the separate origin, which serves web tabs only."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
     entrance = CapabilityRoutes(evolve(doorway, ancestors=_page_origins, is_isolated=True), relay)
     gate = IsolatedGate(access.gate)
@@ -155,7 +160,9 @@ def _build_listener(
 
 
 def _page_origins(host: str) -> list[str]:
-    """Return the origins of the service's page: the same host name on any port."""
+    """Return the origins of the service's own page, which has the same host name on any of its
+    ports.
+    """
     found = parse_host(host)
     if found is None:
         return ["'none'"]
@@ -164,7 +171,11 @@ def _page_origins(host: str) -> list[str]:
 
 
 def _isolated_origin(second: Sequence[PortListener], host: str) -> str | None:
-    """Return the origin of the web tab listener, with the host name that the caller used."""
+    """Return the separate origin for web tabs, with the host name by which the caller reached the
+    service.
+
+    @return: C{None} if there is no separate listener.
+    """
     found = parse_host(host)
     if not second or found is None:
         return None

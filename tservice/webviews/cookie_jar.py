@@ -1,7 +1,7 @@
-"""Cookies of a target, stored for the requests of its page (protocol-webtabs).
+"""Cookies set by a target, stored on behalf of its page (protocol-webtabs).
 
-A browser sends no cookies with script requests of a page without an origin.  They are kept in
-memory, separately for each token, and end with the service.
+The page has no origin, so a browser sends no cookies with its scripts' requests. The cookies are
+kept in memory, separately for each token, until the service stops.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from tservice.core.clock import now_ms
 JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
 """Limits of tokens with cookies, of cookies of each, and of characters; the oldest go first."""
 FORWARDED_LIMIT = 20
-"""Cookies of a token that are also sent to the browser.  A browser keeps 180 for a host, whatever
-their port and path, and those of the service would be among the first to be dropped.
+"""Maximum number of cookies of a token that are also sent to the browser.
+
+A browser keeps 180 cookies for a host, for all ports and paths. It would drop the service's own
+cookies early.
 """
 
 _AGE = re.compile("-?[0-9]+")
@@ -28,11 +30,11 @@ _AGE = re.compile("-?[0-9]+")
 
 @frozen(kw_only=True)
 class TargetCookie:
-    """Cookie of a target.
+    """Cookie set by a target.
 
-    @ivar pair: C{name=value}.
-    @ivar path: path below which it is sent.
-    @ivar hidden: scripts may not read it (C{HttpOnly}).
+    @ivar pair: name and value as C{name=value}.
+    @ivar path: path below which the cookie is sent.
+    @ivar hidden: true if scripts may not read the cookie (C{HttpOnly}).
     """
 
     pair: str
@@ -41,7 +43,7 @@ class TargetCookie:
 
 
 class CookieJar:
-    """Cookies of one token."""
+    """Cookies that a target has set for one token."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
@@ -49,9 +51,10 @@ class CookieJar:
         self._forwarded: set[tuple[str, str]] = set()
 
     def store_cookie(self, header: str, refused: Collection[str] = ()) -> None:
-        """Store the cookie of a C{Set-TargetCookie} header; an invalid header is ignored.
+        """Store the cookie in a C{Set-Cookie} header. An invalid header is ignored.
 
-        @param refused: names of the service's own cookies.
+        @param header: value of the header.
+        @param refused: names of the service's own cookies, which are not stored.
         """
         pair, name, path, attributes = _parse_cookie(header)
         if not name or name in refused or len(pair) > COOKIE_BYTES:
@@ -64,9 +67,9 @@ class CookieJar:
             self._cookies.popitem(last=False)
 
     def should_forward(self, header: str) -> bool:
-        """Return true if this C{Set-TargetCookie} is forwarded to the browser: for at most
-        L{FORWARDED_LIMIT}
-        cookies.
+        """Return true if a C{Set-Cookie} header is also sent to the browser.
+
+        At most L{FORWARDED_LIMIT} different cookies are.
         """
         _, name, path, _ = _parse_cookie(header)
         if len(self._forwarded) < FORWARDED_LIMIT:
@@ -74,11 +77,13 @@ class CookieJar:
         return (name, path) in self._forwarded
 
     def cookie_header(self, path: str) -> str:
-        """Return the C{TargetCookie} header for a path of the target; empty without cookies."""
+        """Return the value of the C{Cookie} header for a path of the target; empty if no cookie
+        matches.
+        """
         return "; ".join(each.pair for each in self._matching_cookies(path))
 
     def script_cookies(self, path: str) -> str:
-        """Return the cookies that a script at that path may read."""
+        """Return the cookies that a script of the page at C{path} may read."""
         return "; ".join(each.pair for each in self._matching_cookies(path) if not each.hidden)
 
     def _matching_cookies(self, path: str) -> list[TargetCookie]:
@@ -97,14 +102,14 @@ class CookieJar:
 
 
 class CookieJars:
-    """Cookies of all tokens."""
+    """Cookie jars of all tokens."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         self._jars: OrderedDict[str, CookieJar] = OrderedDict()
 
     def get_jar(self, token: str) -> CookieJar:
-        """Return the jar of a valid token."""
+        """Return the cookie jar of a valid token, and create it if needed."""
         jar = self._jars.setdefault(token, CookieJar(self._clock))
         self._jars.move_to_end(token)
         if len(self._jars) > JARS:
@@ -113,13 +118,16 @@ class CookieJars:
 
 
 def path_matches(cookie: str, path: str) -> bool:
-    """Return true if a cookie of one path is sent to another (RFC 6265, 5.1.4)."""
+    """Return true if a cookie with the path C{cookie} is sent with a request for C{path} (RFC 6265,
+    5.1.4).
+    """
     return path == cookie or path.startswith(cookie.rstrip("/") + "/")
 
 
 def _parse_cookie(header: str) -> tuple[str, str, str, dict[str, str]]:
-    """Return the pair of a C{Set-TargetCookie}, its name (empty: invalid), its path, and all
-    attributes.
+    """Parse a C{Set-Cookie} header into name and value, name, path, and all attributes.
+
+    The name is empty if the header is invalid.
     """
     pair, *rest = (piece.strip() for piece in header.split(";"))
     name, equals, _ = pair.partition("=")

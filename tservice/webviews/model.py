@@ -1,4 +1,4 @@
-"""Record of a web tab, and pure rules (protocol-webtabs)."""
+"""Record of a web tab, and rules for its URLs (protocol-webtabs)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from attrs import frozen
 
 PREFIX = "/webview/"
 KIND = "webview"
-"""Kind of capability."""
+"""Kind of capability under which tokens for web tabs are issued."""
 MOST = 50
-"""Limit of web tabs of an owner."""
+"""Maximum number of web tabs of one account."""
 NAME_LENGTH, URL_LENGTH, ICON_LENGTH = 60, 2000, 64
 SOCKETS, REQUESTS = 8, 64
 """Limits of concurrent WebSockets and requests with one token."""
@@ -22,9 +22,9 @@ _BAD = re.compile(rb"[\x00-\x20\x7f\\]")
 
 @frozen(kw_only=True)
 class WebView:
-    """Web tab.
+    """Web tab of one account.
 
-    @ivar created_at: Unix milliseconds, as C{last_opened_at}.
+    @ivar created_at: Unix milliseconds, as for C{last_opened_at}.
     """
 
     id: str
@@ -37,7 +37,7 @@ class WebView:
 
 
 def parse_token(path: str) -> str | None:
-    """Return the token at the beginning of a path under L{PREFIX}."""
+    """Return the token at the beginning of a path below L{PREFIX}, or C{None} for other paths."""
     if not path.startswith(PREFIX):
         return None
     word = path[len(PREFIX) :].partition("/")[0]
@@ -45,7 +45,12 @@ def parse_token(path: str) -> str | None:
 
 
 def token_of_referer(referer: str | None, host: str, base: str = "") -> str | None:
-    """Return the token in a C{referer} if it names a page of this C{host}."""
+    """Return the token in a C{Referer} header, or C{None} if it is not a web tab's page on this
+    host.
+
+    @param host: value of the request's C{Host} header.
+    @param base: path prefix of the service.
+    """
     try:
         parts = urlsplit(referer or "")
     except ValueError:
@@ -56,9 +61,10 @@ def token_of_referer(referer: str | None, host: str, base: str = "") -> str | No
 
 
 def target_resource(uri: bytes, token: str) -> bytes | None:
-    """Return the path and query of C{uri} for the target, unchanged.
+    """Return the path and query of C{uri} to request from the target, unchanged.
 
-    @return: C{None} if the next reader could resolve it to a different place.
+    @return: C{None} if another parser could resolve the path to a location outside the token's
+        prefix.
     """
     path, mark, query = uri.partition(b"?")
     _, found, rest = path.partition(f"{PREFIX}{token}".encode())

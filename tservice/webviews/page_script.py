@@ -1,4 +1,6 @@
-"""Script that a page of a web tab runs before its own scripts (protocol-webtabs; pure)."""
+"""Script that is inserted into a web tab's page and runs before the page's own scripts
+(protocol-webtabs).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,11 @@ import re
 from pathlib import Path
 
 DOCUMENTS = ("document", "iframe", "frame")
-"""Values of C{Sec-Fetch-Dest} for pages."""
+"""Values of C{Sec-Fetch-Dest} that request a page."""
 
 _SCRIPT = Path(__file__).with_name("inside.js").read_text().strip().rstrip(";")
 _TOP_BYTES = 64 * 1024
-"""Bytes of a page in which its beginning is searched."""
+"""Number of bytes in which the beginning of a page is searched."""
 _PAGE_BEGINNING = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*"
     rb"(<!doctype[^>]*>)?(?:\s*<!--.*?-->)*\s*(<html\b[^>]*>)?\s*(<head\b[^>]*>)?",
@@ -22,11 +24,12 @@ _PAGE_BEGINNING = re.compile(
 def insert_script(
     page: bytes, prefix: str, origin: str, wanted: str | None, cookies: str = ""
 ) -> bytes:
-    """Return a page with the script in front of all others.
+    """Return a page with the script inserted before all other scripts.
 
     @param prefix: path prefix of the token in the service.
     @param origin: origin of the target.
-    @param wanted: C{Sec-Fetch-Dest}; without it, content is a page if it begins like one.
+    @param wanted: value of C{Sec-Fetch-Dest}. Without that header, content that begins like a page
+        counts as one.
     @param cookies: cookies of the target that scripts may read.
     """
     if wanted is not None and wanted not in DOCUMENTS:

@@ -1,7 +1,8 @@
-"""Restriction of the addresses of a web tab's host name while the tab is open (protocol-webtabs).
+"""Restriction of a web tab to the first address of its host name while the tab is open
+(protocol-webtabs).
 
-A name can change to another address while its page stays open (DNS rebinding).  A page from the
-internet could then read what only this machine and its networks should reach.
+A host name can resolve to another address while the page is open (DNS rebinding). A page from the
+internet could then read responses of servers that only this machine and its networks may reach.
 """
 
 from __future__ import annotations
@@ -17,20 +18,23 @@ NOT_THIS_MACHINE = GUARDED.refuse_more_networks(
 )
 
 MOST = 256
-"""Limit of tokens with pins, above that of tokens; the least recently used is dropped."""
+"""Maximum number of tokens with pins, larger than the number of valid tokens. The least recently
+used is dropped.
+"""
 
 
 @define
 class AddressPin:
-    """Pin of one token.
+    """Restriction of one token to addresses like that of its first connection.
 
-    @ivar narrowed: additional rules for the target's addresses; C{None}: not connected yet.
+    @ivar policy: egress policy that the target's addresses must also satisfy; C{None} before the
+        first connection.
     """
 
     policy: EgressPolicy | None = None
 
     def record_address(self, address: str) -> None:
-        """Record a connection; the first one determines the rules."""
+        """Record the address of a connection. The first one determines the policy."""
         if self.policy is None:
             found = parse_address(address)
             ways = (way for way in (PUBLIC_ONLY, NOT_THIS_MACHINE) if way.admits_address(found))
@@ -44,7 +48,7 @@ class AddressPins:
         self._pins: OrderedDict[str, AddressPin] = OrderedDict()
 
     def get_pin(self, token: str) -> AddressPin:
-        """Return the pin of a valid token."""
+        """Return the pin of a valid token, and create it if needed."""
         pin = self._pins.setdefault(token, AddressPin())
         self._pins.move_to_end(token)
         if len(self._pins) > MOST:

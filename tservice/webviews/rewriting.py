@@ -1,7 +1,7 @@
-"""Rewriting of requests and responses between a browser and a target (protocol-webtabs; pure).
+"""Rewriting of headers and contents between a browser and a target (protocol-webtabs).
 
-The target gets nothing of the service: no cookie, key, C{Authorization} or address.  The target
-cannot affect the service's origin: headers that act on the whole origin are dropped, or confined to
+The target receives nothing of the service: no cookie, key, C{Authorization} header or address. Nor
+can it affect the service's origin. Headers that apply to a whole origin are dropped, or confined to
 the path of the token.
 """
 
@@ -30,10 +30,10 @@ HOP_BY_HOP_HEADERS = frozenset(
         "http2-settings",
     }
 )
-"""Hop-by-hop headers (RFC 9110, 7.6.1)."""
+"""Names of headers that apply to one connection only (RFC 9110, 7.6.1)."""
 
 REWRITTEN = frozenset({"text/html", "text/css", "text/javascript", "application/javascript"})
-"""Media types whose root-relative addresses are rewritten."""
+"""Media types whose root-relative URLs are rewritten."""
 
 _DROPPED_REQUEST_HEADERS = HOP_BY_HOP_HEADERS | {
     "host",
@@ -86,18 +86,17 @@ _DROPPED_RESPONSE_HEADERS = HOP_BY_HOP_HEADERS | {
     "www-authenticate",
     "x-frame-options",
 }
-"""Headers that affect a whole origin, this connection, or the embedding frame."""
+"""Names of response headers that affect a whole origin, this connection, or the embedding frame."""
 _DROPPED_RESPONSE_PREFIXES = ("access-control-", "attribution-reporting-", "x-service-", "sec-")
 
 PIECE = 64 * 1024
-"""Bytes that are held, and rewritten in one reactor turn: in the worst case this takes some
-milliseconds and grows tenfold.
+"""Maximum number of bytes that are held and rewritten in one turn of the reactor.
+
+At worst this takes some milliseconds, and the content grows tenfold.
 """
 
 _ENDS = {"text/html": (b"<",), "text/css": (b"}", b";"), "text/javascript": (b"\n", b";")}
-"""Characters at which content may be cut without splitting an address; both script types share
-them.
-"""
+"""Characters after which content may be cut without splitting a URL, by media type."""
 
 _ATTRIBUTE = re.compile(
     rb"""(<[a-z][^<>]*?\s(?:src|href|action|formaction|poster|data)\s*=\s*["']?)/(?!/)""",
@@ -109,7 +108,10 @@ _COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def connection_headers(values: Iterable[str]) -> frozenset[str]:
-    """Return the headers named by C{Connection}, which are hop-by-hop too."""
+    """Return the headers listed in C{Connection}, which apply to one connection only too.
+
+    @param values: values of the C{Connection} headers.
+    """
     return frozenset(word.strip().lower() for value in values for word in value.split(","))
 
 
@@ -123,15 +125,16 @@ def request_headers(
     kept: str = "",
     apart: bool = False,
 ) -> Pairs:
-    """Return the headers for the target.
+    """Return the headers of the request to the target.
 
+    @param given: headers from the browser.
     @param origin: origin of the target, which its own pages use.
     @param prefix: path prefix of the token in the service.
-    @param cookies: names of the service's own cookies.
-    @param plain: the answer may be a page to rewrite, so no compression is requested.
-    @param kept: stored cookies of the target for the page.
-    @param apart: the request came to the web tab listener without sign-in, so an C{Authorization}
-        set by a script is meant for the target.
+    @param cookies: names of the service's own cookies, which are removed.
+    @param plain: true if the response may be rewritten, so that no compression is requested.
+    @param kept: stored cookies of the target to add.
+    @param apart: true if the request came to the separate origin. It has no sign-in, so an
+        C{Authorization} header set by a script is meant for the target.
     """
     ended = connection_headers(value for name, value in given if name.lower() == "connection")
     passed = [
@@ -161,8 +164,9 @@ def request_headers(
 
 
 def set_by_script(authorization: str) -> bool:
-    """Return true if an Authorization was set by a script of the target, not by a browser or our
-    client.
+    """Return true if a script of the page set this C{Authorization} header.
+
+    The alternatives are a browser's own sign-in and a client of the service.
     """
     scheme, _, word = authorization.strip().partition(" ")
     browsers = scheme.lower() in ("basic", "digest", "negotiate", "ntlm")
@@ -170,7 +174,7 @@ def set_by_script(authorization: str) -> bool:
 
 
 def remove_cookies(cookie: str, names: Collection[str]) -> str:
-    """Return a C{TargetCookie} header without the cookies of these names."""
+    """Return the value of a C{Cookie} header without the cookies in C{names}."""
     pieces = [piece.strip() for piece in cookie.split(";")]
     return "; ".join(
         piece for piece in pieces if piece and piece.partition("=")[0].strip() not in names
@@ -180,9 +184,10 @@ def remove_cookies(cookie: str, names: Collection[str]) -> str:
 def response_headers(
     given: Pairs, *, origin: str, asked: str, prefix: str, cookies: Collection[str]
 ) -> Pairs:
-    """Return the headers for the browser, without isolation headers and length.
+    """Return the headers of the response to the browser, without isolation headers and length.
 
-    @param asked: the URL requested from the target.
+    @param given: headers from the target.
+    @param asked: URL requested from the target.
     """
     ended = connection_headers(value for name, value in given if name.lower() == "connection")
     passed = [
@@ -201,8 +206,9 @@ def response_headers(
 
 
 def rewrite_location(location: str, origin: str, asked: str, prefix: str) -> str:
-    """Return the target of a redirect; on the target's own origin, the same place under
-    the prefix.
+    """Return the URL of a redirect. A URL on the target's origin is moved below the prefix.
+
+    @param asked: URL requested from the target, for relative redirects.
     """
     try:
         to = urljoin(asked, location)
@@ -218,7 +224,11 @@ def rewrite_location(location: str, origin: str, asked: str, prefix: str) -> str
 
 
 def confine_cookie(cookie: str, prefix: str, names: Collection[str]) -> str | None:
-    """Return a C{Set-TargetCookie} limited to the path of the token; C{None}: it is not set."""
+    """Return a C{Set-Cookie} header limited to the path of the token; C{None} if it must not be
+    sent.
+
+    @param names: names of the service's own cookies, which a target must not set.
+    """
     pair, *attributes = cookie.split(";")
     name, equals, _ = pair.partition("=")
     name = name.strip()
@@ -238,7 +248,7 @@ def confine_cookie(cookie: str, prefix: str, names: Collection[str]) -> str | No
 
 
 def rewrite_page(content: bytes, origin: str, prefix: str) -> bytes:
-    """Return a page whose root-relative and same-origin addresses lead to the prefix."""
+    """Return a page in which root-relative and same-origin URLs are moved below the prefix."""
     found = _ATTRIBUTE.sub(lambda m: m[1] + prefix.encode() + b"/", content)
     found = rewrite_script(found, prefix)
     marks = b"(?=[\"'/?#\\s>])"
@@ -247,9 +257,9 @@ def rewrite_page(content: bytes, origin: str, prefix: str) -> bytes:
 
 
 def rewrite_text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
-    """Return content whose addresses of the target lead to the prefix.
+    """Return content in which URLs of the target are moved below the prefix.
 
-    @param kind: one of L{REWRITTEN}.
+    @param kind: media type, one of L{REWRITTEN}.
     """
     if kind == "text/html":
         return rewrite_page(content, origin, prefix)
@@ -261,11 +271,11 @@ def rewrite_text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
 
 
 def chunk_length(kind: str, content: bytes | bytearray) -> int:
-    """Return how much of C{content} L{rewrite_text} can process alone: at most L{PIECE}.
+    """Return the number of bytes of C{content} to pass to L{rewrite_text} next; at most L{PIECE}.
 
-    The cut is outside of addresses if possible.
+    If possible, the chunk does not end within a URL.
 
-    @param kind: one of L{REWRITTEN}.
+    @param kind: media type, one of L{REWRITTEN}.
     """
     if len(content) <= PIECE:
         return len(content)
@@ -275,19 +285,19 @@ def chunk_length(kind: str, content: bytes | bytearray) -> int:
 
 
 def rewrite_script(content: bytes, prefix: str) -> bytes:
-    """Return a script whose root-relative imports lead to the prefix."""
+    """Return a script in which root-relative imports are moved below the prefix."""
     return _IMPORT.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
 def rewrite_style_sheet(content: bytes, prefix: str) -> bytes:
-    """Return a style sheet whose root-relative addresses lead to the prefix."""
+    """Return a style sheet in which root-relative URLs are moved below the prefix."""
     return _SHEET.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
 def preflight_headers(asked: str) -> dict[str, str]:
-    """Return the headers of a CORS preflight answer.
+    """Return the headers of the response to a CORS preflight.
 
-    @param asked: C{AccessRule-AgentControl-Request-Headers}.
+    @param asked: value of C{Access-Control-Request-Headers}.
     """
     names = [name.strip() for name in asked.split(",")]
     return {
@@ -309,9 +319,9 @@ def _referring_path(referer: str, prefix: str) -> str | None:
 
 
 def isolation_headers(ancestors: Sequence[str]) -> dict[str, str]:
-    """Return the isolation headers of every answer from a target (protocol-webtabs).
+    """Return the headers that isolate every response from a target (protocol-webtabs).
 
-    @param ancestors: origins that may frame it.
+    @param ancestors: origins that may embed the response in a frame.
     """
     return {
         "Content-Security-Policy": f"{SANDBOX}; frame-ancestors {' '.join(ancestors)}",
@@ -329,7 +339,8 @@ SANDBOX = (
     "sandbox allow-scripts allow-forms allow-modals allow-popups allow-downloads"
     " allow-pointer-lock allow-presentation"
 )
-"""Sandbox without C{allow-same-origin}: a page from a target has no origin. It reaches no cookie,
-storage, service worker or answer of the service, framed or not, and cannot navigate the top
-page.
+"""Sandbox policy without C{allow-same-origin}, so that a page from a target has no origin.
+
+Framed or not, the page can reach no cookie, storage, service worker or response of the service. Nor
+can it navigate the top page.
 """

@@ -1,4 +1,4 @@
-"""Management of web tabs: storing, probing, opening (protocol-webtabs)."""
+"""Management of web tabs: storing, probing and opening them (protocol-webtabs)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from tservice.webviews.store import WebViewStore
 from tservice.webviews.webview_responses import ProbeAnswer
 
 PROBES = 4
-"""Concurrent probes of one account."""
+"""Maximum number of concurrent probes of one account."""
 
 READ_METHODS = frozenset({"GET", "HEAD"})
-"""Methods for an account that may not access internal addresses."""
+"""HTTP methods that an account may use if it may not access internal addresses."""
 
 _NOT_THIS_SERVICE = GUARDED.refuse_more_networks(
     "127.0.0.0/8", "::1/128", rule="must not be this service itself"
@@ -49,32 +49,32 @@ class CapabilityIssuer(Protocol):
 
 @frozen(kw_only=True)
 class WebTabGuard:
-    """Rules for the targets of web tabs.
+    """Rules that decide which targets an account may access by web tabs.
 
-    @ivar own_ports: returns the ports of the service, which are refused on this machine.
-    @ivar trusts: returns true if an account may run commands on this machine anyway.  Only such
-        accounts reach loopback and private networks, where servers trust this machine.
+    @ivar own_ports: returns the ports of the service. They are refused on this machine.
+    @ivar trusts: returns true if an account may run commands on this machine anyway. Only such
+        accounts may reach loopback and private networks, where servers trust this machine.
     """
 
     own_ports: Callable[[], Collection[int]]
     trusts: Callable[[str], bool]
 
     def policy_for(self, port: int, username: str) -> EgressPolicy:
-        """Return the rules for addresses with that port, for an account (protocol-egress)."""
+        """Return the egress policy of an account for connections to a port (protocol-egress)."""
         if not self.trusts(username):
             return PUBLIC_ONLY
         return _NOT_THIS_SERVICE if port in self.own_ports() else GUARDED
 
     def check_target(self, url: str, username: str) -> EgressTarget:
-        """Return the target of C{url}.
+        """Parse C{url}, and check that the account may connect to it.
 
-        @raise EgressRefused: the account may not connect there.
+        @raise EgressRefused: the account may not connect to the target.
         """
         found = parse_target(url)
         return parse_target(url, self.policy_for(found.port, username))
 
     def allows_method(self, method: str, username: str) -> bool:
-        """Return true if an account may send a request with this method."""
+        """Return true if an account may send requests with this HTTP method."""
         return method in READ_METHODS or self.trusts(username)
 
 
@@ -82,8 +82,9 @@ class WebTabGuard:
 class WebViewDependencies:
     """Dependencies of the service.
 
-    @ivar outbound: sends probes under a policy.
-    @ivar isolated: returns the origin of the web tab listener for a Host; C{None} without one.
+    @ivar outbound: returns an HTTP client for probes under an egress policy.
+    @ivar find_isolated_origin: returns the separate origin of web tabs for a C{Host} header, or
+        C{None} if there is none.
     """
 
     clock: IReactorTime
@@ -97,8 +98,9 @@ class WebViewDependencies:
 
 
 class WebViewService:
-    """Service for web tabs. Every error is a L{ServiceError}; another user's tab is a 404, for
-    admins too.
+    """Service that manages web tabs.
+
+    Every error is a L{ServiceError}. A web tab of another account gives a 404, even for admins.
     """
 
     def __init__(self, parts: WebViewDependencies) -> None:
@@ -112,7 +114,8 @@ class WebViewService:
     def create_view(self, given: Mapping[str, Any], caller: Identity) -> WebView:
         """Create a web tab.
 
-        @raise ServiceError: 400: the address is refused; 422: the limit L{MOST} is reached.
+        @param given: fields of the request.
+        @raise ServiceError: 400 if the URL is refused; 422 if the account has L{MOST} web tabs.
         """
         self._check_url(given["url"], caller)
         if len(self.list_views(caller)) >= MOST:
@@ -132,7 +135,8 @@ class WebViewService:
     def update_view(self, view_id: str, given: Mapping[str, Any], caller: Identity) -> WebView:
         """Update the web tab. If its URL changes, close the connections to the old one.
 
-        @raise ServiceError: as in L{create_view}, and 404.
+        @param given: fields to change.
+        @raise ServiceError: 404 if there is no such tab. Other errors are those of L{create_view}.
         """
         before = self.get_view(view_id, caller)
         if "url" in given:
@@ -147,7 +151,7 @@ class WebViewService:
     def delete_view(self, view_id: str, caller: Identity) -> None:
         """Delete a web tab and close its connections.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404 if there is no such tab.
         """
         self._deps.store.delete(self.get_view(view_id, caller).id)
         self._revoke_tokens(view_id)
@@ -156,7 +160,7 @@ class WebViewService:
     def get_view(self, view_id: str, caller: Identity) -> WebView:
         """Return a web tab of the caller.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404 if there is no such tab.
         """
         view = self._deps.store.find(view_id)
         if view is None or view.owner != caller.username:
@@ -164,14 +168,15 @@ class WebViewService:
         return view
 
     def find_url(self, view_id: str) -> str | None:
-        """Return the URL of a tab; C{None}: it was removed."""
+        """Return the URL of a web tab, or C{None} if the tab was removed."""
         view = self._deps.store.find(view_id)
         return None if view is None else view.url
 
     async def probe_url(self, url: str, caller: Identity) -> ProbeAnswer:
-        """Check whether a server answers at an address.
+        """Check that a server responds at a URL.
 
-        @raise ServiceError: 400: the address is refused; 429: the caller has L{PROBES} under way.
+        @raise ServiceError: 400 if the URL is refused; 429 if the caller has L{PROBES} probes under
+            way.
         """
         target = self._check_url(url, caller)
         name = caller.username
@@ -197,9 +202,10 @@ class WebViewService:
     ) -> tuple[WebView, str, str | None]:
         """Create a token for a web tab.
 
-        @param host: host by which the caller reached the service.
-        @return: the tab; its path; its address on the web tab listener.
-        @raise ServiceError: 404; 400: the address is refused.
+        @param host: C{Host} header with which the caller reached the service.
+        @return: the web tab, its path with the token, and its URL on the separate origin; the last
+            is C{None} without such an origin.
+        @raise ServiceError: 404 if there is no such tab; 400 if the URL is refused.
         """
         view = evolve(self.get_view(view_id, caller), last_opened_at=now_ms(self._deps.clock))
         self._deps.store.save_deferred(view)

@@ -20,18 +20,18 @@ _FORGET = "DELETE FROM webviews WHERE owner = ?"
 
 
 class WebViewStore:
-    """Table C{webviews}."""
+    """Access to the database table C{webviews}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def list_owned(self, owner: str) -> list[WebView]:
-        """Return the web tabs of an owner, oldest first."""
+        """Return the web tabs of an account, oldest first."""
         sql = "SELECT * FROM webviews WHERE owner = ? ORDER BY created_at, rowid"
         return [WebView(**dict(row)) for row in self._database.query_rows(sql, (owner,))]
 
     def find(self, view_id: str) -> WebView | None:
-        """Return a web tab by id."""
+        """Return the web tab with this id, or C{None} if there is none."""
         row = self._database.query_one("SELECT * FROM webviews WHERE id = ?", (view_id,))
         return None if row is None else WebView(**dict(row))
 
@@ -43,7 +43,9 @@ class WebViewStore:
         self._database.execute(_SAVE, attrs.asdict(view))
 
     def save_deferred(self, view: WebView) -> None:
-        """Save a web tab as in L{save}; on a full disk the write is deferred."""
+        """Save a web tab as L{save} does. If the disk is full, write it later instead of
+        failing.
+        """
         self._database.execute_or_defer(("webview", view.id), _SAVE, attrs.asdict(view))
 
     def delete(self, view_id: str) -> None:
@@ -54,11 +56,13 @@ class WebViewStore:
         self._database.execute("DELETE FROM webviews WHERE id = ?", (view_id,))
 
     def delete_orphaned(self, known: Callable[[str], bool]) -> None:
-        """Delete the web tabs of removed accounts: a new account of the same name must not get
-        them.
+        """Delete the web tabs of removed accounts, so that a new account of the same name does not
+        get them.
 
-        On a full disk the deletion is deferred, and done before the name is used again: a start
-        must not need free space.
+        The service must be able to start on a full disk. The deletion is then deferred, and done
+        before the name is used again.
+
+        @param known: returns true if an account with this name exists.
         """
         for row in self._database.query_rows("SELECT DISTINCT owner FROM webviews"):
             if not known(row["owner"]):

@@ -51,5 +51,5 @@ class OpenedWebView(Payload):
 
 
 def to_response(view: WebView) -> WebViewAnswer:
-    """Return the response for a web tab."""
+    """Convert a web tab to the response model."""
     return WebViewAnswer.model_validate(view, from_attributes=True)

@@ -1,4 +1,6 @@
-"""Access to web tabs by a token, and limits of concurrent use (protocol-capabilities)."""
+"""Access to web tabs by a token in the URL, and limits of concurrent use
+(protocol-capabilities).
+"""
 
 from __future__ import annotations
 
@@ -34,11 +36,11 @@ RECOVERY = b"""<!doctype html>
 """
 FRAMES = ("iframe", "frame")
 UPGRADE = "UPGRADE"
-"""Method name that represents a WebSocket where methods are checked."""
+"""Name that represents a WebSocket in checks of the HTTP method."""
 
 
 class OpenedCapability(Protocol):
-    """Capability of a valid token."""
+    """Permission that a valid token gives."""
 
     @property
     def subject(self) -> str: ...
@@ -50,22 +52,22 @@ class OpenCapabilities(Protocol):
     """Registry of valid tokens (L{tservice.access.capabilities.CapabilityRegistry})."""
 
     def find_grant(self, kind: str, token: str) -> Any:
-        """Return the capability of a token; C{None} if it is invalid."""
+        """Return the capability of a token, or C{None} if the token is invalid."""
 
     def register_connection(self, found: Any, cut: Callable[[], object]) -> Callable[[], None]:
-        """Call C{cut} when the token becomes invalid; the returned function cancels this."""
+        """Call C{cut} when the token becomes invalid. Return a function that cancels this."""
 
 
 @frozen(kw_only=True)
 class CapabilityResolver:
     """Dependencies of the capability routes.
 
-    @ivar words: registry of valid tokens.
-    @ivar url_of: returns the saved URL of a tab; C{None}: it was removed.
-    @ivar recognise: returns the identity of a request's credentials; C{None}: there are none.
-        Wrong ones are refused.
-    @ivar ancestors: returns the origins that may frame content of a Host.
-    @ivar apart: true for the web tab listener, where there is no sign-in.
+    @ivar capabilities: registry of valid tokens.
+    @ivar url_of: returns the saved URL of a web tab, or C{None} if the tab was removed.
+    @ivar recognise: returns the identity for a request's credentials, or C{None} if there are none.
+        Wrong credentials are refused.
+    @ivar ancestors: returns the origins that may embed content in a frame, by the C{Host} header.
+    @ivar is_isolated: true for the separate origin, which has no sign-in.
     """
 
     capabilities: OpenCapabilities
@@ -84,10 +86,11 @@ class CapabilityRoutes:
         self._sockets: Counter[str] = Counter()
 
     async def handle_request(self, call: OperationCall) -> None:
-        """Handle a request with a token.
+        """Relay a request whose URL contains a token.
 
-        @raise Refusal: plain text: 403 for an invalid token, or another user's; 400 for a path that
-            leads outside; 429 for too many at a time; 502.
+        @raise HttpRefusal: in plain text. 403 for an invalid token, or that of another user; 400
+            for a path that leads outside; 429 for too many concurrent requests; 502 if the target
+            fails.
         """
         request: Any = call.request
         word = call.path["capability"]
@@ -118,11 +121,12 @@ class CapabilityRoutes:
                 await self._relay.relay_request(call, passage)
 
     def redirect_stray(self, request: ServiceRequest) -> HttpResponse | None:
-        """Return the answer to a request of a web tab's page that lost its prefix; C{None} for
-        other requests.
+        """Respond to a request from a web tab's page whose URL lacks the token's prefix.
 
-        Frames get a page that explains it.  Subresources are redirected to their place, so that
-        content of a target is never served at a path of the service.
+        Frames get a page with an explanation. Other requests are redirected to the URL below the
+        prefix, so that content of a target is never served at a path of the service.
+
+        @return: C{None} for requests that do not come from a web tab's page.
         """
         visit = request.visit
         if visit.upgrade or visit.method not in ("GET", "HEAD") or visit.path is None:

@@ -1,4 +1,4 @@
-"""Separate origin for web tabs, where nothing of the service is served."""
+"""Separate origin for web tabs, at which nothing of the service itself is served."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ _PLAIN = {
 
 @implementer(IPages)
 class EmptyPages:
-    """Page source without any pages."""
+    """Source of web pages that contains none."""
 
     def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
-        """Return no page."""
+        """Return C{None} for every path."""
         return None
 
 
 @implementer(IGate)
 class IsolatedGate:
-    """Gate of the web tab listener. Host is checked as everywhere, Origin is not: a sandboxed page
-    has none, and it is authorized by the token in the path, which no other page knows.
+    """Access checks of the separate origin for web tabs.
+
+    C{Host} is checked as usual. C{Origin} is not checked, because a sandboxed page has none. The
+    token in the path authorizes the page, and no other page knows the token.
     """
 
     def __init__(self, gate: AccessGate) -> None:
@@ -43,16 +45,16 @@ class IsolatedGate:
     def check_host_and_origin(
         self, request: ServiceRequest, method: str, path: str | None
     ) -> AuthenticationRequest:
-        """Check Host.
+        """Check the C{Host} header only.
 
-        @raise Refusal: plain 403.
+        @raise HttpRefusal: 403 in plain text.
         """
         return self._gate.check_host(request, method, path)
 
     async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
-        """Return an anonymous identity: the token in the path decides."""
+        """Return an anonymous identity, because the token in the path authorizes the request."""
         return CredentialsAccepted(identity=ANONYMOUS)
 
     def authorize_call(
@@ -62,7 +64,7 @@ class IsolatedGate:
         operation: Operation | None,
         path: Mapping[str, str],
     ) -> None:
-        """Permit everything, as tokens protect all content here."""
+        """Permit every call, because tokens protect all content of this origin."""
 
     def reauthorize_call(
         self,
@@ -71,8 +73,8 @@ class IsolatedGate:
         operation: Operation,
         path: Mapping[str, str],
     ) -> None:
-        """Permit everything; see L{authorize_call}."""
+        """Permit every call; see L{authorize_call}."""
 
     def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
-        """Return the headers of answers that do not come from a target."""
+        """Return the headers of responses that do not come from a target."""
         return _PLAIN

@@ -1,4 +1,4 @@
-"""Connection to a target whose answer is read in fair turns."""
+"""HTTP connection to a target that shares the reactor fairly while a response arrives."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tservice.core.net.http_client import BoundedHttpClient
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, FairScheduler
 
 CHUNKS = 32
-"""Chunks of a body that are read for the cost of one small frame."""
+"""Number of chunks of a response that are read in one turn."""
 
 
 class PacedConnection(BoundedHttpClient):
-    """HTTP client that yields to others while an answer arrives in very many chunks."""
+    """HTTP client that lets other connections run while a response arrives in very many chunks."""
 
     def __init__(self, turns: FairScheduler) -> None:
         """Create a client.
 
-        @param turns: scheduler of the reads.
+        @param turns: scheduler that assigns turns for reading.
         """
         super().__init__()
         self._turns = turns
@@ -31,7 +31,9 @@ class PacedConnection(BoundedHttpClient):
         self._waits = self._paused = False
 
     def request(self, request: Request) -> Deferred[IResponse]:
-        """Send a request as in the base class, but route pause and resume to this object."""
+        """Send a request as the base class does, but let this object handle pauses of the
+        response.
+        """
         answer = super().request(request)
         parser: Any = self._parser
         parser.transport._producer = self
@@ -80,7 +82,7 @@ class PacedConnection(BoundedHttpClient):
     # # -- called by the scheduler
 
     def process_share(self) -> None:
-        """Read a share of the waiting data."""
+        """Read as much of the waiting data as one turn permits."""
         self._waits = False
         self._read_share()
         self._report_usage()
@@ -101,7 +103,7 @@ class PacedConnection(BoundedHttpClient):
             self._wait_for_turn()
 
     def _report_usage(self) -> None:
-        """Report the amount read, and wait for the next turn if there is more."""
+        """Report the amount read to the scheduler, and request another turn if more data waits."""
         if self._chunks is None:
             return
         self._turns.charge_budget(1 + self._chunks.pieces // CHUNKS)
@@ -114,7 +116,7 @@ class PacedConnection(BoundedHttpClient):
         self._turns.queue_connection(self, again=again)
 
     def _read_share(self) -> bool:
-        """Read a share of the body; return true if there is more."""
+        """Read as much of the body as one turn permits. Return true if more data waits."""
         if self._parser is None or self._chunks is None:
             return False
         try:

@@ -29,24 +29,26 @@ from tservice.webviews.service import WebTabGuard
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
 FINAL = range(200, 1000)
-"""Valid statuses of a final response; browsers accept any three digits."""
+"""Valid status codes of a final response. Browsers accept any three digits."""
 BODILESS = (204, 304)
 PLAIN = (None, "document", "iframe", "frame", "script", "style", "worker")
-"""Destinations whose content may be rewritten, so that no compression is requested."""
+"""Values of C{Sec-Fetch-Dest} for content that may be rewritten. Compression is not requested for
+it.
+"""
 
 
 @frozen(kw_only=True)
 class RelayContext:
-    """Context of one relayed request.
+    """Properties of one relayed request.
 
-    @ivar resource: path and query for the target.
+    @ivar resource: path and query to request from the target.
     @ivar prefix: path prefix of the token in the service.
-    @ivar ancestors: origins that may frame the answer.
-    @ivar wanted: destination of the request (C{Sec-Fetch-Dest}).
-    @ivar jar: cookies set by the target.
+    @ivar ancestors: origins that may embed the response in a frame.
+    @ivar destination: value of the request's C{Sec-Fetch-Dest} header.
+    @ivar jar: cookies that the target has set.
     @ivar pin: restriction of the target's addresses.
-    @ivar owner: account that owns the tab.
-    @ivar apart: the request came to the web tab listener, where there is no sign-in.
+    @ivar owner: account that owns the web tab.
+    @ivar is_isolated: true if the request came to the separate origin, which has no sign-in.
     """
 
     target: EgressTarget
@@ -61,23 +63,23 @@ class RelayContext:
 
     @property
     def path(self) -> str:
-        """Path without the query."""
+        """Path to request from the target, without the query."""
         return self.resource.partition(b"?")[0].decode("ascii", "replace")
 
     @property
     def url(self) -> str:
-        """URL that is requested from the target."""
+        """URL to request from the target."""
         return f"{self.target.origin}{self.resource.decode('ascii', 'replace')}"
 
 
 @frozen(kw_only=True)
 class RequestRelay:
-    """Relay of requests.
+    """Relay of HTTP requests to targets.
 
     @ivar cookies: names of the service's own cookies.
-    @ivar jars: cookies of the targets.
-    @ivar relayed: limit of requests under way.
-    @ivar pins: restrictions of the targets' addresses.
+    @ivar jars: cookies that targets have set, by token.
+    @ivar relayed: limit of concurrent requests.
+    @ivar pins: restrictions of the targets' addresses, by token.
     """
 
     upstream: TargetConnector
@@ -88,9 +90,9 @@ class RequestRelay:
     pins: AddressPins = field(factory=AddressPins)
 
     async def relay_request(self, call: OperationCall, passage: RelayContext) -> None:
-        """Forward the request to the target, and stream its answer.
+        """Forward the request to the target, and stream the response to the browser.
 
-        @raise Refusal: plain 502 if the target gives no valid answer.
+        @raise HttpRefusal: 502 in plain text if the target sends no valid response.
         """
         method = call.request.method.decode("ascii")
         if (
@@ -113,9 +115,9 @@ class RequestRelay:
             connection.transport.abortConnection()
 
     def refuse_writing(self, method: str, passage: RelayContext) -> None:
-        """Refuse a request that may change something, if the account may only read.
+        """Refuse a request that may change something if the account may only read.
 
-        @raise Refusal: plain 403.
+        @raise HttpRefusal: 403 in plain text.
         """
         if not self.guard.allows_method(method, passage.owner):
             raise bare_refusal(
@@ -214,7 +216,7 @@ class RequestRelay:
     async def _send_rewritten(
         self, kind: str, answer: StreamedResponse, body: TargetBody, passage: RelayContext
     ) -> None:
-        """Rewrite the body chunk by chunk, and yield to the reactor in between."""
+        """Rewrite the body chunk by chunk and send it. Yield to the reactor between chunks."""
         waiting, top = bytearray(), kind == "text/html"
         while data := await body.read_chunk():
             waiting += data
@@ -247,7 +249,7 @@ class RequestRelay:
 
 
 def header_pairs(headers: Headers) -> Pairs:
-    """Return the headers as pairs."""
+    """Return the headers as pairs of name and value."""
     return [
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in headers.getAllRawHeaders()
@@ -256,7 +258,9 @@ def header_pairs(headers: Headers) -> Pairs:
 
 
 def answer_preflight(call: OperationCall, passage: RelayContext) -> None:
-    """Answer a CORS preflight of a page for its own target, whatever the target permits."""
+    """Permit a CORS preflight from a page to its own target, regardless of the target's own
+    rules.
+    """
     clear_headers(call.request)
     answer = StreamedResponse(call.request)
     asked = call.get_header("access-control-request-headers") or ""
@@ -269,7 +273,7 @@ def answer_preflight(call: OperationCall, passage: RelayContext) -> None:
 
 
 def clear_headers(request: Any) -> None:
-    """Remove the default headers of the service's own answers."""
+    """Remove the headers that the service adds to its own responses."""
     # Do not add a media type that the target did not give.
     request.defaultContentType = None
     for name in list(request.responseHeaders.getAllRawHeaders()):
@@ -277,7 +281,7 @@ def clear_headers(request: Any) -> None:
 
 
 def request_body(call: OperationCall) -> BrowserBody | None:
-    """Return the body of the request; C{None} without one."""
+    """Return the body of the request, or C{None} if it has none."""
     length = call.get_header("content-length")
     if length is not None and length.isdecimal():
         return BrowserBody(call.incoming, int(length)) if int(length) else None
@@ -286,7 +290,10 @@ def request_body(call: OperationCall) -> BrowserBody | None:
 
 
 def rewritable_type(response: Any) -> str | None:
-    """Return the media type if the content is to be rewritten, complete and not encoded."""
+    """Return the media type of a response that must be rewritten; C{None} for other responses.
+
+    Only complete responses without an encoding are rewritten.
+    """
     found = (response.headers.getRawHeaders(b"content-type") or [b""])[-1]
     kind = found.partition(b";")[0].strip().lower().decode("ascii", "replace")
     coded = response.headers.getRawHeaders(b"content-encoding")
@@ -294,9 +301,10 @@ def rewritable_type(response: Any) -> str | None:
 
 
 def rewrite_chunk(kind: str, piece: bytes, passage: RelayContext, *, top: bool) -> bytes:
-    """Return a rewritten chunk.
+    """Rewrite one chunk of a body.
 
-    @param top: the chunk begins a page, into which the script is inserted.
+    @param kind: media type, one of L{REWRITTEN}.
+    @param top: true if the chunk begins a page. The script is inserted into it.
     """
     found = rewriting.rewrite_text(kind, piece, passage.target.origin, passage.prefix)
     if not top:

@@ -1,4 +1,4 @@
-"""Limits of concurrently relayed requests and sockets, in total and for each account."""
+"""Limits of concurrently relayed requests and WebSockets, in total and for each account."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _BUSY = bare_refusal(
 
 
 class RelayLimits:
-    """Limit of relayed connections, apart from the browsers' own connections."""
+    """Limit of relayed connections, counted separately from the connections of browsers."""
 
     def __init__(self, *, shared: bool) -> None:
-        """Create limits.
+        """Create a limit.
 
-        @param shared: several accounts share them, and none may use all.
+        @param shared: true if there are several accounts, none of which may use all connections.
         """
         self._shared = shared
         self._under_way: Counter[str] = Counter()
@@ -29,8 +29,8 @@ class RelayLimits:
     def hold(self, owner: str) -> Iterator[None]:
         """Count one connection of C{owner} while the block runs.
 
-        @raise Refusal: plain 429: there are L{RELAYED}, or too many of C{owner} while others have
-            some.
+        @raise HttpRefusal: 429 in plain text if there are L{RELAYED} connections, or if C{owner}
+            has too large a share of them.
         """
         held, used = self._under_way[owner] + 1, self._under_way.total() + 1
         if used > RELAYED or (self._shared and not is_within_share(held, used, RELAYED)):

@@ -1,4 +1,4 @@
-"""Streamed bodies between a browser and a target, never held completely."""
+"""Bodies streamed between a browser and a target, which are never in memory completely."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tservice.http.transfer.request_body import IncomingBody
 
 
 class TargetBody(Protocol):
-    """Body of a target's answer, read at the pace of the browser.
+    """Body of a target's response, read as fast as the browser accepts it.
 
-    @ivar broken: the connection ended before the end of the body.
+    @ivar broken: true if the connection was lost before the end of the body.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class TargetBody(Protocol):
         self._held = IncomingBody(self._pause, self._resume, complete=False)
 
     async def read_chunk(self) -> bytes:
-        """Return received data once there is any; nothing at the end."""
+        """Wait for data and return it. Return an empty string at the end of the body."""
         return await self._held.read_data()
 
     def dataReceived(self, data: bytes) -> None:
@@ -50,16 +50,16 @@ class TargetBody(Protocol):
 
 @implementer(IBodyProducer)
 class BrowserBody:
-    """Body from a browser, read at the pace of the target.
+    """Body of a browser's request, read as fast as the target accepts it.
 
-    @ivar fault: error that stopped it.
-    @ivar answered: the target has answered, and the end of the body is not awaited.
+    @ivar fault: error that interrupted the body, or C{None}.
+    @ivar answered: true if the target has responded. The end of the body is then not awaited.
     """
 
     def __init__(self, incoming: IncomingBody, length: int | None) -> None:
-        """Create a producer.
+        """Create a producer of the request's body.
 
-        @param length: as announced; C{None}: the body is chunked.
+        @param length: length that the browser announced; C{None} if the body is chunked.
         """
         self.fault: Exception | None = None
         self.answered = False

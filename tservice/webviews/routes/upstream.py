@@ -1,4 +1,4 @@
-"""Connections to a target, restricted by the egress guard (protocol-egress)."""
+"""Connections to a target, restricted by the egress rules (protocol-egress)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ CONNECT_SECONDS = 10.0
 class TargetConnector:
     """Connector to targets.
 
-    @ivar reactor: connects and resolves names.
+    @ivar reactor: reactor for connections and name lookups.
     """
 
     reactor: Any
     guard: WebTabGuard
 
     def parse_target_url(self, url: str, owner: str) -> EgressTarget:
-        """Return the target of an account's saved URL.
+        """Parse the saved URL of an account's web tab, and check that the account may connect to
+        it.
 
-        @raise Refusal: plain 502: the account may not connect there.
+        @raise HttpRefusal: 502 in plain text if the account may not connect.
         """
         try:
             return self.guard.check_target(url, owner)
@@ -47,10 +48,10 @@ class TargetConnector:
     ) -> Any:
         """Connect to a target.
 
-        @param protocol: creates the protocol.
-        @param owner: account that owns the tab.
-        @param pin: pin of the token.
-        @raise Refusal: plain 502.
+        @param protocol: creates the Twisted protocol.
+        @param owner: account that owns the web tab.
+        @param pin: restriction of the target's addresses for this token.
+        @raise HttpRefusal: 502 in plain text if the connection failed or is not permitted.
         """
         factory = Factory.forProtocol(protocol)
         factory.noisy = False
@@ -71,10 +72,9 @@ class TargetConnector:
         return found
 
     def _is_own_service(self, transport: Any, target: EgressTarget) -> bool:
-        """Return true if a connection leads to a port of the service, by any address of this
-        machine.
+        """Return true if a connection leads to the service itself, by any address of this machine.
 
-        A connection to one's own address has the same address on both sides.
+        Such a connection has the same address on both sides.
         """
         near, far = transport.getHost(), transport.getPeer()
         same = getattr(near, "host", None) == getattr(far, "host", "")
@@ -99,5 +99,5 @@ class TargetConnector:
 
 
 def host_header(target: EgressTarget) -> bytes:
-    """Return the target's value of the Host header."""
+    """Return the value of the C{Host} header for a target."""
     return target.origin.partition("://")[2].encode()

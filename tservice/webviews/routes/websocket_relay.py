@@ -1,4 +1,4 @@
-"""WebSocket of a web tab: the handshake is checked, later bytes pass unchanged."""
+"""Relay of a web tab's WebSocket. The handshake is checked; later bytes pass unchanged."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ANSWERED = ("sec-websocket-protocol", "sec-websocket-extensions")
 
 
 class TargetSocket(Protocol):
-    """Connection to the target: first the head of its answer, then bytes.
+    """Connection to the target. It first collects the response's head, then forwards bytes.
 
-    @ivar head: fires with the head of the answer.
+    @ivar head: Deferred that fires with the head of the response.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class TargetSocket(Protocol):
 
 
 class BrowserSocket(Protocol):
-    """Connection of the browser, after the upgrade to a WebSocket."""
+    """Connection to the browser after the upgrade to a WebSocket."""
 
     def __init__(self, far: TargetSocket, head: bytes) -> None:
         self._far, self._head = far, head
@@ -103,9 +103,11 @@ class BrowserSocket(Protocol):
 async def relay_websocket(
     call: OperationCall, passage: RelayContext, upstream: TargetConnector, cookies: frozenset[str]
 ) -> None:
-    """Relay a WebSocket; it returns by cancellation at the end of the connection.
+    """Relay a WebSocket until the browser's connection ends, which cancels this coroutine.
 
-    @raise Refusal: plain 400, or 502 if the target accepts no WebSocket.
+    @param cookies: names of the service's own cookies.
+    @raise HttpRefusal: in plain text. 400 for an invalid handshake, or 502 if the target accepts no
+        WebSocket.
     """
     request: Any = call.request
     key = call.get_header("sec-websocket-key") or ""
@@ -128,7 +130,10 @@ async def relay_websocket(
 def build_handshake(
     call: OperationCall, passage: RelayContext, key: str, cookies: frozenset[str]
 ) -> bytes:
-    """Return the handshake for the target."""
+    """Return the handshake request for the target.
+
+    @param key: value of C{Sec-WebSocket-Key}.
+    """
     given = header_pairs(call.request.requestHeaders)
     passed = rewriting.request_headers(
         given,
@@ -152,9 +157,11 @@ def _header_line(name: str, value: str) -> bytes:
 
 
 def build_handshake_answer(head: bytes, key: str) -> bytes:
-    """Return the head of the answer for the browser.
+    """Check the target's handshake response, and return the response head for the browser.
 
-    @raise Refusal: plain 502: the answer is no WebSocket handshake, so its bytes cannot be trusted.
+    @param head: head of the target's response.
+    @param key: value of C{Sec-WebSocket-Key}.
+    @raise HttpRefusal: 502 in plain text if the response is not a valid WebSocket handshake.
     """
     status, *lines = head.split(b"\r\n")
     found = {}

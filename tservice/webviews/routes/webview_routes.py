@@ -23,7 +23,7 @@ from tservice.webviews.webview_responses import (
 )
 
 UPLOAD_BYTES = 1024**4
-"""Largest body of one request, which is only forwarded."""
+"""Maximum size in bytes of the body of one relayed request."""
 
 
 def _require_text(text: str) -> str:
@@ -70,7 +70,7 @@ class WebViewRoutes:
         self._views = views
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         refused, one = (ErrorCode.INVALID_INPUT,), "/api/webviews/{id}"
         return [
             _user_operation("GET", "/api/webviews", self.list_views, "List your web tabs",
@@ -117,11 +117,11 @@ class WebViewRoutes:
         return EmptyPayload()
 
     async def probe_url(self, call: OperationCall) -> ProbeAnswer:
-        """Check whether a server answers at an address."""
+        """Check that a server responds at a URL."""
         return await self._views.probe_url(call.body.url, call.identity)
 
     async def open_view(self, call: OperationCall) -> OpenedWebView:
-        """Open a web tab with a new token."""
+        """Create a token for a web tab, and return the URLs with it."""
         request: Any = call.request
         visit = request.visit
         view, path, isolated = self._views.open_view(call.id, visit.host, call.identity)
@@ -142,7 +142,7 @@ def _user_operation(
 
 
 def capability_operation(entrance: CapabilityRoutes) -> Operation:
-    """Return the operation of requests with a token."""
+    """Return the operation for requests whose URL contains a token."""
     return Operation(
         method="ANY",
         path="/webview/{capability}/{rest:path}",
