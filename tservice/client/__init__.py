@@ -1,1 +1,1 @@
-"""Python client of the service, and C{tsctl}."""
+"""Python client of the service, and the command-line program C{tsctl}."""

@@ -41,15 +41,15 @@ __all__ = [
 
 
 class Client(ApiRequests):
-    """Client of one service with the credentials of one caller.
+    """Client of one service, with the credentials of one user or token.
 
-    Each operation of the API also has a method here, such as C{get_cron_jobs}.
+    Each operation of the API is also a method of this class, such as C{get_cron_jobs}.
     """
 
     async def new(self, **fields: Unpack[CreateBody]) -> Session:
-        """Create and start a session; a lost answer is not retried.
+        """Create and start a session. The request is not retried if its response is lost.
 
-        @param fields: fields of the body: C{mode}, C{workingDir}, C{name}...
+        @param fields: fields of the request body: C{mode}, C{workingDir}, C{name}...
         @raise Unusable: the service requires a confirmation of the custom model; see C{confirmed},
             C{confirmedContext} and C{confirmedSwap} of C{customModel}.
         """
@@ -60,13 +60,14 @@ class Client(ApiRequests):
         return Session(self, made["session"], ours=True)
 
     async def sessions(self) -> list[Session]:
-        """Return every session that the caller may see."""
+        """Return every session that the user may see."""
         found = await retry_lost(self.get_sessions, self.wire.sleep)
         return [Session(self, record) for record in found]
 
     async def session(self, word: str) -> Session:
-        """Return the session with this id, unique id prefix or exact name.
+        """Return one session.
 
+        @param word: id, unique id prefix or exact name of the session.
         @raise Unusable: no session matches, or several do.
         """
         sessions = await self.sessions()
@@ -76,13 +77,23 @@ class Client(ApiRequests):
     async def wait_any(
         self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Signal]:
-        """Wait until one of the sessions gives a signal, and return the signals so far by id."""
+        """Wait until at least one of the sessions gives a signal.
+
+        @param until: signals to wait for. An empty value means the end of a turn.
+        @param timeout: maximum time to wait in seconds.
+        @return: the signals given so far, by session id.
+        """
         return await self._wait_for_signals(sessions, "any", until, timeout)
 
     async def wait_all(
         self, sessions: Iterable[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Signal]:
-        """Wait until every session has given a signal, and return those that came in time by id."""
+        """Wait until every session has given a signal.
+
+        @param until: signals to wait for. An empty value means the end of a turn.
+        @param timeout: maximum time to wait in seconds.
+        @return: the signals given in time, by session id.
+        """
         return await self._wait_for_signals(sessions, "all", until, timeout)
 
     async def _wait_for_signals(
@@ -103,8 +114,8 @@ class Client(ApiRequests):
 def connect(reactor: Any, url: str | None = None, **given: str) -> Client:
     """Return a client whose coroutines wait for Deferreds.
 
-    @param reactor: the client is used in its thread.
-    @param given: see L{where}.
+    @param reactor: reactor in whose thread the client is used.
+    @param given: as for L{where}.
     @raise Unusable: a value is invalid.
     """
     from tservice.client.wires.reactor_wire import ReactorWire
@@ -116,7 +127,7 @@ def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
     """Return a client whose coroutines wait for futures of asyncio.
 
     @param reactor: a running C{AsyncioSelectorReactor} on the caller's event loop.
-    @param given: see L{where}.
+    @param given: as for L{where}.
     @raise Unusable: a value is invalid.
     """
     from tservice.client.wires.asyncio_wire import AsyncioWire
@@ -126,11 +137,12 @@ def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
 
 
 def where(url: str | None = None, *, at: str | None = None, **given: str) -> ServiceAddress:
-    """Return the address and credentials of the service.
+    """Return the address and credentials of a service.
 
-    @param url: C{None}: taken from the environment, as by C{tsctl}.
-    @param at: a name in C{tsctl.yaml}; replaces every other source.
-    @param given: with a URL: C{token}, C{tokenFile}, C{user}, C{password}, C{fingerprint}.
+    @param url: URL of the service. C{None} takes it from the environment, as C{tsctl} does.
+    @param at: name of a service in C{tsctl.yaml}, which replaces every other source.
+    @param given: credentials for C{url}: C{token}, C{tokenFile}, C{user}, C{password},
+        C{fingerprint}.
     @raise Unusable: a value is invalid.
     """
     if url is None or at is not None:

@@ -1,6 +1,7 @@
 """Blocking client for scripts and notebooks: L{tservice.client.api} without C{await}.
 
-The same coroutines run over a wire that blocks, so that each finishes before its method returns.
+The same coroutines run over a transport that blocks, so that each finishes before its method
+returns.
 
 >>> client = connect()
 >>> with client.new(mode="shell") as session:
@@ -41,9 +42,9 @@ def _make_blocking(
 
 
 class Session:
-    """Blocking form of L{tservice.client.session.Session}.
+    """Blocking version of L{tservice.client.session.Session}.
 
-    @ivar coroutines: the session whose coroutines do the work.
+    @ivar coroutines: session object whose coroutines do the work.
     """
 
     def __init__(self, coroutines: api.Session) -> None:
@@ -82,21 +83,23 @@ class Session:
         return _iterate_blocking(self.coroutines.stream(since))
 
     def events(self, since: OutputPosition | None = None) -> Iterator[Event]:
-        """Yield the output as in L{stream}, with redraws and the end as separate events."""
+        """Yield the output of the session as events, and separate events for redraws and the
+        end.
+        """
         return _iterate_blocking(self.coroutines.events(since))
 
 
 class Client:
-    """Blocking form of L{tservice.client.api.Client}.
+    """Blocking version of L{tservice.client.api.Client}.
 
-    @ivar coroutines: every operation of the API, for L{now}.
+    @ivar coroutines: client with the coroutines of every operation, to be run by L{now}.
     """
 
     def __init__(self, coroutines: api.Client) -> None:
         self.coroutines = coroutines
 
     def now(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run one of the L{coroutines} and return its result:
+        """Run a coroutine of C{coroutines} and return its result:
         C{client.now(client.coroutines.get_me())}.
         """
         return run_synchronously(work)
@@ -106,7 +109,7 @@ class Client:
         return Session(run_synchronously(self.coroutines.new(**fields)))
 
     def sessions(self) -> list[Session]:
-        """Return every session that the caller may see."""
+        """Return every session that the user may see."""
         return [Session(each) for each in run_synchronously(self.coroutines.sessions())]
 
     def session(self, word: str) -> Session:
@@ -116,14 +119,18 @@ class Client:
     def wait_any(
         self, sessions: list[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Any]:
-        """Wait until one of the sessions gives a signal, and return the signals so far by id."""
+        """Wait until at least one of the sessions gives a signal. Return the signals so far by
+        session id.
+        """
         each = [session.coroutines for session in sessions]
         return dict(run_synchronously(self.coroutines.wait_any(each, until, timeout=timeout)))
 
     def wait_all(
         self, sessions: list[Session], until: Until = (), *, timeout: float = 60.0
     ) -> dict[str, Any]:
-        """Wait until every session has given a signal, and return those that came in time by id."""
+        """Wait until every session has given a signal. Return the signals given in time by session
+        id.
+        """
         each = [session.coroutines for session in sessions]
         return dict(run_synchronously(self.coroutines.wait_all(each, until, timeout=timeout)))
 
@@ -131,7 +138,7 @@ class Client:
 def connect(url: str | None = None, **given: str) -> Client:
     """Return a blocking client.
 
-    @param given: see L{tservice.client.api.where}.
+    @param given: as for L{tservice.client.api.where}.
     @raise Unusable: a value is invalid.
     """
     return Client(api.Client(BlockingWire(api.where(url, **given))))

@@ -1,4 +1,4 @@
-"""Base of the generated API methods."""
+"""Base class of the generated API methods."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 from urllib.parse import quote
 
 HELD_MS = 60_000
-"""Milliseconds that the service holds an answer when the request names no time (protocol-waits)."""
+"""Milliseconds for which the service delays a response if the request specifies no time
+(protocol-waits).
+"""
 
 
 class Calling(ABC):
-    """Base class of objects that send requests."""
+    """Base class of objects that send API requests."""
 
     @abstractmethod
     async def call(
@@ -23,21 +25,24 @@ class Calling(ABC):
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """Send one request and return its payload.
+        """Send one request and return the payload of the response.
 
-        @param path: the part after C{/api/v1}; the first slash is optional.
-        @param query: C{None} values are left out; lists are sent with commas.
-        @param wait_ms: time that the service was asked to hold its answer.
-        @raise ApiError: the status is no success.
-        @raise Lost: no answer arrived.
+        @param path: path after C{/api/v1}. The first slash may be left out.
+        @param query: query parameters. C{None} values are left out; lists are joined with commas.
+        @param wait_ms: milliseconds for which the service may delay its response.
+        @raise ApiError: the status is not a success.
+        @raise Lost: no response arrived.
         """
 
 
 def held_ms(asked: int | None) -> int:
-    """Return how many milliseconds the service holds an answer for C{asked}."""
+    """Return the milliseconds for which the service may delay its response.
+
+    @param asked: milliseconds that the request specifies; C{None} means the default.
+    """
     return HELD_MS if asked is None else asked
 
 
 def quoted(word: str) -> str:
-    """Return a percent-encoded path segment."""
+    """Return C{word} percent-encoded as one segment of a path."""
     return quote(word, safe="")

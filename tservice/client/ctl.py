@@ -1,7 +1,7 @@
-"""C{tsctl}: command-line client for operators and scripts; see tsctl(1).
+"""Entry point of C{tsctl}, the command-line client for operators and scripts; see tsctl(1).
 
-Modules that a command needs are imported when it runs, so that start-up costs little more than
-Python's own.
+A command's modules are imported only when it runs, so that the start costs little more than that of
+Python.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FAULTS = (Unusable, ApiError)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the program."""
+    """Run C{tsctl} and exit with its status."""
     for stream in (sys.stdout, sys.stderr):
         # Replace letters that the locale lacks instead of failing.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def run_command_line(argv: Sequence[str], shell: ShellContext) -> int:
     """Run one command and return its exit status.
 
-    @raise SystemExit: the command line is invalid, or only asks for help.
+    @raise SystemExit: the command line is invalid, or requests only help.
     """
     command, words = parse_command_line(argv)
     try:

@@ -1,4 +1,4 @@
-"""Errors of the service and of C{tsctl}.  Imports nothing heavy."""
+"""Errors of the service and of C{tsctl}. The module imports nothing that is slow to import."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import json
 from typing import Any
 
 FAULT_LENGTH = 500
-"""Characters shown of an answer that is not an envelope."""
+"""Number of characters that are shown of a response that is not an envelope."""
 
 
 class Unusable(Exception):
-    """C{tsctl} cannot do what was requested; the text is one line for a person."""
+    """Error for a request that C{tsctl} cannot fulfil. Its text is one line for the user."""
 
 
 class ApiError(Exception):
-    """Refusal by the service.
+    """Error response of the service.
 
-    @ivar status: the HTTP status.
-    @ivar code: the C{errorCode}; C{None} for plain text: 401, 403 and 429 of the gate.
+    @ivar status: HTTP status.
+    @ivar code: C{errorCode} of the response. C{None} for a plain text response with 401, 403 or
+        429, sent before the request was processed.
     """
 
     def __init__(self, status: int, code: str | None, message: str) -> None:
@@ -26,9 +27,9 @@ class ApiError(Exception):
 
 
 def unwrap_envelope(status: int, content: bytes) -> Any:
-    """Return the payload of an answer.
+    """Return the payload of a response.
 
-    @raise ApiError: the answer is no success.
+    @raise ApiError: the response is not a success.
     """
     text = content.decode("utf-8", "replace")
     try:

@@ -1,4 +1,4 @@
-"""API operations over a wire."""
+"""API operations that are sent over a transport."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tservice.client.wires.interface import Wire
 
 
 class ApiRequests(Operations):
-    """API of one service, with the credentials of one caller.
+    """API of one service, with the credentials of one user or token.
 
-    @ivar wire: transport of the requests.
+    @ivar wire: transport that sends the requests.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -26,13 +26,15 @@ class ApiRequests(Operations):
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """Send one request and return its payload; each operation also has a method."""
+        """Send one request and return its payload. Each operation of the API also has a separate
+        method.
+        """
         words = {name: _query_value(value) for name, value in (query or {}).items()}
         return await self.wire.send_request(method, path, body, words, wait_ms)
 
 
 def _query_value(value: object) -> object:
-    """Return a value as a query spells it."""
+    """Convert a value to the form that it has in a query."""
     if isinstance(value, bool):
         return int(value)
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""Retries of requests whose answer was lost."""
+"""Retries of requests whose response was lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tservice.client.link.caller import Lost
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0)
 """Seconds before each retry."""
 GATEWAY = (502, 503, 504)
-"""Statuses of a proxy that cannot reach the service."""
+"""Statuses that a proxy returns if it cannot reach the service."""
 
 T = TypeVar("T")
 
@@ -19,10 +19,11 @@ T = TypeVar("T")
 async def retry_lost(
     work: Callable[[], Awaitable[T]], sleep: Callable[[float], Awaitable[None]]
 ) -> T:
-    """Run C{work} until an answer arrives, and return its result.
+    """Run C{work} until a response arrives, and return its result.
 
-    @param work: must be idempotent, as it may run twice.
-    @raise Lost: no answer arrived in any try.
+    @param work: sends the request. It must be idempotent, as it may run several times.
+    @param sleep: waits for a number of seconds.
+    @raise Lost: no response arrived at any attempt.
     @raise ApiError: the service refused the request.
     """
     for pause in PAUSES:

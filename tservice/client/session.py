@@ -1,4 +1,4 @@
-"""Session object: type, wait, read, follow."""
+"""Session object with methods to type, wait, read, and follow output."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tservice.client.typed.terminal import (
 )
 
 LONGEST_MS = 600_000
-"""Longest wait of one request in milliseconds; a longer wait takes several requests."""
+"""Maximum time in milliseconds that one request waits. A longer wait takes several requests."""
 CLEAR = b"\x1b[H\x1b[2J\x1b[3J"
-"""Sequence before a redraw in a stream of bytes, as for a terminal."""
+"""Escape sequence that precedes a redraw in a stream of bytes, and clears the terminal."""
 
 Signal = Literal["exit", "blocked", "stop", "idle", "working"]
 YesNo = Literal["approve", "deny"]
@@ -38,13 +38,13 @@ Until = Signal | Sequence[Signal]
 
 
 class Sent(NamedTuple):
-    """Result of an input.
+    """Result of typing a prompt.
 
-    @ivar again: an earlier try had typed it, and its answer was lost.
-    @ivar signal: signal that ended the requested wait; C{None}: no signal came.
+    @ivar again: true if an earlier attempt had already typed it, and its response was lost.
+    @ivar signal: signal that ended the requested wait, or C{None} if there was none.
     @ivar opened: C{picker} if the input opened a list to choose from.
-    @ivar buffered: the session's host is offline: the input is typed when the host is back.
-    @ivar dropped: the host is offline, and there was no room to keep the input.
+    @ivar buffered: true if the session's host is offline. The input is typed when the host is back.
+    @ivar dropped: true if the host is offline and the input could not be kept.
     """
 
     again: bool
@@ -62,7 +62,10 @@ class OutputPosition(NamedTuple):
 
 
 class _InputLane:
-    """Client id with its sequence numbers; a lane has at most one send under way."""
+    """Client id with a sequence number, for inputs that are sent one after the other.
+
+    Concurrent inputs use separate lanes.
+    """
 
     def __init__(self) -> None:
         self.client_id = f"py-{uuid.uuid4().hex}"
@@ -70,18 +73,18 @@ class _InputLane:
 
 
 class Session:
-    """Handle of one session.
+    """Session of the service.
 
-    As a context manager it ends the session if L{Client.new} has created it.
+    As a context manager it ends the session, if L{Client.new} created it.
 
-    @ivar id: its id.
-    @ivar record: record as last received; L{refresh} fetches it again.
+    @ivar id: id of the session.
+    @ivar record: session record as last received. L{refresh} fetches it again.
     """
 
     def __init__(self, api: ApiRequests, record: SessionAnswer, *, ours: bool = False) -> None:
-        """Create a handle.
+        """Create an object for an existing session.
 
-        @param ours: this program has created the session.
+        @param ours: true if this program created the session.
         """
         self.id, self.record = record["id"], record
         self._api, self._ours = api, ours
@@ -95,7 +98,7 @@ class Session:
             await self.end()
 
     async def refresh(self) -> SessionAnswer:
-        """Fetch and return the current record."""
+        """Fetch the current session record, and return it."""
         self.record = await self._retry_lost(lambda: self._api.get_sessions_id(self.id))
         return self.record
 
@@ -107,13 +110,13 @@ class Session:
         timeout: float = 60.0,
         raw: bool = False,
     ) -> Sent:
-        """Type a prompt and press Enter, exactly once, however often the connection breaks.
+        """Type a prompt and press Enter, exactly once even if connections are lost.
 
-        @param wait: C{True}: wait for the signal that ends the turn; else for these signals.
-        @param timeout: longest wait in seconds.
-        @param raw: type these characters and nothing else.
-        @raise ApiError: the input was refused, and not typed unless the error says so.
-        @raise Lost: no answer arrived after many tries; the input may have been typed.
+        @param wait: C{True} to wait for the signal that ends the turn, or the signals to wait for.
+        @param timeout: maximum time to wait in seconds.
+        @param raw: true to type exactly these characters, without Enter.
+        @raise ApiError: the service refused. The input was not typed unless the error says so.
+        @raise Lost: no response arrived at any attempt. The input may have been typed.
         """
         budget = _to_milliseconds(timeout)
         lane = self._lanes.pop() if self._lanes else _InputLane()
@@ -130,18 +133,20 @@ class Session:
         return await self._build_result(found, wait, budget)
 
     async def press(self, key: str) -> None:
-        """Press a key (protocol-keys): C{Enter}, C{Escape}, C{C-c}...; not repeated if the answer
-        is lost.
+        """Press a key, such as C{Enter}, C{Escape} or C{C-c} (protocol-keys).
+
+        The request is not retried if its response is lost.
         """
         await self._api.post_sessions_id_send_key(self.id, {"key": key})
 
     async def wait(
         self, until: Until = (), *, timeout: float = 60.0, fresh: bool = False
     ) -> str | None:
-        """Wait for a signal (protocol-signals); C{None}: no signal came in time.
+        """Wait for a signal and return it; C{None} if there was none in time (protocol-signals).
 
-        @param until: signals that count; empty: the end of a turn, by the service's default.
-        @param fresh: signals that already hold do not count.
+        @param until: signals to wait for. An empty value means the end of a turn.
+        @param timeout: maximum time to wait in seconds.
+        @param fresh: true to ignore signals that were given before the call.
         """
         budget, signals = _to_milliseconds(timeout), _list_signals(until)
         while budget > 0:
@@ -160,10 +165,12 @@ class Session:
     async def wait_output(
         self, match: str, *, timeout: float = 60.0, earlier: bool = True
     ) -> str | None:
-        """Wait until the session prints a text, and return it with its surroundings, or C{None}.
+        """Wait until the session prints a text.
 
-        @param match: literal text.
-        @param earlier: text that is already on the screen counts.
+        @param match: text to wait for, not a pattern.
+        @param timeout: maximum time to wait in seconds.
+        @param earlier: true if text that is already on the screen counts.
+        @return: the text with its surroundings, or C{None} if it was not printed in time.
         """
         budget = _to_milliseconds(timeout)
         while budget > 0:
@@ -182,9 +189,9 @@ class Session:
         return None
 
     async def screen(self, lines: int | None = None) -> str:
-        """Return the contents of the terminal as text without escape sequences.
+        """Return the contents of the screen as text without escape sequences.
 
-        @param lines: return this many last lines of the history instead of the screen.
+        @param lines: number of last lines of the history to return instead of the screen.
         """
         found = await self._retry_lost(
             lambda: self._api.get_sessions_id_terminal(
@@ -196,7 +203,7 @@ class Session:
         return "\n".join(shown[-lines:] if lines else shown)
 
     async def last(self) -> str:
-        """Return the agent's last answer, from its transcript."""
+        """Return the agent's last answer, as found in its transcript."""
         found = await self._retry_lost(lambda: self._api.get_sessions_id_last_response(self.id))
         return found["text"]
 
@@ -208,26 +215,26 @@ class Session:
     async def answer(
         self, item: ApprovalItemResponse, choice: AnswerBody | YesNo = "approve"
     ) -> ApprovalAnsweredResponse:
-        """Answer a dialog, if it is still the one that C{item} shows.
+        """Answer a dialog, unless it has changed since C{item} was read.
 
-        @param choice: C{approve}, C{deny}, or a whole body.
+        @param choice: C{approve}, C{deny}, or a complete request body.
         """
         given: AnswerBody = {"action": choice} if isinstance(choice, str) else choice
         body: AnswerBody = {"expectFrame": item["frame"], **given}
         return await self._api.post_approvals_item_answer(item["id"], body)
 
     async def place(self) -> OutputPosition:
-        """Return the current output position, for L{stream} to begin at."""
+        """Return the current position in the output, from which L{stream} can begin."""
         found = await self._retry_lost(lambda: self._api.get_sessions_id_terminal(self.id))
         return OutputPosition(found["epoch"], found["offset"])
 
     async def stream(self, since: OutputPosition | None = None) -> AsyncIterator[bytes]:
-        """Yield the output until the process ends, across lost connections.
+        """Yield the output until the process ends. Lost connections are reopened.
 
-        Output that is no longer available is replaced by the whole screen, preceded by a sequence
-        that clears the old one.
+        If output is no longer available, the whole screen is sent instead, after a sequence that
+        clears the terminal.
 
-        @param since: position to begin at; C{None}: begin with the screen.
+        @param since: position to begin at. C{None} begins with the screen.
         """
         async for event in self.events(since):
             if isinstance(event, ProcessEnded):
@@ -235,10 +242,11 @@ class Session:
             yield CLEAR + event.data if isinstance(event, RedrawReceived) else event.data
 
     async def events(self, since: OutputPosition | None = None) -> AsyncIterator[Event]:
-        """Yield the output as in L{stream}, with redraws and the end as separate events.
+        """Yield the output as events, with separate events for redraws and the end.
 
-        @raise Lost: no connection could be made in many tries.
-        @raise Unusable: the stream has ended for good; also C{ApiError}.
+        @param since: position to begin at. C{None} begins with the screen.
+        @raise Lost: no connection could be opened at any attempt.
+        @raise Unusable: the stream has ended permanently. The same holds for C{ApiError}.
         """
         wire = self._api.wire
         epoch, offset = since or (None, None)
@@ -293,7 +301,9 @@ class Session:
 
 
 def _get_signal(state: SignalWaitState) -> str | None:
-    """Return the signal of a wait; a session that was removed during the wait has exited."""
+    """Return the signal that ended a wait. A session that was removed during the wait counts as
+    exited.
+    """
     found = state["signal"]
     return "exit" if found is None and state["ended"] else found
 
@@ -305,5 +315,5 @@ def _list_signals(until: Until | bool) -> list[str]:
 
 
 def _to_milliseconds(seconds: float) -> int:
-    """Return milliseconds, at least the service's minimum of a second (protocol-waits)."""
+    """Convert seconds to milliseconds, at least the minimum of one second (protocol-waits)."""
     return max(1000, round(seconds * 1000))

@@ -1,4 +1,4 @@
-"""Environment that C{tsctl} was started in, and its output there."""
+"""Environment and streams of C{tsctl}, with methods for its output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _sleep(seconds: float) -> None:
 class ShellContext(NamedTuple):
     """Environment variables and streams of C{tsctl}.
 
-    @ivar now: returns Unix seconds.
+    @ivar now: returns the time in Unix seconds.
     @ivar sleep: sleeps for a number of seconds.
     """
 
@@ -36,16 +36,16 @@ class ShellContext(NamedTuple):
     sleep: Callable[[float], None] = _sleep
 
     def print_line(self, text: str) -> None:
-        """Print a line of an answer and flush: a reader may wait for it."""
+        """Print a line of a result and flush it, because another program may wait for it."""
         print(text, file=self.out, flush=True)
 
     def print_progress(self, text: str) -> None:
-        """Print progress, if stderr is a terminal."""
+        """Print a progress message if stderr is a terminal."""
         if self.error.isatty():
             self.print_warning(text)
 
     def print_warning(self, text: str) -> None:
-        """Print a warning about an incomplete answer."""
+        """Print a warning that a result is incomplete."""
         print(f"tsctl: {safe_line(text)}", file=self.error, flush=True)
 
     def print_json(self, found: object, *, compact: bool = False) -> None:
@@ -54,13 +54,15 @@ class ShellContext(NamedTuple):
         self.print_line(safe_json(text))
 
     def print_table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Print rows of untrusted text; the first is the head."""
+        """Print a table. The cells may contain untrusted text, and the first row is the header."""
         safe = [[safe_line(cell) for cell in row] for row in rows]
         for line in format_table(safe, self.terminal_width(), self.use_colour()):
             self.print_line(line)
 
     def terminal_width(self) -> int | None:
-        """Return the columns of the output terminal; C{None} without a terminal."""
+        """Return the number of columns of the output terminal, or C{None} if the output is not a
+        terminal.
+        """
         if not self.out.isatty():
             return None
         try:
@@ -69,13 +71,18 @@ class ShellContext(NamedTuple):
             return None
 
     def use_colour(self) -> bool:
-        """Return true if answers may be coloured (no-color.org)."""
+        """Return true if the output may be coloured (no-color.org)."""
         plain = self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
         return self.out.isatty() and not plain
 
 
 def format_ago(now: float, moment_ms: int | None) -> str:
-    """Return the age of a moment: C{5s}, C{12m}, C{3h}, C{9d}; for the future C{in 3h}."""
+    """Return the age of a time: C{5s}, C{12m}, C{3h}, C{9d}. For a time in the future, return C{in
+    3h}.
+
+    @param now: current time in Unix seconds.
+    @param moment_ms: time in Unix milliseconds.
+    """
     if moment_ms is None:
         return "-"
     seconds = int(now - moment_ms / 1000)
@@ -87,6 +94,6 @@ def format_ago(now: float, moment_ms: int | None) -> str:
 
 
 def format_cell(record: Mapping[str, Any], name: str) -> str:
-    """Return a field as a table shows it."""
+    """Return the field C{name} of a record in the form for a table."""
     found = record.get(name)
     return "-" if found in (None, "") else str(found)

@@ -18,7 +18,7 @@ from tservice.core.files import write_private
 
 KEY, CERTIFICATE = "key.pem", "certificate.pem"
 LONGEST_DAYS = 825
-"""Longest validity in days that browsers accept."""
+"""Maximum validity of a certificate in days that browsers accept."""
 
 _LABEL = r"(?!-)[a-z0-9-]{1,63}(?<!-)"
 # A name whose last label has only digits is an invalid address.
@@ -26,11 +26,13 @@ _NAME = re.compile(rf"(?=.{{1,253}}\Z)(\*\.)?({_LABEL}\.)*(?![0-9]+\Z){_LABEL}",
 
 
 def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) -> str:
-    """Write L{KEY} (mode 0600) and L{CERTIFICATE} into C{folder}.
+    """Create a key and a self-signed certificate, and write L{KEY} (mode 0600) and L{CERTIFICATE}
+    into C{folder}.
 
     @param names: host names and IP addresses of the certificate.
+    @param days: validity in days.
     @param now: Unix seconds.
-    @return: the SHA-256 fingerprint, to compare with the browser's.
+    @return: the SHA-256 fingerprint, for comparison with the one in the browser.
     @raise FileExistsError: one of the files exists already.
     @raise ValueError: there is no name, or one is neither a DNS name nor an address.
     """
@@ -79,7 +81,7 @@ def _sign_certificate(
 
 
 def _alternative_name(name: str) -> x509.GeneralName:
-    """Return the subject alternative name; a DNS name may begin with C{*.}."""
+    """Return a name as subject alternative name. A DNS name may begin with C{*.}."""
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:

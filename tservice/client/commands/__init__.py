@@ -1,1 +1,1 @@
-"""Commands of C{tsctl}: their records, and one module for each group."""
+"""Commands of C{tsctl}: one module for each group, and the records that describe them."""

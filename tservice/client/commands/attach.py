@@ -10,7 +10,7 @@ from tservice.client.terminal.keys import DetachKeyFinder, parse_keys
 
 
 def attach(context: CommandContext) -> int:
-    """Run the session in this terminal until the user detaches or the process ends."""
+    """Show the session in this terminal until the user detaches or the process ends."""
     words, shell = context.words, context.shell
     keys = parse_keys(words.detach_keys)
     if not shell.input.isatty() or not shell.out.isatty():

@@ -9,7 +9,7 @@ from tservice.client.errors import Unusable
 
 
 def call(context: CommandContext) -> int:
-    """Send one API request and print the payload."""
+    """Send one API request and print the payload of the response."""
     words = context.words
     text = context.shell.input.read() if words.body == "-" else words.body
     try:

@@ -12,7 +12,7 @@ from tservice.client.terminal.safe import safe_line
 
 HEAD = ("NAME", "KIND", "SESSIONS", "MADE", "FOLDER")
 CLONE_MS = 600_000
-"""Milliseconds that a clone may take (protocol-clone)."""
+"""Milliseconds that cloning a repository may take (protocol-clone)."""
 
 
 def ls(context: CommandContext) -> int:

@@ -1,4 +1,4 @@
-"""Completion scripts for bash, zsh and fish, made from the command records.
+"""Completion scripts for bash, zsh and fish, generated from the records of the commands.
 
 A script contains no text from a service. Completion runs C{tsctl ls --json} and offers ids only.
 """
@@ -13,11 +13,13 @@ from tservice.client.commands.table import COMMANDS, GLOBAL, SIGNALS
 LIST_IDS_COMMAND = (
     'tsctl ls --json 2>/dev/null | sed -n \'s/^    "id": "\\([0-9a-f-]*\\)",*$/\\1/p\''
 )
-"""Shell command that prints one id a line; fields of a record are indented by four columns."""
+"""Shell command that prints one session id per line. It relies on the indentation of C{--json}
+output.
+"""
 
 
 def build_completion_script(shell: str) -> str:
-    """Return the completion script for a shell of C{table.SHELLS}."""
+    """Return the completion script for C{shell}, one of C{table.SHELLS}."""
     return {"bash": _bash_script, "zsh": _zsh_script, "fish": _fish_script}[shell]()
 
 
@@ -142,12 +144,12 @@ def _candidate_words(command: CommandSpec) -> str:
 
 
 def _argument_completions(command: CommandSpec) -> list[str]:
-    """Return the kind of completion for each argument, in order."""
+    """Return the kind of completion for each positional argument, in order."""
     return [option.completes or "words" for option in command.options if option.is_positional]
 
 
 def _option_names(wanted: Callable[[CommandOption], bool]) -> list[str]:
-    """Return the names of the options of all commands that match a condition."""
+    """Return the names of those options of all commands for which C{wanted} returns true."""
     options = [*GLOBAL, *(option for command in COMMANDS for option in command.options)]
     found = (option for option in options if not option.is_positional and wanted(option))
     return list(dict.fromkeys(name for option in found for name in option.names))

@@ -1,4 +1,4 @@
-"""Context that a command runs in."""
+"""Parameters that every command function receives."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from tservice.client.terminal.safe import safe_text
 
 
 class CommandContext(NamedTuple):
-    """Parsed command line, the shell where it was started, and a connection to the service."""
+    """Parsed command line, environment and streams of C{tsctl}, and access to the service."""
 
     words: Namespace
     shell: ShellContext
     caller: ApiCaller
 
     def fetch_sessions(self) -> list[dict[str, Any]]:
-        """Return every session that the caller may see."""
+        """Return every session that the user may see."""
         found: list[dict[str, Any]] = self.caller.send_request("GET", "/sessions")
         return found
 
     def find_session(self) -> dict[str, Any]:
-        """Return the session that the SESSION argument names.
+        """Return the session given by the SESSION argument.
 
         @raise Unusable: no session matches, or several do.
         """
         return pick_record(self.fetch_sessions(), self.words.session, "session")
 
     def print_result(self, record: Mapping[str, Any], text: str) -> None:
-        """Print the record with C{--json}; print C{text} otherwise, if any."""
+        """Print the record as JSON with C{--json}; otherwise print C{text}, unless it is empty."""
         if self.words.json:
             self.shell.print_json(record)
         elif text:

@@ -72,7 +72,7 @@ def put(context: CommandContext) -> int:
 
 
 def write_atomically(found: DownloadedFile, place: Path) -> None:
-    """Write the download to C{place} completely, or leave C{place} unchanged."""
+    """Write a download to the file C{place}. If writing fails, C{place} is unchanged."""
     try:
         with _open_replacement(place) as file:
             found.write_to(file)
@@ -82,7 +82,7 @@ def write_atomically(found: DownloadedFile, place: Path) -> None:
 
 @contextlib.contextmanager
 def _open_replacement(place: Path) -> Iterator[IO[bytes]]:
-    """Yield a temporary file that replaces C{place} if the block succeeds."""
+    """Open a temporary file for the block, and rename it to C{place} if the block succeeds."""
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".tsctl-", delete=False) as file:
         try:
             yield file

@@ -11,7 +11,7 @@ from tservice.client.shell import format_ago, format_cell
 HEAD = ("ID", "MODE", "CHANGED", "TITLE", "FOLDER")
 PAGE = 100
 SEARCH_LIMIT = 2_000
-"""Number of conversations that a query searches."""
+"""Maximum number of conversations that a query searches."""
 SEARCHED_FIELDS = ("id", "mode", "title", "workingDir")
 
 

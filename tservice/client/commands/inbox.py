@@ -1,4 +1,6 @@
-"""C{approvals}, C{approve}, C{deny}: requests that wait for a person (protocol-approvals)."""
+"""C{approvals}, C{approve}, C{deny}: dialogs of agents that wait for a person
+(protocol-approvals).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,11 @@ from tservice.client.shell import format_ago, format_cell
 from tservice.client.terminal.safe import safe_line, safe_text
 
 PAUSES = (0.2, 0.5, 1.5)
-"""Seconds between retries: the signal that an agent is blocked may come before its dialog is read.
-"""
+"""Seconds before each retry. An agent may be reported as blocked before its dialog was read."""
 
 
 def approvals(context: CommandContext) -> int:
-    """List the approval inbox."""
+    """List the dialogs in the approval inbox."""
     found = context.caller.send_request("GET", "/approvals")["approvals"]
     if context.words.json:
         context.shell.print_json(found)
@@ -36,12 +37,12 @@ def approvals(context: CommandContext) -> int:
 
 
 def approve(context: CommandContext) -> int:
-    """Approve a dialog, or choose the given option."""
+    """Approve a dialog, or choose the option given on the command line."""
     return _answer_dialog(context, "approve")
 
 
 def deny(context: CommandContext) -> int:
-    """Deny a dialog, or choose the given option."""
+    """Deny a dialog, or choose the option given on the command line."""
     return _answer_dialog(context, "deny")
 
 

@@ -10,7 +10,7 @@ from tservice.client.shell import ShellContext
 
 
 def find_data_folder(words: Namespace, shell: ShellContext) -> Path:
-    """Return the service's data folder: the option, else the environment variable, else the
+    """Return the service's data folder, from the option, the environment variable or the
     default.
     """
     given = words.data_dir or shell.environ.get("SERVICE_DATA_DIR")
@@ -18,7 +18,7 @@ def find_data_folder(words: Namespace, shell: ShellContext) -> Path:
 
 
 def doctor(words: Namespace, shell: ShellContext) -> int:
-    """Check the programs of this host."""
+    """Check that this host has the programs that the service needs."""
     from tservice.doctor.interfaces import report_host
 
     folder = find_data_folder(words, shell)
@@ -27,7 +27,7 @@ def doctor(words: Namespace, shell: ShellContext) -> int:
 
 
 def tls(words: Namespace, shell: ShellContext) -> int:
-    """Create a key and a certificate."""
+    """Create a key and a self-signed certificate."""
     from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
     from tservice.core.files import FileError
 

@@ -1,4 +1,4 @@
-"""C{mcp}: MCP tools for agents (protocol-mcp-tools)."""
+"""C{mcp}: run an MCP server for agents on standard input and output (protocol-mcp-tools)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mcp(context: CommandContext) -> int:
-    """Serve MCP until the input ends."""
+    """Run the MCP server until the end of the input."""
     from tservice.client.mcp.protocol import RpcServer
     from tservice.client.mcp.stdio import StdioServer
     from tservice.client.mcp.tools import offered_tools
@@ -33,8 +33,9 @@ def mcp(context: CommandContext) -> int:
 
 
 def _parse_scopes(text: str | None) -> frozenset[str] | None:
-    """Return the scopes of a comma-separated list.
+    """Parse a comma-separated list of scopes.
 
+    @return: C{None} if C{text} is C{None}, so that all tools are offered.
     @raise Unusable: a scope is unknown.
     """
     if text is None:

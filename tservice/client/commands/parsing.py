@@ -23,14 +23,14 @@ GROUPS = {
     "cron": "scheduled jobs",
     "files": "files of a workspace",
 }
-"""Help texts by the first word of two-word commands."""
+"""Help texts of command groups by the first word, such as C{files} of C{files get}."""
 
 
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 class _OneLineErrorParser(argparse.ArgumentParser):
-    """Argument parser that reports an error in one line, like every other error of C{tsctl}."""
+    """Argument parser that prints an error as one line, as for all errors of C{tsctl}."""
 
     def error(self, message: str) -> NoReturn:
         print(f"tsctl: {safe_line(message)} (see {self.prog} --help)", file=sys.stderr)
@@ -38,9 +38,9 @@ class _OneLineErrorParser(argparse.ArgumentParser):
 
 
 def parse_command_line(argv: Sequence[str]) -> tuple[CommandSpec, argparse.Namespace]:
-    """Return the command and its parsed arguments.
+    """Parse the command line, and return the command and its arguments.
 
-    @raise SystemExit: 0 after help or the version, L{USAGE} after an error.
+    @raise SystemExit: 0 after printing help or the version, L{USAGE} after an error.
     """
     words = build_parser().parse_args(_normalize_arguments(argv))
     return words.record, words
@@ -119,9 +119,9 @@ def _parse_number(text: str) -> int:
 def _normalize_arguments(argv: Sequence[str]) -> list[str]:
     """Return the command line in an order that argparse accepts.
 
-    Options move before arguments: argparse would treat a missing optional argument as absent at the
-    first option. An option with an optional value gets a C{=}, so that the next word is not taken
-    for its value.
+    Options are moved before arguments: argparse would treat a missing optional argument as absent
+    at the first option. An option with an optional value gets a C{=}, so that argparse does not use
+    the next word as its value.
     """
     start = 0
     while start < len(argv) and argv[start].startswith("-"):
@@ -154,5 +154,5 @@ def _move_options_first(command: CommandSpec, argv: Sequence[str]) -> list[str]:
 
 
 def _options_with_values(options: Sequence[CommandOption]) -> set[str]:
-    """Return the names of options whose value is the next word."""
+    """Return the names of options whose value is the following word."""
     return {name for option in options if option.value and not option.bare for name in option.names}

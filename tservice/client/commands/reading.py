@@ -12,7 +12,7 @@ from tservice.client.terminal.safe import safe_text
 
 
 def read(context: CommandContext) -> int:
-    """Print the screen, and the history if requested."""
+    """Print the screen of a session, and its history if requested."""
     words = context.words
     found = _fetch_terminal(context, context.find_session()["id"], words.full, words.lines)
     if words.json:
@@ -24,7 +24,7 @@ def read(context: CommandContext) -> int:
 
 
 def last(context: CommandContext) -> int:
-    """Print the agent's last answer."""
+    """Print the last answer of a session's agent."""
     path = session_path(context.find_session()["id"], "/last-response")
     found = context.caller.send_request("GET", path)
     context.print_result(found, safe_text(found["text"]))
@@ -32,7 +32,7 @@ def last(context: CommandContext) -> int:
 
 
 def tail(context: CommandContext) -> int:
-    """Print the last lines, and follow the stream if requested."""
+    """Print the last lines of a session's output, and new output if requested."""
     words = context.words
     session = context.find_session()
     found = _fetch_terminal(context, session["id"], False, words.lines)
@@ -74,7 +74,12 @@ def _describe_staleness(at: int | None) -> str:
 
 
 def _split_lines(buffer: str, ansi: bool) -> list[str]:
-    """Return the lines without the empty end of the screen and the cursor movement back."""
+    """Split a terminal's contents into lines.
+
+    The empty end of the screen, and the final sequence that moves the cursor back, are removed.
+
+    @param ansi: true if C{buffer} contains escape sequences.
+    """
     text = buffer.replace("\r\n", "\n") if ansi else safe_text(buffer.replace("\r", ""))
     return [line.rstrip() for line in text.rstrip().split("\n")]
 

@@ -1,4 +1,4 @@
-"""Records of commands, from which the parser, completion and manual page are made."""
+"""Records that describe commands. The parser, the completion and the manual page use them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import NamedTuple
 class CommandOption(NamedTuple):
     """Argument or option of a command.
 
-    @ivar names: a single word without a dash for an argument.
-    @ivar value: placeholder of the option's value; empty for a switch.
-    @ivar help: a sentence without its full stop.
-    @ivar number: the value is a whole number of at least 1.
-    @ivar bare: the value is optional, and can be given by C{=} only.
-    @ivar repeat: for an argument: C{?} when optional, C{+} for one or more.
-    @ivar apart: options of a command with the same text here are mutually exclusive.
-    @ivar dest: attribute name in the parsed arguments, if it differs from the option's name.
-    @ivar completes: kind of completion: C{session}, C{folder}, C{file}, C{signals}, or words.
+    @ivar names: names of an option; a single name without a dash for an argument.
+    @ivar value: placeholder of the option's value in the help. Empty for a switch.
+    @ivar help: help text, a sentence without the full stop.
+    @ivar number: true if the value is a whole number of at least 1.
+    @ivar bare: true if the value is optional. It can then be given with C{=} only.
+    @ivar repeat: for an argument, C{?} if it is optional, or C{+} for one or more.
+    @ivar apart: name of a group of mutually exclusive options; empty if there is none.
+    @ivar dest: name in the parsed arguments, if it differs from the option's name.
+    @ivar completes: kind of completion: C{session}, C{folder}, C{file}, C{signals}, or the possible
+        values.
     """
 
     names: tuple[str, ...]
@@ -38,18 +39,19 @@ class CommandOption(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Attribute name in the parsed arguments."""
+        """Name of the value in the parsed arguments."""
         return self.dest or self.names[-1].lstrip("-").replace("-", "_").lower()
 
 
 class CommandSpec(NamedTuple):
-    """Record of one command.
+    """Record that describes one command.
 
-    @ivar words: its name, of one or two words.
-    @ivar does: C{file:function} in this folder; imported when it is run.
-    @ivar help: one-line summary.
+    @ivar words: name of the command, one or two words.
+    @ivar does: function to run as C{file:function} in this folder. It is imported when the command
+        is run.
+    @ivar help: summary in one line.
     @ivar about: further text for the manual page.
-    @ivar local: the command runs without a service.
+    @ivar local: true if the command needs no service.
     """
 
     words: tuple[str, ...]
@@ -62,5 +64,5 @@ class CommandSpec(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Command name as typed."""
+        """Name of the command as the user types it."""
         return " ".join(self.words)

@@ -1,4 +1,4 @@
-"""C{ls}, C{new}, C{kill}, C{start}, C{rename}."""
+"""C{ls}, C{new}, C{kill}, C{start}, C{rename}: commands that manage sessions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from tservice.client.terminal.safe import safe_line
 
 HEAD = ("ID", "STATUS", "MODE", "NAME", "MODEL", "ACTIVE", "FOLDER")
 SHORT = 8
-"""Characters of an id in a table."""
+"""Number of characters of a session id in a table."""
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 _BRANCH = "└ "
 CHANGE_PREFIXES = ("init", "session:")
-"""Prefixes of the events after which the session list may have changed."""
+"""Prefixes of the events after which the list of sessions is printed again."""
 
 
 def ls(context: CommandContext) -> int:
-    """List the sessions, once or after each change."""
+    """List the sessions, once or again after each change."""
     if context.words.watch:
         _watch_sessions(context)
     elif context.words.json:
@@ -35,7 +35,7 @@ def ls(context: CommandContext) -> int:
 
 
 def new(context: CommandContext) -> int:
-    """Create and start a session; type its prompt and wait if requested."""
+    """Create and start a session. If requested, type a prompt and wait for a signal."""
     words, shell = context.words, context.shell
     answer = context.caller.send_request("POST", "/sessions", _build_body(context))
     made = answer["session"]
@@ -59,7 +59,7 @@ def new(context: CommandContext) -> int:
 
 
 def kill(context: CommandContext) -> int:
-    """End and remove sessions, after all names were looked up."""
+    """End and remove sessions. If a name is unknown, no session is removed."""
     known = context.fetch_sessions()
     found = [pick_record(known, word, "session")["id"] for word in context.words.session]
     for session_id in dict.fromkeys(found):
@@ -140,9 +140,9 @@ def _build_rows(shell: ShellContext, sessions: Sequence[dict[str, Any]]) -> list
 
 
 def build_tree(sessions: Sequence[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
-    """Return the sessions in order, each followed by its children, with their depths.
+    """Return the sessions with their depth in the tree, each followed by its children.
 
-    A session whose parent is missing becomes a root.
+    A session whose parent is missing is a root.
     """
     known = {session["id"] for session in sessions}
     below: dict[str | None, list[dict[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""C{skill}: text that teaches an agent to drive sessions (protocol-skill).  It is printed only."""
+"""C{skill}: print a text that teaches an agent to drive sessions (protocol-skill)."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ SECTION = "## Sessions that outlive a turn: tservice\n\n"
 
 
 def skill(words: Namespace, shell: ShellContext) -> int:
-    """Print the skill file or the section."""
+    """Print the skill file, or the section for an instruction file."""
     shell.print_line((SECTION if words.agents else HEAD) + BODY.rstrip())
     return 0

@@ -1,5 +1,6 @@
-"""Table of all commands (protocol-tsctl).  It contains data only, as each start of C{tsctl} reads
-it.
+"""Table of all commands (protocol-tsctl).
+
+The module contains data only, because every start of C{tsctl} imports it.
 """
 
 from __future__ import annotations

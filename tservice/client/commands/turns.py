@@ -1,4 +1,4 @@
-"""C{send} and C{wait}: prompts and the signals that end their turns (protocol-input,
+"""C{send} and C{wait}: type prompts, and wait for the signals that end their turns (protocol-input,
 protocol-waits).
 """
 
@@ -16,16 +16,16 @@ from tservice.client.shell import BROKEN
 from tservice.client.terminal.safe import safe_line
 
 LONGEST_MS = 600_000
-"""Longest wait of one request in milliseconds; a longer wait takes several requests."""
+"""Maximum time in milliseconds that one request waits. A longer wait takes several requests."""
 TRIES = 3
-"""Number of times that a prompt is sent when answers are lost; the service types it once."""
+"""Number of times that a prompt is sent if responses are lost. The service types it only once."""
 
 
 class InputSpec(NamedTuple):
-    """Text to type.
+    """Text to type into a session.
 
-    @ivar until: signals to wait for; empty for the service's default; C{None} for no wait.
-    @ivar raw: type exactly these characters, without Enter.
+    @ivar until: signals to wait for. Empty means the service's default, and C{None} means no wait.
+    @ivar raw: true to type exactly these characters, without Enter.
     """
 
     text: str
@@ -34,7 +34,7 @@ class InputSpec(NamedTuple):
 
 
 def send(context: CommandContext) -> int:
-    """Type text; with C{--wait} print the signal."""
+    """Type text into a session. With C{--wait}, print the signal that ends the turn."""
     words = context.words
     session = context.find_session()
     text = _read_text(context)
@@ -46,7 +46,9 @@ def send(context: CommandContext) -> int:
 
 
 def wait(context: CommandContext) -> int:
-    """Wait for sessions and print the signals, with the id first when there are several."""
+    """Wait for sessions and print their signals. With several sessions, each line begins with the
+    id.
+    """
     words = context.words
     known = context.fetch_sessions()
     ids = [pick_record(known, word, "session")["id"] for word in words.session]
@@ -62,9 +64,9 @@ def wait(context: CommandContext) -> int:
 
 
 def deliver_input(context: CommandContext, session_id: str, typing: InputSpec) -> dict[str, Any]:
-    """Type a prompt exactly once, and wait if requested.
+    """Type a prompt exactly once, and wait for a signal if requested.
 
-    @return: the service's answer, with C{signal} where a wait gave one.
+    @return: the service's response, with C{signal} if the wait ended with one.
     """
     budget = context.words.timeout * 1000
     body: dict[str, Any] = {
@@ -96,7 +98,10 @@ def deliver_input(context: CommandContext, session_id: str, typing: InputSpec) -
 
 
 def wait_for_one(context: CommandContext, session_id: str, until: str) -> dict[str, Any]:
-    """Wait for C{--timeout} at most, and return the answer with its C{signal} or C{None}."""
+    """Wait for a signal, at most for the time in C{--timeout}.
+
+    @return: the service's response. Its C{signal} is C{None} if there was no signal in time.
+    """
     return _wait_for_signal(context, session_id, until, context.words.timeout * 1000)
 
 
@@ -138,7 +143,9 @@ def _wait_for_many(context: CommandContext, ids: Sequence[str]) -> dict[str, str
 
 
 def _get_signal(answer: Mapping[str, Any]) -> str | None:
-    """Return the signal of an answer; a session that was removed during the wait has exited."""
+    """Return the signal in a response. A session that was removed during the wait counts as
+    exited.
+    """
     state = answer["wait"]
     found: str | None = state.get("signal")
     return "exit" if found is None and state.get("ended") else found

@@ -1,3 +1,3 @@
-"""Blocking connections of C{tsctl} to a service: addresses, requests, streams.  Standard library
-only.
+"""Blocking access of C{tsctl} to a service: addresses, requests and streams, by the standard
+library only.
 """

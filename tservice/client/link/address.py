@@ -1,7 +1,7 @@
-"""Address and credentials of a service, from the environment or by name from C{tsctl.yaml}.
+"""Address and credentials of a service, from the environment or from C{tsctl.yaml}.
 
-Records here are named tuples: C{tsctl} starts often, and attrs alone takes longer to import than
-most commands take to run.
+Records are named tuples: C{tsctl} is started often, and importing attrs takes longer than most
+commands.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ DEFAULT_USER = "admin"
 CONFIG = Path(".config/tservice/tsctl.yaml")
 """Path of the configuration file below the home folder."""
 KEYS = ("url", "token", "tokenFile", "user", "password", "fingerprint")
-"""Keys of one service in the file."""
+"""Keys with which C{tsctl.yaml} describes one service."""
 
 _FINGERPRINT = re.compile(r"[0-9A-Fa-f]{64}")
 _HEADER = re.compile(r"[\x21-\x7e]+")
 
 
 class ServiceAddress(NamedTuple):
-    """Address of a service and credentials for it.
+    """Address of a service, and credentials for it.
 
-    @ivar host: host of the URL; C{localhost} over a unix socket.
-    @ivar base: the path before C{/api}, without its last slash.
-    @ivar unix: path of the socket; empty for TCP.
-    @ivar authorization: value of the header; empty for none.
-    @ivar fingerprint: SHA-256 of the only accepted certificate; empty: the usual checks.
+    @ivar host: host of the URL. C{localhost} if a unix socket is used.
+    @ivar base: path of the URL before C{/api}, without a slash at the end.
+    @ivar unix: path of the unix socket. Empty for TCP.
+    @ivar authorization: value of the C{Authorization} header. Empty for none.
+    @ivar fingerprint: SHA-256 of the only accepted certificate. Empty means the usual checks.
     """
 
     host: str
@@ -48,10 +48,10 @@ class ServiceAddress(NamedTuple):
 def address_from_environment(
     environ: Mapping[str, str], home: Path, name: str | None = None
 ) -> ServiceAddress:
-    """Return the service to talk to.
+    """Return the address and credentials of the service to use.
 
-    @param name: entry of the file. The environment is ignored then, so that the token of one
-        service is never sent to another.
+    @param name: name of a service in C{tsctl.yaml}. The environment is then ignored, so that the
+        token of one service is never sent to another.
     @raise Unusable: a value is invalid, or the file cannot be used.
     """
     if name is not None:
@@ -68,7 +68,7 @@ def address_from_environment(
 
 
 def address_from_mapping(words: Mapping[str, str], home: Path) -> ServiceAddress:
-    """Return the service that a program describes by L{KEYS}.
+    """Return the address and credentials that a program gives under L{KEYS}.
 
     @raise Unusable: a value is invalid, or a key is unknown.
     """
@@ -108,7 +108,7 @@ def _read_services(path: Path) -> dict[str, dict[str, str]]:
 
 
 def _read_private(path: Path) -> str:
-    """Read a file that must be readable by its owner only."""
+    """Read a file with a secret, which no other user may be able to read."""
     from tservice.core.files import FileError, read_text
 
     try:
@@ -155,8 +155,9 @@ def _parse_url(url: str, prefix: str) -> ServiceAddress:
 
 
 def _build_authorization(words: Mapping[str, str], prefix: str, home: Path) -> str:
-    """Return the Authorization header: a token wins over a login, and its file over the token
-    itself.
+    """Return the value of the C{Authorization} header.
+
+    A token takes precedence over user and password, and a token file over a token.
     """
     token = words.get("token", "")
     if words.get("tokenFile"):
@@ -176,5 +177,5 @@ def _build_authorization(words: Mapping[str, str], prefix: str, home: Path) -> s
 
 
 def _display_key(prefix: str, key: str) -> str:
-    """Return the setting's name as the user wrote it."""
+    """Return the name of a setting in the form in which the user wrote it, for an error text."""
     return f"{prefix}{key.upper()}" if prefix == "TSCTL_" else f"{prefix}{key}"

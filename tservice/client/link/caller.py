@@ -1,4 +1,4 @@
-"""Sequential API requests, each on a separate connection."""
+"""Sequential API requests, each over a separate connection."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from tservice.client.link.address import ServiceAddress
 from tservice.client.link.connection import HttpConnection, explain_error
 
 TIMEOUT = 60.0
-"""Seconds to wait for an answer, plus the requested wait."""
+"""Seconds to wait for a response, in addition to the time that the request asks the service to
+wait.
+"""
 SILENCE = 90.0
-"""Seconds without a line before an event stream is given up; the service sends heartbeats."""
+"""Seconds without a line after which an event stream counts as lost. The service sends
+heartbeats.
+"""
 BOUND = 64 * 1024 * 1024
-"""Largest answer in bytes; the longest is a terminal's history of 32 MB."""
+"""Maximum size of a response in bytes. The largest is a terminal's history of 32 MB."""
 LINE_BOUND = 4 * 1024 * 1024
-"""Longest line of the event stream in bytes."""
+"""Maximum length of a line of the event stream in bytes."""
 
 
 CUT_SHORT = "the answer was cut short"
 
 
 class Lost(Unusable):
-    """The service could not be reached, or its answer was lost."""
+    """Error for a service that could not be reached, or a response that was lost."""
 
 
 class ApiCaller:
@@ -44,12 +48,12 @@ class ApiCaller:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """Send one request and return its payload.
+        """Send one request and return the payload of the response.
 
-        @param path: the part after C{/api/v1}; the first slash is optional.
-        @param wait_ms: time that the service was asked to hold its answer.
-        @raise ApiError: the status is no success.
-        @raise Lost: no answer arrived.
+        @param path: path after C{/api/v1}. The first slash may be left out.
+        @param wait_ms: milliseconds for which the service may delay its response.
+        @raise ApiError: the status is not a success.
+        @raise Lost: no response arrived.
         """
         content = None if body is None else json.dumps(body).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
@@ -75,7 +79,8 @@ class ApiCaller:
         return unwrap_envelope(answer.status, found)
 
     def iterate_events(self) -> Iterator[tuple[str, Any]]:
-        """Yield names and payloads of the event stream (protocol-sse), without terminal output.
+        """Yield the names and payloads of the service's events, without terminal output
+        (protocol-sse).
 
         @raise Lost: the stream ended.
         """
@@ -109,10 +114,10 @@ class ApiCaller:
 
 
 def check_complete(status: int, content: bytes, marked: bool) -> None:
-    """Check that an answer is complete: its end may be a broken connection.
+    """Check that a response is complete, because a lost connection looks like its end.
 
-    @param marked: the end was announced.
-    @raise Lost: the answer is incomplete.
+    @param marked: true if the response announced its end, for example by its length.
+    @raise Lost: the response is incomplete.
     """
     if marked or status // 100 != 2:
         return
@@ -123,7 +128,7 @@ def check_complete(status: int, content: bytes, marked: bool) -> None:
 
 
 def build_target(path: str, query: Mapping[str, object] | None) -> str:
-    """Return the request target from the service's root on.
+    """Return the request target: the API path and the query.
 
     @raise Unusable: the path is not percent-encoded.
     """
@@ -136,7 +141,10 @@ def build_target(path: str, query: Mapping[str, object] | None) -> str:
 
 
 def session_path(session_id: str, rest: str = "") -> str:
-    """Return the path of a session's operation."""
+    """Return the path of an operation on a session.
+
+    @param rest: path after the session id.
+    """
     return f"/sessions/{quote(session_id, safe='')}{rest}"
 
 

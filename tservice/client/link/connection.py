@@ -1,6 +1,4 @@
-"""Connection to a service: TCP, TLS with the usual checks or a pinned certificate, or a unix
-socket.
-"""
+"""Connection to a service by TCP, TLS or a unix socket. A certificate can be pinned."""
 
 from __future__ import annotations
 
@@ -13,14 +11,15 @@ from tservice.client.errors import Unusable
 from tservice.client.link.address import ServiceAddress
 
 PATIENCE = 15.0
-"""Seconds for a connection, including TLS."""
+"""Seconds that opening a connection may take, including TLS."""
 DEAD_AFTER = 20
-"""Seconds after which the kernel closes a TCP connection whose peer does not answer."""
+"""Seconds after which the kernel closes a TCP connection whose peer does not respond."""
 
 
 class HttpConnection(http.client.HTTPConnection):
-    """HTTP connection to an L{ServiceAddress}, which checks the peer's certificate before it sends
-    anything.
+    """HTTP connection to a L{ServiceAddress}.
+
+    The peer's certificate is checked before anything is sent.
     """
 
     def __init__(self, address: ServiceAddress, timeout: float) -> None:
@@ -28,15 +27,15 @@ class HttpConnection(http.client.HTTPConnection):
         self._address = address
 
     def connect(self) -> None:
-        """Connect within L{PATIENCE}."""
+        """Connect to the service within L{PATIENCE} seconds."""
         self.sock = open_socket(self._address)
         self.sock.settimeout(self.timeout)
 
 
 def open_socket(address: ServiceAddress, patience: float = PATIENCE) -> socket.socket:
-    """Return a connected socket with a time-out of C{patience} seconds.
+    """Connect to a service, and return the socket with a time-out of C{patience} seconds.
 
-    @raise OSError: the service cannot be reached; also C{ssl.SSLError}.
+    @raise OSError: the service cannot be reached. C{ssl.SSLError} is a subclass.
     @raise Unusable: the certificate is not the pinned one.
     """
     plain = _open_plain_socket(address, patience)
@@ -56,7 +55,7 @@ def open_socket(address: ServiceAddress, patience: float = PATIENCE) -> socket.s
 
 
 def explain_error(error: Exception, address: ServiceAddress) -> str:
-    """Return a one-line explanation why a request failed."""
+    """Return one line that explains why a request failed."""
     if isinstance(error, ssl.SSLCertVerificationError):
         if error.verify_code in (62, 64):  # X509_V_ERR_HOSTNAME_MISMATCH, _IP_ADDRESS_MISMATCH
             return "the service's certificate is not for the name in TSCTL_URL"
@@ -95,7 +94,7 @@ def _open_plain_socket(address: ServiceAddress, patience: float) -> socket.socke
 
 
 def _set_keepalive(plain: socket.socket) -> None:
-    """Let the kernel detect a peer that vanished."""
+    """Make the kernel detect a peer that vanished without closing the connection."""
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_AFTER // 2)

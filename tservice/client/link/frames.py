@@ -1,4 +1,4 @@
-"""Client-side WebSocket frames (RFC 6455).  Pure functions."""
+"""Client side of WebSocket frames (RFC 6455)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import NamedTuple
 TEXT, BINARY, CLOSE, PING, PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 CONTINUATION = 0x0
 BOUND = 64 * 1024 * 1024
-"""Largest message in bytes: a snapshot holds the whole history of a terminal."""
+"""Maximum size of a message in bytes. A snapshot contains the whole history of a terminal."""
 
 _FIN, _RESERVED, _MASKED = 0x80, 0x70, 0x80
 
 
 class FrameError(Exception):
-    """A received frame violates the protocol."""
+    """Error for a received frame that violates the protocol."""
 
 
 class ReceivedMessage(NamedTuple):
-    """Complete message."""
+    """Complete message received from the service."""
 
     kind: int
     payload: bytes
@@ -28,7 +28,8 @@ class ReceivedMessage(NamedTuple):
 def encode_frame(kind: int, payload: bytes, key: bytes) -> bytes:
     """Return one masked frame.
 
-    @param key: four random bytes.
+    @param kind: opcode of the frame.
+    @param key: masking key of four random bytes.
     """
     size = len(payload)
     if size < 126:
@@ -43,7 +44,7 @@ def encode_frame(kind: int, payload: bytes, key: bytes) -> bytes:
 
 
 class FrameDecoder:
-    """Decoder that assembles messages from received chunks."""
+    """Decoder that assembles messages from chunks of received data."""
 
     def __init__(self) -> None:
         self._data = bytearray()

@@ -8,16 +8,17 @@ from typing import Any
 from tservice.client.errors import Unusable
 
 SHORTEST = 4
-"""Least characters of an id prefix."""
+"""Minimum number of characters of an id prefix."""
 LISTED = 8
-"""Candidates that an error lists."""
+"""Maximum number of candidates that an error lists."""
 
 
 def pick_record(records: Sequence[Mapping[str, Any]], word: str, kind: str) -> dict[str, Any]:
-    """Return the one record that C{word} names; an id wins over names.
+    """Return the record whose id, unique id prefix or name is C{word}. An id takes precedence over
+    names.
 
-    @param kind: name of the record type, for the error.
-    @raise Unusable: no record matches, or several do, which are listed.
+    @param kind: kind of the records, for the error text.
+    @raise Unusable: no record matches, or several do. The text lists them.
     """
     for record in records:
         if record["id"] == word:

@@ -1,5 +1,6 @@
-"""Terminal stream of a session across connections: output by offset, input by number
-(protocol-websocket).
+"""Terminal stream of a session that survives lost connections (protocol-websocket).
+
+Output is resumed by offset, and input is numbered.
 """
 
 from __future__ import annotations
@@ -25,31 +26,31 @@ FINAL_CLOSE_CODES = {
     4008: "too many terminals are open on this session",
     4010: "another terminal replaced this one",
 }
-"""Close codes after which another connection would fail in the same way."""
+"""Close codes after which another connection would fail for the same reason, with explanations."""
 REMOVED_CLOSE_CODE = 4009
-"""Close code: the session was removed."""
+"""Close code which states that the session was removed."""
 REFUSED_STATUSES = (400, 401, 403, 404)
-"""Statuses after which a retry would be refused too."""
+"""HTTP statuses after which a retry would be refused too."""
 UNACKNOWLEDGED = 65536
-"""Characters of unacknowledged input above which no more is accepted."""
+"""Number of characters of unacknowledged input above which no more input is accepted."""
 
 
 class OutputReceived(NamedTuple):
-    """Bytes that the session printed, without a gap before them."""
+    """Output of the session that directly follows the output before it."""
 
     data: bytes
 
 
 class RedrawReceived(NamedTuple):
-    """Complete terminal contents, sent when earlier output is unknown or too large."""
+    """Complete contents of the terminal, sent if earlier output is missing or too large."""
 
     data: bytes
 
 
 class ProcessEnded(NamedTuple):
-    """The process has ended.
+    """Event for the end of the session's process.
 
-    @ivar status: its exit status, where known.
+    @ivar status: exit status of the process, or C{None} if it is unknown.
     """
 
     status: int | None
@@ -59,9 +60,9 @@ Event = OutputReceived | RedrawReceived | ProcessEnded
 
 
 class TerminalConnection:
-    """Stream of one session's terminal.
+    """Terminal stream of one session.
 
-    @ivar socket: the connection; C{None} while disconnected.
+    @ivar socket: WebSocket of the stream, or C{None} while disconnected.
     """
 
     def __init__(
@@ -73,7 +74,8 @@ class TerminalConnection:
     ) -> None:
         """Prepare a stream without connecting it.
 
-        @param epoch: with C{offset}: where to begin, as returned by a terminal read.
+        @param epoch: together with C{offset}, the output position to begin at, as returned by a
+            terminal read. C{None} begins with the whole screen.
         """
         self._address, self._id = address, session_id
         self._epoch, self._offset = epoch, offset
@@ -86,8 +88,10 @@ class TerminalConnection:
     def connect(self, patience: float = PATIENCE) -> None:
         """Connect, and resend unacknowledged input.
 
-        @raise Lost: a later try may succeed.
-        @raise ApiError: a later try will not succeed; also L{Unusable}.
+        @param patience: seconds that connecting may take.
+        @raise Lost: the connection failed, and a later attempt may succeed.
+        @raise ApiError: the service refused, and so would a later attempt. The same holds for
+            L{Unusable}.
         """
         self.close()
         query: dict[str, object] = {"cid": self._cid}
@@ -106,7 +110,7 @@ class TerminalConnection:
             self._send_message({"t": "i", "d": text, "seq": seq})
 
     def close(self) -> None:
-        """Close the connection, if any."""
+        """Close the connection if it is open."""
         if self.socket is not None:
             self.socket.close()
             self.socket = None
@@ -117,9 +121,9 @@ class TerminalConnection:
         return sum(map(len, self._sent.values())) < UNACKNOWLEDGED
 
     def type_text(self, text: str) -> None:
-        """Type this text exactly once, now or after the next L{connect}.
+        """Type C{text} exactly once, now or after the next L{connect}.
 
-        @raise Lost: the connection broke; the text is kept.
+        @raise Lost: the connection was lost. The text is kept.
         """
         self._seq += 1
         self._sent[self._seq] = text
@@ -128,7 +132,7 @@ class TerminalConnection:
     def request_size(self, cols: int, rows: int) -> None:
         """Request a terminal size, now and after each L{connect}.
 
-        @raise Lost: the connection broke.
+        @raise Lost: the connection was lost.
         """
         self._size = cols, rows
         self._send_message({"t": "z", "c": min(cols, 500), "r": min(rows, 200), "v": "desktop"})
@@ -136,8 +140,8 @@ class TerminalConnection:
     def receive_events(self) -> Iterator[Event]:
         """Yield the events received so far.
 
-        @raise Lost: the connection broke; L{connect} continues from there.
-        @raise Unusable: the stream has ended for good.
+        @raise Lost: the connection was lost. After L{connect} the stream continues without a gap.
+        @raise Unusable: the stream has ended permanently.
         """
         if self.socket is None:
             return

@@ -1,4 +1,4 @@
-"""File bodies, received from a service and sent to it in chunks."""
+"""Downloads from and uploads to a service, in chunks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PIECE = 256 * 1024
 
 
 class DownloadedFile:
-    """File that is being downloaded.
+    """Download in progress.
 
-    @ivar name: file name given by the service, without any folder.
+    @ivar name: file name that the service gives, without any folder.
     """
 
     def __init__(self, answer: http.client.HTTPResponse, address: ServiceAddress) -> None:
@@ -29,9 +29,9 @@ class DownloadedFile:
         self.name = _parse_filename(answer.headers.get("Content-Disposition", ""))
 
     def write_to(self, file: IO[bytes]) -> int:
-        """Write the file to C{file}, and return its size in bytes.
+        """Write the rest of the download to C{file}, and return the size in bytes.
 
-        @raise Lost: the transfer was cut.
+        @raise Lost: the connection was lost before the end.
         @raise OSError: C{file} cannot be written.
         """
         size = 0
@@ -51,10 +51,10 @@ class DownloadedFile:
 def open_download(
     address: ServiceAddress, path: str, query: Mapping[str, object]
 ) -> Iterator[DownloadedFile]:
-    """Request a file.
+    """Request a file, and yield the download for the block.
 
     @raise ApiError: the service refused.
-    @raise Lost: no answer arrived.
+    @raise Lost: no response arrived.
     """
     with contextlib.closing(HttpConnection(address, TIMEOUT)) as connection:
         with _translate_errors(address):
@@ -68,11 +68,12 @@ def open_download(
 
 
 def upload_files(address: ServiceAddress, path: str, field: str, files: Sequence[Path]) -> Any:
-    """Send C{files} as one form, and return the payload of the answer.
+    """Send C{files} as one form, and return the payload of the response.
 
+    @param field: name of the form field.
     @raise Unusable: a file cannot be read.
     @raise ApiError: the service refused.
-    @raise Lost: no answer arrived.
+    @raise Lost: no response arrived.
     """
     boundary = secrets.token_hex(16)
     with contextlib.ExitStack() as held:
@@ -130,7 +131,7 @@ def _open_file(path: Path) -> IO[bytes]:
 
 
 def _parse_filename(disposition: str) -> str:
-    """Return a safe file name from a header, every character of which comes from the service."""
+    """Return a safe file name from a C{Content-Disposition} header, which may contain anything."""
     from email.message import Message
 
     message = Message()

@@ -1,4 +1,4 @@
-"""WebSocket to the service: opened in a blocking way, then read and written without blocking."""
+"""WebSocket to the service. Opening it blocks; reading and writing do not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
 
 
 class WebSocket:
-    """Open WebSocket. Its methods never block; the creator has to close it.
+    """Open WebSocket whose methods never block. Its creator has to close it.
 
     @ivar unsent: bytes that the operating system has not accepted yet.
     """
@@ -38,9 +38,9 @@ class WebSocket:
     def __init__(self, address: ServiceAddress, target: str, patience: float) -> None:
         """Connect and perform the handshake.
 
-        @param target: path and query from the service's root on.
-        @param patience: seconds for each step.
-        @raise ApiError: the service refuses.
+        @param target: path and query of the request.
+        @param patience: seconds that each step may take.
+        @raise ApiError: the service refused.
         @raise Lost: the service cannot be reached.
         """
         self._address = address
@@ -66,13 +66,13 @@ class WebSocket:
 
     @property
     def has_pending_data(self) -> bool:
-        """True if data can be received that a selector does not see."""
+        """True if received data waits in TLS buffers, where a selector does not see it."""
         return bool(self._early) or (
             isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
         )
 
     def receive_messages(self) -> Iterator[ReceivedMessage]:
-        """Yield the messages received so far, and answer pings.
+        """Yield the messages received so far, and respond to pings.
 
         @raise Lost: the connection has ended.
         """
@@ -87,7 +87,7 @@ class WebSocket:
                 yield message
 
     def send_text(self, text: str) -> None:
-        """Send a message, now or by a later L{flush}.
+        """Send a text message. Bytes that do not fit are sent by a later L{flush}.
 
         @raise Lost: the connection has ended.
         """
@@ -130,7 +130,9 @@ class WebSocket:
             raise Lost(f"the service sends {error}") from None
 
     def _shake_hands(self, target: str) -> bytes:
-        """Perform the handshake, and return the bytes received after the answer's head."""
+        """Perform the handshake. Return the bytes that were received after the head of the
+        response.
+        """
         key = base64.b64encode(secrets.token_bytes(16))
         self._socket.sendall(self._build_request(target, key.decode()))
         head, early = self._read_head()

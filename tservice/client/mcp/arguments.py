@@ -1,6 +1,6 @@
 """Arguments of the tools (protocol-mcp-tools).
 
-The models serve for both the published schema and the check.
+The models define the published schema, and validate calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Feature of the MCP server over HTTP."""
+"""Construction of the MCP server over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from tservice.runtime.runtime import Runtime
 
 
 def build_mcp_server(ground: Runtime, calls: OperationCaller) -> FeatureRegistration[McpRoutes]:
-    """Build the feature with the C{/mcp} routes."""
+    """Build the feature with the C{/mcp} routes.
+
+    @param calls: calls operations of the service.
+    """
     connections = McpConnections(ground.reactor, ground.random)
     routes = McpRoutes(connections, calls, ground.hub, ground.reactor)
     return FeatureRegistration(

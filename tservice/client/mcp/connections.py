@@ -1,4 +1,4 @@
-"""Connections of MCP clients over HTTP: a limited number of session ids."""
+"""Connections of MCP clients over HTTP, identified by MCP session ids. Their number is limited."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.identity import Identity
 
 MAX_CONNECTIONS = 256
-"""Limit of simultaneous connections."""
+"""Maximum number of open connections."""
 MAX_PER_OWNER = 32
-"""Connections of one person or token; a further connection ends the oldest."""
+"""Maximum number of connections of one user or token. A further connection ends the oldest."""
 IDLE_SECONDS = 6 * 3600.0
-"""Seconds without a request and without a stream after which a connection ends."""
+"""Seconds without a request and without an open stream after which a connection ends."""
 
 
 class NotificationSink(Protocol):
-    """Receiver of a connection's notifications."""
+    """Stream to which a connection's notifications are written."""
 
     def write_bytes(self, data: bytes) -> None:
-        """Send data in order."""
+        """Send data after all earlier data."""
 
     def end_stream(self) -> None:
-        """Stop sending."""
+        """End the stream."""
 
 
 @define(eq=False)
 class McpConnection:
-    """Connection of one client.
+    """Connection of one MCP client.
 
-    @ivar who: the person, and the token if there is one.
-    @ivar seen: time of the last request, in seconds of the reactor's clock.
-    @ivar version: the agreed revision of MCP; C{""} before the agreement.
-    @ivar quiet: the client wants no notices.
-    @ivar told: receiver of its notifications, C{None} while it does not listen.
+    @ivar owner: user name, and the token if the client uses one.
+    @ivar last_used: time of the last request, in seconds of the reactor's clock.
+    @ivar version: revision of MCP that was agreed on; empty before the agreement.
+    @ivar is_quiet: true if the client wants no notices.
+    @ivar sink: stream for notifications, or C{None} while the client has none open.
     """
 
     key: str
@@ -49,7 +49,7 @@ class McpConnection:
 
 
 class McpConnections:
-    """Open connections, ordered by last use with the oldest first."""
+    """Registry of open connections, from the least to the most recently used."""
 
     def __init__(self, clock: IReactorTime, random: Callable[[int], bytes]) -> None:
         self._clock, self._random = clock, random
@@ -59,7 +59,7 @@ class McpConnections:
         return len(self._open)
 
     def open(self, identity: Identity) -> McpConnection:
-        """Open a connection; older connections may be ended for it."""
+        """Open a connection. If a limit is reached, an older connection is ended."""
         self._end_idle()
         who = owner_of(identity)
         own = [each for each in self._open.values() if each.owner == who]
@@ -72,7 +72,9 @@ class McpConnections:
         return made
 
     def find(self, key: str, identity: Identity) -> McpConnection | None:
-        """Return the connection with this id if it belongs to the caller, and mark it as used."""
+        """Return the caller's connection with this id, and mark it as used; C{None} if there is
+        none.
+        """
         self._end_idle()
         found = self._open.get(key)
         if found is None or found.owner != owner_of(identity):
@@ -87,7 +89,7 @@ class McpConnections:
             self._remove_connection(found)
 
     def find_listening(self) -> list[McpConnection]:
-        """Return the connections that receive notifications."""
+        """Return the connections with an open stream for notifications."""
         return [each for each in self._open.values() if each.sink is not None]
 
     def end_all(self) -> None:
@@ -96,8 +98,9 @@ class McpConnections:
             self._remove_connection(each)
 
     def _make_room(self) -> None:
-        """End a connection of the user with the most. A user with many tokens must not push out
-        others.
+        """End a connection of the user who has the most.
+
+        A user with many tokens must not displace the connections of others.
         """
         names = Counter(each.owner[0] for each in self._open.values())
         [(most, _)] = names.most_common(1)
@@ -116,5 +119,5 @@ class McpConnections:
 
 
 def owner_of(identity: Identity) -> tuple[str, str | None]:
-    """Return the owner of a connection: user name and token."""
+    """Return the owner of a connection: the user name, and the token or C{None}."""
     return identity.username, identity.token

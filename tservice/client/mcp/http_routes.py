@@ -1,4 +1,4 @@
-"""C{/mcp}: MCP over HTTP (protocol-mcp-http), with the tools of L{tservice.client.mcp}."""
+"""C{/mcp}: MCP over HTTP with the tools of L{tservice.client.mcp} (protocol-mcp-http)."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from tservice.http.request import ServiceRequest
 PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 BODY_LIMIT = JSON_BODY_LIMIT
-"""Largest message in bytes: it has room for the longest text of a tool, escaped."""
+"""Maximum size of a message in bytes. The longest text of a tool fits, even if escaped."""
 _NO_ANSWER = RawReply(content=b"", content_type="", status=202)
 
 
 class OperationCaller(Protocol):
-    """Caller of service operations on behalf of an incoming call."""
+    """Function object that calls service operations with the permissions of an incoming call."""
 
     def call_operation(
         self,
@@ -65,7 +65,10 @@ class OperationCaller(Protocol):
         body: object,
         query: Mapping[str, object] | None,
     ) -> Awaitable[Any]:
-        """Call one operation and return its payload."""
+        """Call one operation and return its payload.
+
+        @param outer: incoming call, whose identity is used.
+        """
 
 
 class McpRoutes:
@@ -86,7 +89,7 @@ class McpRoutes:
         self._heartbeat.clock = clock
 
     async def handle_post(self, call: OperationCall) -> RawReply:
-        """Answer one message, or a batch of messages."""
+        """Process one message or a batch of messages, and return the reply."""
         _check_version(call)
         request = cast(ServiceRequest, call.request)
         if (call.get_header("content-type") or "").partition(";")[0].strip() != "application/json":
@@ -113,7 +116,7 @@ class McpRoutes:
         return RawReply(content=answer, headers={SESSION: connection.key})
 
     async def _answer_initialize(self, call: OperationCall, asked: Asked) -> RawReply:
-        """Answer C{initialize}, and open a connection unless it is refused."""
+        """Process an C{initialize} request, and open a connection if it succeeds."""
         answer = await self._make_server(call).answer_request(asked)
         if "result" not in answer:
             return RawReply(content=answer)
@@ -122,7 +125,7 @@ class McpRoutes:
         return RawReply(content=answer, headers={SESSION: connection.key})
 
     async def _answer_batch(self, call: OperationCall, batch: Sequence[object]) -> RawReply:
-        """Answer all requests of a batch, which run concurrently.
+        """Process all requests of a batch concurrently, and return the replies.
 
         @raise RpcError: the connection's revision has no batches, or the batch is empty.
         """
@@ -141,7 +144,7 @@ class McpRoutes:
     async def _answer_request(
         self, call: OperationCall, connection: McpConnection, asked: Asked | RpcError
     ) -> Message:
-        """Answer one request of a connection."""
+        """Process one request of a connection, and return the reply."""
         if isinstance(asked, RpcError):
             return error_response(asked.key, asked)
         answer = await self._make_server(call).answer_request(asked)
@@ -180,12 +183,12 @@ class McpRoutes:
                 request.unregisterProducer()
 
     async def end_connection(self, call: OperationCall) -> EmptyPayload:
-        """End a connection."""
+        """End the connection in the C{Mcp-Session-Id} header."""
         self._connections.end_connection(self._find_connection(call))
         return EmptyPayload()
 
     def close(self) -> None:
-        """End all connections and stop listening to events."""
+        """End all connections, and stop observing events."""
         self._unsubscribe()
         self._connections.end_all()
         if self._heartbeat.running:
@@ -243,7 +246,7 @@ class McpRoutes:
             self._heartbeat.stop()
 
     def operations(self) -> list[Operation]:
-        """Return the operations of the routes."""
+        """Return the operations of these routes."""
         common: dict[str, Any] = {
             "path": PATH,
             "access": AccessRule.USER,
@@ -281,14 +284,14 @@ class McpRoutes:
 
 
 def _to_api_error(error: ServiceError) -> ApiError:
-    """Return the error that a client of the API would get."""
+    """Convert an error of the service to the error that an API client gets."""
     return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
 
 async def read_message(raw: bytes, clock: IReactorTime) -> object:
-    """Return the JSON value of a body, under the rules of any JSON body (L{parse_json_yielding}).
+    """Parse the JSON of a body under the same limits as any JSON body (L{parse_json_yielding}).
 
-    @raise RpcError: the body breaks them.
+    @raise RpcError: the body is invalid or exceeds a limit.
     """
     try:
         found: object = await parse_json_yielding(raw, clock)

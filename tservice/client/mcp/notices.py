@@ -1,4 +1,4 @@
-"""Notices to MCP clients about approvals that appear or are resolved (protocol-mcp-notices)."""
+"""Notices that inform MCP clients when approvals appear or are resolved (protocol-mcp-notices)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from tservice.client.mcp.protocol import Message
 
 NOTICE_EVENTS = frozenset({"approval:pending", "approval:resolved"})
-"""Names of the events that are reported. They are plain strings, as the stdio program starts
-without the event hub.
+"""Names of the events that cause notices.
+
+They are plain strings, so that the stdio program need not import the event hub.
 """
 QUIETER_LEVELS = frozenset({"warning", "error", "critical", "alert", "emergency"})
-"""Log levels above the level of a notice."""
+"""Log levels above that of a notice. A client that requests one of them gets no notices."""
 
 
 def excludes_notices(level: object) -> bool:
-    """Return true if a client that asks for messages from C{level} on gets no notices."""
+    """Return true if a client that requests messages from C{level} upwards gets no notices."""
     return isinstance(level, str) and level in QUIETER_LEVELS
 
 

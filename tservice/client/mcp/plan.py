@@ -1,7 +1,7 @@
-"""Plans of tools: sequences of requests to the service, and their result.
+"""Plans of tools. A plan is a sequence of API requests, followed by a result.
 
-A plan knows no connection. The caller sends each request that it yields, and passes the payload
-back.
+A plan does not send requests itself. The caller sends each request that the plan yields, and passes
+the payload back.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from tservice.client.link.caller import Lost
 
 
 class PlannedRequest(NamedTuple):
-    """Request to the API.
+    """API request of a plan.
 
-    @ivar path: the part after C{/api/v1}.
-    @ivar wait_ms: time that the service is asked to hold its answer.
-    @ivar tries: number of times it is sent when its answer is lost; above one only for idempotent
-        requests.
+    @ivar path: path after C{/api/v1}.
+    @ivar wait_ms: milliseconds for which the service may delay its response.
+    @ivar tries: number of times that the request is sent if its response is lost. Only an
+        idempotent request may have more than one.
     """
 
     method: str
@@ -36,11 +36,11 @@ Sender = Callable[[PlannedRequest], Awaitable[Any]]
 
 
 async def run_plan(plan: Plan, send: Sender) -> dict[str, Any]:
-    """Run a plan and return its result.
+    """Send the requests of a plan, and return the plan's result.
 
-    @param send: returns the payload of one request.
+    @param send: sends one request and returns its payload.
     @raise ApiError: the service refused a request.
-    @raise Lost: an answer was lost in every try.
+    @raise Lost: a response was lost at every attempt.
     """
     try:
         ask = next(plan)

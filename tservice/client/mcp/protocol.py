@@ -1,7 +1,7 @@
-"""The Model Context Protocol over JSON-RPC 2.0: parsing and answering messages.
+"""Model Context Protocol over JSON-RPC 2.0: parsing requests and building replies.
 
-The official package is not used: it supports asyncio only, takes most of a second to import, and
-does not answer bad JSON as protocol-mcp-tools requires.
+The official package is not used. It supports asyncio only, takes most of a second to import, and
+handles bad JSON differently from protocol-mcp-tools.
 """
 
 from __future__ import annotations
@@ -24,21 +24,25 @@ from tservice.client.mcp.tools import McpTool
 VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
 """Supported revisions of the protocol, newest first."""
 BATCHES = "2025-03-26"
-"""The only revision with batches; the next one removed them."""
+"""Only revision that has batches. The next one removed them."""
 
 BAD_JSON, BAD_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
 BAD_ARGUMENTS, BROKEN, UNKNOWN_RESOURCE = -32602, -32603, -32002
 
 LONGEST_KEY = 256
-"""Longest request id in characters; the answer repeats it."""
+"""Maximum length of a request id in characters. Replies repeat the id."""
 MOST_IN_BATCH = 100
-"""Messages of a batch that are carried out; each later request is refused by its id."""
+"""Maximum number of messages of a batch that are processed. Further requests are refused one by
+one.
+"""
 MOST_CALLS = 16
-"""Service calls that one batch makes, or one client at the same time."""
+"""Maximum number of service calls in one batch, or of concurrent calls of one client."""
 MOST_ARGUMENTS = 32
-"""Limit of arguments, above that of any tool: validation would report each unknown argument."""
+"""Maximum number of arguments in a call. No tool has as many, and each unknown argument costs an
+error message.
+"""
 _QUOTED_LENGTH = 64
-"""Characters of a caller's text in an error message: the text may be as long as a message."""
+"""Number of characters of a client's text that an error message repeats."""
 
 INSTRUCTIONS = """\
 Drive shells and coding agents that live in sessions of tservice; a session goes on when you leave.
@@ -52,10 +56,10 @@ Key = str | int | float
 
 
 class RpcError(Exception):
-    """Error of the protocol.
+    """Error of the protocol, which is sent to the client.
 
-    @ivar code: code of JSON-RPC.
-    @ivar key: id of the answered request; C{None} where the id could not be read.
+    @ivar code: error code of JSON-RPC.
+    @ivar key: id of the request, or C{None} if it could not be read.
     """
 
     def __init__(self, code: int, message: str, key: Key | None = None) -> None:
@@ -64,9 +68,9 @@ class RpcError(Exception):
 
 
 class RpcRequest(NamedTuple):
-    """Request that must be answered.
+    """Request that requires a reply.
 
-    @ivar key: its C{id}.
+    @ivar key: C{id} of the request.
     """
 
     key: Key
@@ -75,7 +79,7 @@ class RpcRequest(NamedTuple):
 
 
 def parse_message(line: str | bytes) -> RpcRequest | None:
-    """Return the request in one message; C{None}: a notification or a response.
+    """Parse one message. Return the request, or C{None} for a notification or a response.
 
     @raise RpcError: the message is invalid.
     """
@@ -83,9 +87,9 @@ def parse_message(line: str | bytes) -> RpcRequest | None:
 
 
 def decode_json(line: str | bytes) -> object:
-    """Return the JSON value in a line.
+    """Parse the JSON value in a line.
 
-    @raise RpcError: the line is not valid JSON; C{NaN} and the infinities are invalid too.
+    @raise RpcError: the line is not valid JSON. C{NaN} and the infinities are invalid too.
     """
     try:
         found: object = json.loads(line, parse_constant=_refuse_constant)
@@ -95,9 +99,10 @@ def decode_json(line: str | bytes) -> object:
 
 
 def validate_message(found: object) -> RpcRequest | None:
-    """Return the request in a parsed message; C{None}: a notification or a response.
+    """Validate a message. Return the request, or C{None} for a notification or a response.
 
-    @raise RpcError: the message is invalid; the error has the id if the request has one.
+    @param found: parsed JSON value.
+    @raise RpcError: the message is invalid. The error has the id of the request if there is one.
     """
     if not isinstance(found, dict):
         raise RpcError(BAD_REQUEST, "a message is one object with jsonrpc 2.0")
@@ -121,11 +126,12 @@ def validate_message(found: object) -> RpcRequest | None:
 
 
 def validate_batch(batch: Sequence[object], version: str | None) -> list[RpcRequest | RpcError]:
-    """Return the requests of a batch in order, each to be carried out or refused.
+    """Validate a batch. Return its requests in order, with an error in place of each that is
+    refused.
 
     Notifications and responses are left out.
 
-    @param version: the revision agreed on by the connection; C{None} before the agreement.
+    @param version: revision that the connection agreed on; C{None} before the agreement.
     @raise RpcError: the revision has no batches, or the batch is empty.
     """
     if version != BATCHES:
@@ -160,12 +166,12 @@ def _validate_entry(message: object, has_room: bool) -> RpcRequest | RpcError | 
 
 
 def calls_service(method: str) -> bool:
-    """Return true if a method calls the service and may wait."""
+    """Return true if processing this MCP method calls the service, and may therefore take time."""
     return method == "tools/call" or method.startswith("resources/")
 
 
 def _get_key(message: Mapping[str, Any]) -> Key | None:
-    """Return the id if an answer can repeat it."""
+    """Return the id of a message if a reply can repeat it, otherwise C{None}."""
     key = message.get("id")
     if isinstance(key, bool) or not isinstance(key, str | int | float):
         return None
@@ -183,16 +189,16 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 class RpcServer:
-    """Server that answers requests.
+    """Server that processes requests and returns replies.
 
     @param tools: offered tools by name.
-    @param send: returns the payload of one request to the service.
+    @param send: sends one API request and returns its payload.
     """
 
     def __init__(self, tools: Mapping[str, McpTool], send: Sender, notices: bool = False) -> None:
         """Create a server.
 
-        @param notices: approvals are reported to clients as log messages.
+        @param notices: true if clients are notified about approvals by log messages.
         """
         self._tools, self._send, self._notices = tools, send, notices
         self._methods: dict[str, tuple[type[shapes.MethodParams], Method]] = {
@@ -211,7 +217,7 @@ class RpcServer:
             self._methods["logging/setLevel"] = (shapes.LevelParams, _constant_answer({}))
 
     async def answer_request(self, call: RpcRequest) -> Message:
-        """Return the answer to one request; it may take as long as the service does."""
+        """Process one request and return the reply. This takes as long as the service takes."""
         found = self._methods.get(call.method)
         if found is None:
             return error_response(
@@ -291,7 +297,7 @@ def error_response(key: Key | None, fault: RpcError) -> Message:
 
 
 def error_text(error: Exception) -> str:
-    """Return the error text in the service's words."""
+    """Return the text of an error, as the service worded it."""
     return error.message if isinstance(error, ApiError) else str(error)
 
 
@@ -303,7 +309,7 @@ def _constant_answer(message: Message) -> Method:
 
 
 def _validate_params(model: type[_Model], given: Mapping[str, Any]) -> _Model:
-    """Return parameters validated by a model.
+    """Validate the parameters of a method.
 
     @raise RpcError: the parameters are invalid.
     """
@@ -327,7 +333,7 @@ def _describe_tool(tool: McpTool) -> Message:
 
 
 def _first_error(error: ValidationError) -> str:
-    """Return the first validation error: its field and the rule."""
+    """Return the field and the rule of the first validation error."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part)[:_QUOTED_LENGTH] for part in first["loc"]) or "arguments"
     return f"{where}: {first['msg']}"
@@ -338,7 +344,7 @@ def _shorten_text(word: str) -> str:
 
 
 def _format_result(found: Mapping[str, Any]) -> str:
-    """Return a single text as it is, and any other result as JSON."""
+    """Return the result of a tool as text: a single text unchanged, anything else as JSON."""
     if found.keys() == {"text"}:
         return str(found["text"])
     return json.dumps(found, ensure_ascii=False)

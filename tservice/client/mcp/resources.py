@@ -1,4 +1,4 @@
-"""MCP resources (protocol-mcp-tools): each session's screen and last answer."""
+"""MCP resources: the screen and the last answer of each session (protocol-mcp-tools)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def list_resources(sessions: Sequence[Mapping[str, Any]]) -> list[dict[str, str]
 
 
 def plan_reading(uri: str) -> Plan | None:
-    """Return the plan that reads a resource; C{None} if the resource does not exist."""
+    """Return the plan for reading a resource, or C{None} if the resource does not exist."""
     found = _URI.fullmatch(uri)
     if found is None:
         return None

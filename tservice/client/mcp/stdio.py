@@ -1,4 +1,4 @@
-"""MCP server on standard input and output: one message a line, until the input ends."""
+"""MCP server on standard input and output, with one message per line."""
 
 from __future__ import annotations
 
@@ -26,27 +26,30 @@ from tservice.client.mcp.protocol import (
 from tservice.client.synchronous import run_synchronously
 
 LINE = 4 * 1024 * 1024
-"""Largest message in bytes."""
+"""Maximum length of a message in bytes."""
 MAX_CONCURRENT_CALLS = MOST_CALLS
-"""Limit of concurrent service calls; a further call is refused."""
+"""Maximum number of concurrent service calls. Further calls are refused."""
 GRACE = 5.0
-"""Seconds to wait for unfinished answers when the input ends."""
+"""Seconds to wait for unfinished replies after the end of the input."""
 AGAIN = 5.0
-"""Seconds before a failed or broken event stream is opened again."""
+"""Seconds to wait before reopening an event stream that failed or was lost."""
 LISTENER = "mcp-notices"
-"""Name of the thread that listens to events."""
+"""Name of the thread that reads the service's events."""
 
 Events = Callable[[], Iterable[tuple[str, Any]]]
-"""Iterator over names and payloads of the service's events; ends by L{Unusable}."""
+"""Function that returns an iterator over names and payloads of events. The iterator raises
+L{Unusable} at its end.
+"""
 
 
 Respond = Callable[[Message], None]
-"""Callback that takes the answer to one request."""
+"""Callback that receives the reply to one request."""
 
 
 class StdioServer:
-    """Server that reads messages and writes answers as they complete; a waiting call delays no
-    other.
+    """Server that reads messages, and writes each reply as soon as it is complete.
+
+    A call that waits does not delay others.
     """
 
     def __init__(
@@ -58,7 +61,8 @@ class StdioServer:
     ) -> None:
         """Create a server.
 
-        @param events: source of notices, used after the client has initialized.
+        @param events: source of events for notices, used once the client has initialized. C{None}
+            sends no notices.
         """
         self._server, self._source, self._sink = server, source, sink
         self._events, self._quiet, self._over = events, False, threading.Event()
@@ -70,7 +74,7 @@ class StdioServer:
         self._unanswered: dict[object, tuple[RpcRequest, Respond] | None] = {}
 
     def serve(self) -> None:
-        """Serve until the input ends."""
+        """Process messages until the end of the input."""
         while line := self._source.readline(LINE + 1):
             if len(line) > LINE:
                 self._skip_line(line)
@@ -107,7 +111,7 @@ class StdioServer:
                 self._start_answer(each, answers.add)
 
     def _start_answer(self, call: RpcRequest, respond: Respond) -> None:
-        """Answer a request, directly or in a separate thread."""
+        """Process a request, in a separate thread if it calls the service."""
         if not calls_service(call.method):
             self._answer_directly(call, respond)
             return
@@ -160,7 +164,7 @@ class StdioServer:
         self._respond_once(own, run_synchronously(self._server.answer_request(call)))
 
     def _respond_once(self, own: object, answer: Message) -> None:
-        """Send the answer to a call, unless it was sent already."""
+        """Send the reply to a call, unless a reply was sent already."""
         with self._changed:
             owed = self._unanswered.get(own)
             if owed is None:
@@ -174,7 +178,7 @@ class StdioServer:
                 self._changed.notify_all()
 
     def _finish_answers(self) -> None:
-        """Wait shortly for unfinished answers, then refuse the remaining calls."""
+        """Wait L{GRACE} seconds for unfinished replies, then refuse the remaining calls."""
         with self._changed:
             self._changed.wait_for(lambda: not self._unanswered, GRACE)
             late = [(own, owed[0]) for own, owed in self._unanswered.items() if owed is not None]
@@ -204,7 +208,7 @@ class StdioServer:
 
 
 class _BatchAnswers:
-    """Answers to the requests of one batch, written together when complete."""
+    """Replies to the requests of one batch, which are written together."""
 
     def __init__(self, missing: int, write: Callable[[list[Message]], None]) -> None:
         self._missing, self._write = missing, write
@@ -212,7 +216,7 @@ class _BatchAnswers:
         self._adding = threading.Lock()
 
     def add(self, answer: Message) -> None:
-        """Add an answer."""
+        """Add a reply, and write all replies if the batch is complete."""
         with self._adding:
             self._answers.append(answer)
             is_complete = len(self._answers) == self._missing

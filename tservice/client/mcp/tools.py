@@ -1,4 +1,4 @@
-"""Tools (protocol-mcp-tools): their names, arguments and plans."""
+"""Tools of the MCP server, with their names, arguments and plans (protocol-mcp-tools)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tservice.client.mcp.plan import Plan, PlannedRequest
 from tservice.client.terminal.safe import safe_text
 
 TRIES = 3
-"""Number of times that an input is sent when answers are lost; the service types it once."""
+"""Number of times that an input is sent if responses are lost. The service types it only once."""
 
 SESSION_FIELDS = (
     "id", "name", "mode", "status", "statusReason", "workingDir", "caseName", "displayModel",
     "parentSessionId", "lastActivityAt", "limitPaused", "paneExit",
 )  # fmt: skip
-"""Fields of a session's record that an agent gets."""
+"""Fields of a session that are shown to an agent."""
 
 
 class McpTool(NamedTuple):
     """Tool of the MCP server.
 
-    @ivar takes: model of its arguments.
-    @ivar scopes: scopes that a token needs for it.
-    @ivar plan: makes its plan from validated arguments.
-    @ivar reads: the tool changes nothing.
+    @ivar takes: model of the tool's arguments.
+    @ivar scopes: scopes that a token needs for the tool.
+    @ivar plan: creates the plan from validated arguments.
+    @ivar reads: true if the tool changes nothing.
     """
 
     name: str
@@ -155,7 +155,7 @@ def _end_session(wanted: given.SessionArguments) -> Plan:
 
 
 def select_fields(session: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a session's record that an agent gets."""
+    """Return the fields of a session that are shown to an agent."""
     return {name: session[name] for name in SESSION_FIELDS if session.get(name) is not None}
 
 
@@ -197,5 +197,8 @@ TOOLS = (
 
 
 def offered_tools(scopes: frozenset[str] | None) -> dict[str, McpTool]:
-    """Return the tools by name; with C{scopes} only those that need no other scopes."""
+    """Return the tools by name.
+
+    @param scopes: return only tools that need no other scopes. C{None} returns all.
+    """
     return {tool.name: tool for tool in TOOLS if scopes is None or scopes.issuperset(tool.scopes)}

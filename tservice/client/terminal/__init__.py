@@ -1,1 +1,1 @@
-"""Handling of the terminal that C{tsctl} was started in."""
+"""Control of the terminal in which C{tsctl} was started."""

@@ -1,4 +1,4 @@
-"""C{tsctl attach}: this terminal as one of a session's terminals."""
+"""C{tsctl attach}: use this terminal for a session."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tservice.client.terminal.keys import DetachKeyFinder
 from tservice.client.terminal.raw import EndedBySignal, raw_mode, watch_resizes, write_all
 
 PAUSE = 1.0
-"""Seconds between two tries to connect; a key triggers a try."""
+"""Seconds between two attempts to connect. A pressed key starts an attempt at once."""
 PATIENCE = 5.0
-"""Seconds that one try takes at most, as the detach key waits for it."""
+"""Maximum duration of an attempt in seconds. The detach key is not handled during an attempt."""
 CHUNK = 4096
 
 # Only the title shows a lost connection: the screen belongs to the session.
@@ -32,9 +32,9 @@ BELL = b"\x07"
 
 
 class AttachedTerminal:
-    """Local terminal attached to a session.
+    """Local terminal that is attached to a session.
 
-    @ivar ended: how the process ended, once it has.
+    @ivar ended: event for the end of the process, or C{None} while it runs.
     """
 
     def __init__(
@@ -46,11 +46,12 @@ class AttachedTerminal:
         *,
         read_only: bool,
     ) -> None:
-        """Create an attached terminal.
+        """Attach a terminal.
 
         @param stream: a connected stream.
-        @param keyboard: descriptor of a terminal.
-        @param screen: descriptor of the same terminal.
+        @param keyboard: descriptor of the terminal for input.
+        @param screen: descriptor of the same terminal for output.
+        @param read_only: true to send no input.
         """
         self._stream, self._detacher = stream, detacher
         self._keyboard, self._screen = keyboard, screen
@@ -63,8 +64,8 @@ class AttachedTerminal:
     def run(self) -> int:
         """Run until the user detaches, the process ends or a signal arrives.
 
-        @return: the exit status.
-        @raise Unusable: the stream has ended for good; also C{ApiError}.
+        @return: exit status of C{tsctl}.
+        @raise Unusable: the stream has ended permanently. The same holds for C{ApiError}.
         """
         try:
             with raw_mode(self._keyboard, self._screen), watch_resizes() as resized:
@@ -79,7 +80,10 @@ class AttachedTerminal:
         return 0
 
     def _process_events(self, resized: int) -> bool:
-        """Wait for events and handle them; return false to stop."""
+        """Wait for input, output or a resize, and handle it. Return false if the session was left.
+
+        @param resized: descriptor that becomes readable after a resize.
+        """
         try:
             socket = self._stream.socket
             if socket is None:
@@ -137,7 +141,7 @@ class AttachedTerminal:
         return True
 
     def _forward_input(self) -> bool:
-        """Forward typed input; return false after the detach key."""
+        """Send typed input to the session. Return false if the detach key was pressed."""
         data = os.read(self._keyboard, CHUNK)
         if not data:
             raise Unusable("the terminal is gone")

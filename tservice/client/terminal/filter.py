@@ -1,10 +1,10 @@
-"""Filter for a session's output on its way to the terminal of C{tsctl attach}.
+"""Filter for the output of a session before C{tsctl attach} writes it to the terminal.
 
-The multiplexer is the program's terminal and has answered its queries already: an answer of this
-terminal would arrive as typed text.  A program in a session must change the screen only: not the
-clipboard, the title, permanent colours, or a keyboard protocol that hides the detach key.
-Terminals have too many functions to list the dangerous ones, so sequences that draw are listed, and
-all others are dropped.
+The multiplexer has already answered the program's queries. Another answer of this terminal would
+arrive as typed text. A program in a session may only change the screen. It must not change the
+clipboard, the title, permanent colours, or a keyboard protocol that hides the detach key. Terminals
+have too many functions to list the dangerous ones. The filter therefore passes only sequences that
+are known to draw.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from tservice.terminal.ansi import EscapeStripper
 
 _MODES = rb"(?:[1567]|12|25|47|100[02-6]|1015|104[789]|2004|2026)"
-"""Private modes that a program may set: L{RESTORE} resets every one of them."""
+"""Private modes that a program may set. L{RESTORE} resets every one of them."""
 # Complete sequences only: a terminal obeys a control within a sequence, and then continues it.
 _DRAWS = re.compile(
     rb"\x1b(?:"
@@ -29,26 +29,26 @@ _DRAWS = re.compile(
 # 8-bit controls begin sequences in some terminals.
 _CONTROLS = re.compile("[\x80-\x9f]")
 _ENQUIRY = b"\x05"
-"""Control character that requests an answer, even within a sequence or a character."""
+"""Control character that makes a terminal respond, even within a sequence or a character."""
 
 RESTORE = (
     b"\x1b[?1049l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l"
     b"\x1b[?2004l\x1b[?2026l\x1b[?1l\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?12l\x1b[?25h\x1b[4l\x1b[r\x1b>\x1b(B\x0f"
     b"\x1b]8;;\x1b\\\x1b[0m\x1b[0 q"
 )
-"""Sequence that resets every mode that output may have set: screen, mouse, paste, keypad, caret,
-colours.
+"""Escape sequences that reset every mode that output may have set: screen, mouse, paste, keypad,
+caret and colours.
 """
 CLEAR = RESTORE + b"\x1b[H\x1b[2J"
 
 
 def only_draws(sequence: bytes) -> bool:
-    """Return true if an escape sequence only draws."""
+    """Return true if an escape sequence does nothing but draw."""
     return _DRAWS.fullmatch(sequence) is not None
 
 
 class OutputFilter:
-    """Filter of a stream, chunk by chunk."""
+    """Filter for a stream of output that arrives in chunks."""
 
     def __init__(self) -> None:
         self._stripper = EscapeStripper(only_draws)
@@ -56,8 +56,9 @@ class OutputFilter:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, data: bytes) -> bytes:
-        """Return the part of C{data} that may be drawn; an incomplete character is kept
-        for later.
+        """Return the part of C{data} that may be written to the terminal.
+
+        An incomplete character or sequence at the end is kept for the next call.
         """
         found = self._decoder.decode(self._stripper.feed(data.replace(_ENQUIRY, b"")))
         return _CONTROLS.sub("", found).encode()

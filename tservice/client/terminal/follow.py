@@ -1,4 +1,4 @@
-"""C{tail -f}: print a session's output as it arrives, made safe."""
+"""C{tail -f}: print the output of a session as it arrives, without dangerous characters."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def follow_stream(
     """Print output until the session's process ends.
 
     @param stream: a stream that is not connected yet.
-    @param tell: receives progress messages.
-    @param warn: receives a message where output is missing: the service restarted or was too fast.
-    @param ansi: keep escape sequences.
-    @raise Unusable: the stream has ended for good; also C{ApiError}.
+    @param tell: called with progress messages.
+    @param warn: called with a message if output is missing, because the service was restarted or
+        the output was too fast.
+    @param ansi: true to keep escape sequences.
+    @raise Unusable: the stream has ended permanently. The same holds for C{ApiError}.
     """
     text = _SafeTextPrinter(out, ansi)
     try:
@@ -42,7 +43,7 @@ def follow_stream(
 
 
 class _SafeTextPrinter:
-    """Printer of complete characters of a stream, made safe."""
+    """Printer that decodes a stream, and prints complete characters without dangerous ones."""
 
     def __init__(self, out: TextIO, ansi: bool) -> None:
         self._out, self._ansi = out, ansi
@@ -59,7 +60,7 @@ class _SafeTextPrinter:
 def _print_events(
     stream: TerminalConnection, text: _SafeTextPrinter, tell: Tell, warn: Tell
 ) -> bool:
-    """Print the received output; return true after the process ended."""
+    """Print the output received so far. Return true if the process has ended."""
     try:
         for event in stream.receive_events():
             match event:
@@ -76,7 +77,7 @@ def _print_events(
 
 
 def _wait_for_output(stream: TerminalConnection, tell: Tell) -> None:
-    """Block until there may be more output."""
+    """Block until more output may be available."""
     if stream.socket is None:
         try:
             stream.connect()

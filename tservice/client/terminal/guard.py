@@ -1,4 +1,4 @@
-"""Guard process that cleans up if the program dies before it can do so."""
+"""Guard process that cleans up if C{tsctl} is killed before it can do so."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _WELL = b"."
 
 @contextlib.contextmanager
 def guard_block(keeps: Collection[int], tidy: Callable[[], None]) -> Iterator[None]:
-    """Call C{tidy} in a guard process if this process dies in the block, as by SIGKILL.
+    """Run the block, and call C{tidy} in a separate process if this process dies in it, as by
+    SIGKILL.
 
-    @param keeps: descriptors that C{tidy} needs; the guard closes all others.
+    @param keeps: descriptors that C{tidy} needs. The separate process closes all others.
     """
     reader, writer = os.pipe2(os.O_CLOEXEC)
     # Signals that end the program must not end its guard, from the start.
@@ -52,7 +53,9 @@ def _run_guard(reader: int, keeps: Collection[int], tidy: Callable[[], None]) ->
 
 
 def _close_all_but(keeps: Collection[int]) -> None:
-    """Close all other descriptors, as a socket that the guard holds would stay open."""
+    """Close all other descriptors, because a socket inherited by the guard process would stay
+    open.
+    """
     edges = [-1, *sorted(keeps), os.sysconf("SC_OPEN_MAX")]
     for before, after in itertools.pairwise(edges):
         # CPython and close_range(2) take an empty range that begins with 0 for all descriptors.

@@ -11,10 +11,10 @@ _CONTROL = re.compile(r"(?:Ctrl-|C-|\^)([@-_a-z])", re.IGNORECASE)
 
 
 def parse_keys(text: str) -> bytes:
-    """Return one key, or two of which the first is a prefix: C{Ctrl-X}, C{C-x}, C{^X}, or a
-    character.
+    """Parse a key, or a prefix key and another key: C{Ctrl-X}, C{C-x}, C{^X}, or a character.
 
-    @raise Unusable: the text is anything else.
+    @return: the bytes that the terminal sends for the keys.
+    @raise Unusable: the text has another form.
     """
     words = text.split()
     found = bytes(_parse_key(word) for word in words)
@@ -37,15 +37,16 @@ def _parse_key(word: str) -> int:
 
 
 class DetachKeyFinder:
-    """Finder of the detach keys in typed input; the prefix typed twice types it once."""
+    """Search for the detach keys in typed input. Typing the prefix key twice sends it once."""
 
     def __init__(self, keys: bytes) -> None:
         self._prefix, self._key = keys[:1], keys[1:]
         self._open = False
 
     def feed(self, data: bytes) -> tuple[bytes, bool]:
-        """Return the bytes to type, and true if the detach keys were pressed; later bytes are
-        dropped.
+        """Return the bytes to send, and true if the detach keys were pressed.
+
+        Bytes after the detach keys are dropped.
         """
         typed = bytearray()
         for code in data:

@@ -1,4 +1,4 @@
-"""Raw mode of the terminal, restored in every case."""
+"""Raw mode of the terminal. The former mode is restored in every case."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from tservice.client.terminal.filter import RESTORE
 from tservice.client.terminal.guard import guard_block
 
 Settings = list[Any]
-"""Settings of a terminal as C{termios} has them."""
+"""Terminal settings in the form that C{termios} uses."""
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 class EndedBySignal(BaseException):
-    """A signal ends the program; no subclass of Exception, so that no error handler catches it.
+    """Raised when a signal ends the program. It does not derive from C{Exception}, so that no error
+    handler catches it.
 
-    @ivar number: the signal.
+    @ivar number: number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -32,11 +33,14 @@ class EndedBySignal(BaseException):
 
 @contextlib.contextmanager
 def raw_mode(descriptor: int, output: int) -> Iterator[None]:
-    """Put the terminal into raw mode in the block; restore its settings and modes afterwards.
+    """Put the terminal into raw mode during the block, and restore its settings and modes
+    afterwards.
 
-    Another process restores them if this one is killed.
+    If this process is killed, another process restores them.
 
-    @raise EndedBySignal: a signal of L{ENDING} arrived in the block.
+    @param descriptor: descriptor of the terminal for input.
+    @param output: descriptor of the terminal for output.
+    @raise EndedBySignal: a signal of L{ENDING} arrived during the block.
     """
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.getsignal(number) for number in ENDING}
@@ -60,10 +64,10 @@ def raw_mode(descriptor: int, output: int) -> Iterator[None]:
 def restore_terminal(
     descriptor: int, output: int, settings: Settings, only: Settings | None = None
 ) -> None:
-    """Restore a terminal's settings and modes.
+    """Restore the settings and modes of a terminal.
 
-    @param only: restore the settings only if the current ones equal these: a shell may have changed
-        them.
+    @param only: restore the settings only if the current ones equal these, because a shell may have
+        changed them since.
     """
     # The terminal itself may be gone.
     with contextlib.suppress(OSError, termios.error):
@@ -89,9 +93,9 @@ def watch_resizes() -> Iterator[int]:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all the data.
+    """Write all of C{data}, and wait while the terminal accepts no more.
 
-    @raise OSError: the terminal is gone.
+    @raise OSError: the terminal was closed.
     """
     rest = memoryview(data)
     while rest:

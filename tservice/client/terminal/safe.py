@@ -1,4 +1,6 @@
-"""Sanitizing of untrusted text for a terminal: names, models and screens come from programs."""
+"""Removal of dangerous characters from text for a terminal. Names, models and screens come from
+programs.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,17 @@ _UNSAFE_IN_JSON = re.compile(f"[\x7f-\x9f{_TURNING}]")
 
 
 def safe_line(text: str) -> str:
-    """Return one line without escape sequences; other control characters are shown as C{�}."""
+    """Return C{text} as one line without escape sequences. Other control characters become C{�}."""
     return _UNSAFE_IN_LINE.sub(REPLACEMENT, _strip_escapes(text))
 
 
 def safe_text(text: str) -> str:
-    """Return text with lines and tabs kept and CR LF as LF; the rest is as in L{safe_line}."""
+    """Return C{text} as L{safe_line} does, but keep lines and tabs. CR LF becomes LF."""
     return _UNSAFE.sub(REPLACEMENT, _strip_escapes(text).replace("\r\n", "\n"))
 
 
 def safe_json(text: str) -> str:
-    """Return JSON with the characters escaped that JSON leaves as they are and terminals obey."""
+    """Return JSON with those characters escaped that JSON permits but terminals interpret."""
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

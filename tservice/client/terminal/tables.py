@@ -1,4 +1,4 @@
-"""Tables that fit the terminal."""
+"""Tables that fit the width of the terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 GAP = "  "
 ELLIPSIS = "…"
 NARROWEST = 4
-"""Least columns of a cell in a narrow terminal."""
+"""Minimum number of columns of a cell in a narrow terminal."""
 _COLOURS: Mapping[str, str] = {
     "busy": "33",
     "working": "33",
@@ -20,11 +20,12 @@ _COLOURS: Mapping[str, str] = {
 
 
 def format_table(rows: Sequence[Sequence[str]], width: int | None, colour: bool) -> list[str]:
-    """Return the lines of a table whose first row is its head.
+    """Return the lines of a table.
 
-    @param rows: safe texts, as many in each row.
-    @param width: columns of the terminal; C{None}: nothing is cut.
-    @param colour: colour words that name a state.
+    @param rows: cells of each row. All rows have the same length, and the first one is the header.
+        The texts must be safe for a terminal.
+    @param width: columns of the terminal. C{None} means that nothing is cut.
+    @param colour: true to colour words that are states.
     """
     widths = [max(map(count_columns, column)) for column in zip(*rows, strict=True)]
     if width is not None:
@@ -33,7 +34,7 @@ def format_table(rows: Sequence[Sequence[str]], width: int | None, colour: bool)
 
 
 def count_columns(text: str) -> int:
-    """Return the number of columns that C{text} takes."""
+    """Return the number of terminal columns that C{text} occupies."""
     if text.isascii():
         return len(text)
     return sum(map(_columns_of, text))
@@ -59,7 +60,9 @@ def _columns_of(character: str) -> int:
 
 
 def _fit_widths(widths: Sequence[int], space: int) -> list[int]:
-    """Return widths that fit; the widest column shrinks first."""
+    """Return reduced column widths whose sum is at most C{space}. The widest column shrinks
+    first.
+    """
     found = list(widths)
     while sum(found) > space and max(found) > NARROWEST:
         widest = found.index(max(found))

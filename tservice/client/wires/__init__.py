@@ -1,1 +1,1 @@
-"""Transports to a service: on a reactor, for asyncio, blocking."""
+"""Transports to a service: on a Twisted reactor, for asyncio, or blocking."""

@@ -1,4 +1,4 @@
-"""Requests for coroutines of asyncio, where Twisted runs on an asyncio reactor."""
+"""Transport for asyncio coroutines, if Twisted runs on an asyncio reactor."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ class AsyncioWire:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """Send one request and return its payload."""
+        """Send one request and return the payload of the response."""
         return await _as_future(self._wire.send_request(method, path, body, query, wait_ms))
 
     async def sleep(self, seconds: float) -> None:
-        """Wait while the event loop runs."""
+        """Wait for some seconds while the event loop runs."""
         await asyncio.sleep(seconds)
 
     def open_stream(
         self, session_id: str, epoch: str | None, offset: int | None
     ) -> TerminalConnection:
-        """Return a session's terminal stream, not connected yet."""
+        """Return the terminal stream of a session. It is not connected yet."""
         return self._wire.open_stream(session_id, epoch, offset)
 
     async def connect_stream(self, stream: TerminalConnection) -> None:
-        """Connect a stream."""
+        """Connect a terminal stream."""
         await _as_future(self._wire.connect_stream(stream))
 
     async def wait_ready(self, stream: TerminalConnection) -> None:
-        """Wait until there may be more data."""
+        """Wait until the stream may have received data, or can send more."""
         await _as_future(self._wire.wait_ready(stream))
 
 

@@ -1,4 +1,4 @@
-"""Requests that block their thread: no reactor, standard library only."""
+"""Transport that blocks its thread, with neither reactor nor third-party packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tservice.client.link.stream import TerminalConnection
 
 
 class BlockingWire:
-    """L{AbortableTransport} whose coroutines never suspend: L{finished} runs them."""
+    """L{Wire} whose coroutines never suspend, so that L{run_synchronously} can run them."""
 
     def __init__(self, address: ServiceAddress) -> None:
         self._address = address
@@ -26,7 +26,7 @@ class BlockingWire:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """Send one request and return its payload."""
+        """Send one request and return the payload of the response."""
         return self._caller.send_request(method, path, body, query, wait_ms)
 
     async def sleep(self, seconds: float) -> None:
@@ -36,15 +36,15 @@ class BlockingWire:
     def open_stream(
         self, session_id: str, epoch: str | None, offset: int | None
     ) -> TerminalConnection:
-        """Return a session's terminal stream, not connected yet."""
+        """Return the terminal stream of a session. It is not connected yet."""
         return TerminalConnection(self._address, session_id, epoch, offset)
 
     async def connect_stream(self, stream: TerminalConnection) -> None:
-        """Connect a stream."""
+        """Connect a terminal stream."""
         stream.connect()
 
     async def wait_ready(self, stream: TerminalConnection) -> None:
-        """Block until there may be more data."""
+        """Block until the stream may have received data, or can send more."""
         socket = stream.socket
         if socket is not None and not socket.has_pending_data:
             select.select([socket], [socket] if socket.unsent else [], [])

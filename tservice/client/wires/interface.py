@@ -1,4 +1,4 @@
-"""Interface of the client's transport, the same for blocking and asynchronous use."""
+"""Interface of the client's transports, for both blocking and asynchronous use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tservice.client.link.stream import TerminalConnection
 
 
 class Wire(Protocol):
-    """Transport of requests and streams, with a sleep that suits it."""
+    """Transport of requests and terminal streams. It also provides a matching C{sleep}."""
 
     async def send_request(
         self,
@@ -27,14 +27,19 @@ class Wire(Protocol):
     def open_stream(
         self, session_id: str, epoch: str | None, offset: int | None
     ) -> TerminalConnection:
-        """Return a session's terminal stream, not connected yet."""
+        """Return the terminal stream of a session. It is not connected yet.
+
+        @param epoch: together with C{offset}, the output position to begin at. C{None} begins with
+            the screen.
+        """
 
     async def connect_stream(self, stream: TerminalConnection) -> None:
-        """Connect a stream.
+        """Connect a terminal stream.
 
-        @raise Lost: a later try may succeed.
-        @raise ApiError: a later try will not succeed; also C{Unusable}.
+        @raise Lost: the connection failed, and a later attempt may succeed.
+        @raise ApiError: the service refused, and so would a later attempt. The same holds for
+            C{Unusable}.
         """
 
     async def wait_ready(self, stream: TerminalConnection) -> None:
-        """Return when there may be data to receive, or unsent data can be sent."""
+        """Wait until the stream may have received data, or can send more."""

@@ -1,4 +1,6 @@
-"""Requests on a Twisted reactor: treq for the API, the reactor's own selector for streams."""
+"""Transport on a Twisted reactor. It uses treq for the API, and the reactor's selector for
+streams.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +34,18 @@ PINNED = (
     " by SSL_CERT_FILE"
 )
 FAULTS = (ConnectError, ConnectionClosed, DNSLookupError, ResponseFailed, CancelledError, OSError)
-"""Exceptions of a request that got no answer."""
+"""Exceptions of a request that received no response."""
 
 
 class ReactorWire:
-    """L{AbortableTransport} whose coroutines wait for Deferreds, in the reactor's thread."""
+    """L{Wire} whose coroutines wait for Deferreds, in the reactor's thread."""
 
     def __init__(self, reactor: Any, address: ServiceAddress, agent: Any = None) -> None:
-        """Create a wire.
+        """Create a transport.
 
         @param reactor: a running reactor.
-        @param agent: sends the requests; C{None}: an agent that suits the address.
-        @raise Unusable: the address pins a certificate, which this wire cannot check.
+        @param agent: HTTP agent that sends the requests. C{None} creates one for the address.
+        @raise Unusable: the address pins a certificate, which this transport cannot check.
         """
         if address.fingerprint:
             raise Unusable(PINNED)
@@ -58,7 +60,7 @@ class ReactorWire:
         query: Mapping[str, object] | None = None,
         wait_ms: int = 0,
     ) -> Any:
-        """Send one request and return its payload."""
+        """Send one request and return the payload of the response."""
         late = False
 
         def expire() -> None:
@@ -103,17 +105,19 @@ class ReactorWire:
         return response.code, content
 
     async def sleep(self, seconds: float) -> None:
-        """Wait while the reactor runs."""
+        """Wait for some seconds while the reactor runs."""
         await deferLater(self._reactor, seconds)
 
     def open_stream(
         self, session_id: str, epoch: str | None, offset: int | None
     ) -> TerminalConnection:
-        """Return a session's terminal stream, not connected yet."""
+        """Return the terminal stream of a session. It is not connected yet."""
         return TerminalConnection(self._address, session_id, epoch, offset)
 
     async def connect_stream(self, stream: TerminalConnection) -> None:
-        """Connect in a thread: name lookup, TLS and the handshake take time."""
+        """Connect a terminal stream in a thread, because name lookup, TLS and the handshake take
+        time.
+        """
         wanted = True
 
         def work() -> None:
@@ -129,7 +133,9 @@ class ReactorWire:
             raise
 
     async def wait_ready(self, stream: TerminalConnection) -> None:
-        """Wait for the reactor's selector."""
+        """Wait until the reactor reports that the stream's socket is readable, or writable if data
+        is unsent.
+        """
         socket = stream.socket
         if socket is not None and not socket.has_pending_data:
             await _ReadinessWaiter(self._reactor, socket).fired
@@ -143,10 +149,11 @@ class ReactorWire:
 
 
 class _AnswerCollector(Protocol):
-    """Protocol that collects an answer's body.
+    """Protocol that collects the body of a response.
 
-    @ivar ended: fires with the whole body; fails with C{Unusable} when it is too long.
-    @ivar marked: the end was announced, by the length or otherwise.
+    @ivar ended: Deferred that fires with the whole body, or fails with C{Unusable} if it is too
+        long.
+    @ivar marked: true if the response announced its end, for example by its length.
     """
 
     def __init__(self) -> None:
@@ -182,7 +189,7 @@ def _is_cancelled(error: Exception) -> bool:
 
 @implementer(IReadWriteDescriptor)
 class _ReadinessWaiter:
-    """Descriptor that fires once when a socket can be read, or written to if data is unsent."""
+    """Selectable that fires once when a socket is readable, or writable if data is unsent."""
 
     def __init__(self, reactor: Any, socket: WebSocket) -> None:
         self._reactor, self._number = reactor, socket.fileno()
@@ -204,7 +211,9 @@ class _ReadinessWaiter:
     doWrite = doRead
 
     def connectionLost(self, reason: Failure) -> None:
-        """Fire: the reactor stops or found the socket broken; the next reader gets the error."""
+        """Fire, because the reactor stops or the socket is broken. The next read raises the
+        error.
+        """
         self._unregister()
         if not self.fired.called:
             self.fired.callback(None)
