@@ -123,7 +123,7 @@ def _why_not_editable(content: bytes, spot: ConfinedEntry) -> str | None:
 def explain_binary(content: bytes) -> str:
     r"""Return the reason why a file cannot be shown as text.
 
-    >>> explain_binary(b"\\xff\\xfea\\x00")
+    >>> explain_binary(b"\xff\xfea\x00")
     'The file is UTF-16 text. Only UTF-8 text can be shown and edited.'
     """
     for mark, encoding in _MARKS.items():
