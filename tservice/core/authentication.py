@@ -16,24 +16,26 @@ from tservice.core.identity import Identity
 
 @frozen(kw_only=True)
 class AuthenticationRequest:
-    """Data of one request that is needed to decide who sent it.
+    """Data of one request that an authenticator needs to decide who sent it.
 
-    @ivar path: the path as the routes know it; C{None} for a path that no route can have.
-    @ivar host: the Host header, checked.
+    @ivar path: the path in its canonical spelling, as the routes know it.  C{None} for a path that
+        matches no possible route.
+    @ivar host: the Host header, which the gate has already checked.
     @ivar address: the caller's address, with a trusted proxy's header already applied.
     @ivar secure: true if the request came over TLS, to the service or to a trusted proxy.
-    @ivar upgrade: true if it asks for a WebSocket.
+    @ivar upgrade: true if the request asks for a WebSocket.
     @ivar preflight: true for the CORS preflight of a browser from an allowed origin.
-    @ivar cors: the foreign origin that may read the response, if one is allowed to.
-    @ivar page: true if only a static file of the browser UI is requested, which holds no user's
+    @ivar cors: the foreign origin that may read the response.  C{None} if no origin may.
+    @ivar page: true if the request is for a static file of the browser UI, which holds no user's
         data.
-    @ivar key: the page key sent along with the cookie, right or wrong; C{None} if no page asks.
-    @ivar led: true if the browser says that a page of another origin, which is not allowed to ask,
-        caused the navigation: by a link, a form or a frame.
+    @ivar key: the page key sent along with the cookie, valid or not.  C{None} if no page sent the
+        request.
+    @ivar led: true if a page of a foreign, disallowed origin caused the navigation by a link, a
+        form or a frame, according to the browser.
     @ivar base: the base path under which the caller reaches the service.
-    @ivar header: returns the last value of a request header, or C{None}.
-    @ivar cookies: returns all values of a cookie, because other paths, and programs on other ports,
-        set more.
+    @ivar header: returns the last value of a request header, or C{None} if it is missing.
+    @ivar cookies: returns every value of a cookie name.  A request may have several, because other
+        paths and programs on other ports set cookies too.
     """
 
     method: str
@@ -53,10 +55,10 @@ class AuthenticationRequest:
 
 
 class FailureBucket(Enum):
-    """Category of authentication failures; categories never share counts (protocol-failures).
+    """Category of authentication failures; each category is counted separately (protocol-failures).
 
-    Tokens have a separate category, so a script with an expired token locks no user out of the
-    login.
+    Tokens have their own category, so a script with an expired token does not lock a user out of
+    the login.
     """
 
     BASIC = "basic"
@@ -67,10 +69,10 @@ class FailureBucket(Enum):
 
 @frozen(kw_only=True)
 class CredentialsAccepted:
-    """Verdict: the caller is known.
+    """Verdict that the credentials are valid and the caller is known.
 
-    @ivar set_cookie: C{Set-TargetCookie} of the session that this verdict opened or extended.
-    @ivar key_wanted: true if a page sent no page key and should fetch one.
+    @ivar set_cookie: C{Set-Cookie} header of the session that this verdict opened or extended.
+    @ivar key_wanted: true if the page sent no page key and should fetch one.
     """
 
     identity: Identity
@@ -80,13 +82,13 @@ class CredentialsAccepted:
 
 @frozen(kw_only=True)
 class CredentialsRejected:
-    """Verdict: the presented credentials are false; this counts as a failure.
+    """Verdict that the presented credentials are wrong, which counts as a failure.
 
     @ivar is_counted: true if the authenticator has already counted the failure.
-    @ivar text: text of the bare 401.
+    @ivar text: the body text of the 401 response.
     @ivar challenge: true if the browser should prompt for a password.
-    @ivar busy: the credentials were not checked because a cap is exceeded or too many checks wait;
-        seconds after which to retry.
+    @ivar busy: seconds after which the client should retry, if the credentials were not checked
+        because a limit is exceeded or too many checks wait.
     """
 
     bucket: FailureBucket
@@ -97,7 +99,8 @@ class CredentialsRejected:
 
 
 Verdict = CredentialsAccepted | CredentialsRejected | None
-"""C{None} means that the request holds no credentials of the kind that this authenticator checks.
+"""Result of an authenticator.  C{None} means that the request holds no credentials of the kind that
+the authenticator checks.
 """
 
 
@@ -105,16 +108,16 @@ class IAuthenticator(Interface):
     """Checks one kind of credentials: a cookie, a password, a token or a secret."""
 
     async def authenticate(visit: AuthenticationRequest) -> Verdict:
-        """Check the credentials of C{visit}.  Never raises for anything that a caller can send."""
+        """Check the credentials of C{visit}.  No request data makes this method raise."""
 
     def reauthorize_identity(identity: Identity) -> Identity | None:
-        """Return the current rights of an identity that was authenticated before, synchronously.
+        """Return the current rights of an identity that was authenticated before, without waiting.
 
         Only changes since then are checked: no password is read, nothing is hashed, no failure is
         counted.
 
-        @return: the identity with its current rights; C{None} if it is no longer valid or belongs
-            to another authenticator.
+        @return: the identity with its current rights.  C{None} if the identity is no longer valid
+            or belongs to another authenticator.
         """
 
 
@@ -128,4 +131,4 @@ class IFailureCounter(Interface):
         """
 
     def get_block_seconds(bucket: FailureBucket, address: str, username: str | None) -> float:
-        """Return the same as L{record_failure} without counting a failure."""
+        """Return the seconds that L{record_failure} would return, without counting a failure."""

@@ -1,9 +1,8 @@
 """Time of day and durations, read from a clock that is passed in.
 
-A clock's C{seconds} are for durations only.  In the daemon they are monotonic
-(L{use_monotonic_time}) even when
-the system clock is set, at a boot, by hand or by NTP after an outage.  A test's clock serves as
-both.
+Use a clock's C{seconds} for durations only.  In the daemon they are monotonic
+(L{use_monotonic_time}): they do not jump when the system clock is set.  In tests one clock gives
+both the time of day and durations.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from twisted.internet.interfaces import IReactorTime
 
 LATEST_MS = 253402300799999
-"""End of the year 9999 in Unix milliseconds: the last moment that a date can show."""
+"""End of the year 9999 in Unix milliseconds, the latest time that Python's C{datetime} can hold."""
 
 
 def now_ms(clock: IReactorTime) -> int:
-    """Return the clock's time in Unix milliseconds, the unit of every time on the wire."""
+    """Return the current time in Unix milliseconds, the unit of all times in the API."""
     return int(unix_seconds(clock) * 1000)
 
 
@@ -34,8 +33,8 @@ def unix_seconds(clock: IReactorTime) -> float:
 def use_monotonic_time(reactor: Any) -> None:
     """Make a reactor's timers run on the monotonic clock.
 
-    Twisted compares timers with the time of day.  After a step back of one hour no timer would fire
-    for an hour, so keys and time-outs would stall.  The seconds used here also advance while the
+    Twisted compares timers with the time of day.  If the clock were set back by one hour, no timer
+    would fire for an hour, and time-outs would stall.  The seconds used here also advance while the
     machine sleeps.
 
     @raise RuntimeError: timers were already set by the other clock.
@@ -47,9 +46,11 @@ def use_monotonic_time(reactor: Any) -> None:
 
 
 def seconds_until(clock: IReactorTime, moment: int, most: float) -> float:
-    """Return the seconds until C{moment} (Unix milliseconds): never negative, at most C{most}.
+    """Return the seconds until C{moment}: at least 0, at most C{most}.
 
     The result is 0 only once L{now_ms} has reached C{moment}.
+
+    @param moment: the time in Unix milliseconds.
     """
     return min(most, max(0.0, (moment - now_ms(clock)) / 1000))
 

@@ -1,7 +1,7 @@
-"""Errors of a disk that accepts no more writes: full, quota used up, read-only or broken.
+"""Errors of a disk that refuses writes: full, over quota, read-only or broken.
 
 A request to store something then fails with a 422 that names the reason (protocol-errors).  A
-change that has already happened and cannot be refused becomes a deferred write: see
+change that has already happened cannot be refused.  Its write is deferred, see
 C{Database.execute_or_defer}.
 """
 
@@ -33,13 +33,13 @@ _BY_SQLITE = {
     sqlite3.SQLITE_IOERR: BROKEN,
 }
 _PRIMARY = 0xFF
-"""Bits of an extended result code that name its family."""
+"""Mask of the bits of an SQLite extended result code that hold the primary result code."""
 
 
 class DiskFull(ServiceError):
-    """Error for data that the disk did not accept: a 422, and nothing has changed.
+    """Error 422 for data that the disk did not accept; nothing was changed.
 
-    @ivar reason: the problem of the disk.
+    @ivar reason: description of the disk's problem, such as a full disk.
     """
 
     def __init__(self, reason: str) -> None:
@@ -49,15 +49,16 @@ class DiskFull(ServiceError):
     def describe_unsaved_change(self, done: str = "done", again: str = "undo it") -> ServiceError:
         """Return an error that says that the change is in effect but not on disk.
 
-        @param done: the change that has happened.
-        @param again: the effect of a restart before the change is on disk.
+        @param done: description of the change that has happened.
+        @param again: description of what a restart does as long as the change is not on disk.
         """
         return operation_failed(f"{self.reason}: {done}, but a restart now would {again}")
 
 
 def find_disk_problem(error: BaseException) -> str | None:
-    """Return the disk problem that C{error} reports; C{None} if the error is about something
-    else.
+    """Return a description of the disk problem that C{error} reports.
+
+    @return: C{None} if C{error} is not about a disk that refuses writes.
     """
     if isinstance(error, DiskFull):
         return error.reason
@@ -71,7 +72,7 @@ def find_disk_problem(error: BaseException) -> str | None:
 
 @contextmanager
 def report_unsaved_change(done: str = "done", again: str = "undo it") -> Iterator[None]:
-    """Report a failed write in the block as a change that is in effect but not on disk.
+    """Turn a failed write in the block into an error that the change is in effect but not on disk.
 
     @param done: see L{DiskFull.describe_unsaved_change}.
     @param again: see L{DiskFull.describe_unsaved_change}.
@@ -84,7 +85,7 @@ def report_unsaved_change(done: str = "done", again: str = "undo it") -> Iterato
 
 @contextmanager
 def translate_disk_errors() -> Iterator[None]:
-    """Turn disk errors in the block into L{DiskFull}; all other errors pass."""
+    """Turn disk errors in the block into L{DiskFull}; other exceptions are not changed."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:

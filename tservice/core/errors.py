@@ -1,4 +1,4 @@
-"""Errors that a caller may see, and the one mapping from error code to HTTP status."""
+"""Errors that callers may see, and the table that maps each error code to an HTTP status."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ HTTP_STATUS: dict[ErrorCode, int] = {
 class ServiceError(Exception):
     """Error whose text and code are meant for the caller.
 
-    @ivar code: decides the HTTP status by L{HTTP_STATUS}.
-    @ivar message: one line; never holds a secret.
+    @ivar code: the error code, which determines the HTTP status by L{HTTP_STATUS}.
+    @ivar message: one line of text that never holds a secret.
     """
 
     def __init__(self, code: ErrorCode, message: str) -> None:
@@ -63,22 +63,22 @@ class ServiceError(Exception):
 
 
 def invalid_field(field: str, rule: str) -> ServiceError:
-    """Return a 400 that names the field and the rule it broke (wire, Conventions)."""
+    """Return a 400 error that names the field and the rule that it broke (wire, Conventions)."""
     return ServiceError(ErrorCode.INVALID_INPUT, f"{field}: {rule}")
 
 
 def not_found(what: str) -> ServiceError:
-    """Return a 404 for C{what}, for example C{MockClaudeSession 1b2c}."""
+    """Return a 404 error for C{what}, for example C{Session 1b2c}."""
     return ServiceError(ErrorCode.NOT_FOUND, f"{what} not found")
 
 
 def state_conflict(message: str) -> ServiceError:
-    """Return a 409: the request does not fit the current state."""
+    """Return a 409 error: the current state does not allow the request."""
     return ServiceError(ErrorCode.CONFLICT, message)
 
 
 def operation_failed(message: str) -> ServiceError:
-    """Return a 422: the request was well-formed, but the operation failed."""
+    """Return a 422 error: the request was valid, but the operation failed."""
     return ServiceError(ErrorCode.OPERATION_FAILED, message)
 
 
@@ -86,8 +86,8 @@ class StartError(SystemExit, Exception):
     """Failure to start the service; the text is one line for the operator, without a secret.
 
     As a C{SystemExit} it ends the program with that line and exit status 1 instead of a traceback.
-    As an C{Exception} it is handled by the exit path of C{twistd}. That path removes the pid file
-    and notifies the process that waits for the daemon.
+    As an C{Exception} it passes through the error handling of C{twistd}, which removes the pid file
+    and notifies the waiting parent process.
     """
 
     def __init__(self, line: str) -> None:

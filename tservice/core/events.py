@@ -364,7 +364,7 @@ class EventHub:
         self._listeners = ListenerList[Listener]("the events")
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call C{listener} for every further event.
+        """Call C{listener} for every event that is published from now on.
 
         @return: a function that ends the subscription and may be called twice.
         """

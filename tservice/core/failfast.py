@@ -1,5 +1,6 @@
-"""Validation of request lists that stops at the first fault, since finding and reporting each one
-is costly (protocol-errors).
+"""Validation of request lists that stops at the first error.
+
+Finding and reporting every error of a long list would be costly (protocol-errors).
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from pydantic import FailFast
 
 
 class _HashableFailFast(FailFast):
-    """Hashable L{FailFast}, because unions need a hash."""
+    """L{FailFast} with a hash, which pydantic needs for markers in unions."""
 
     __hash__ = object.__hash__
 
 
 FAIL_FAST = _HashableFailFast()
-"""Marker for lists that may have many entries; entries after a fault are not checked."""
+"""Marker for lists that may have many entries; validation stops at the first invalid entry."""

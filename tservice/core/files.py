@@ -1,4 +1,6 @@
-"""Small private files: read with clear errors, written completely or not at all."""
+"""Reading and writing of small private files; a write replaces the whole file or changes
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ PRIVATE = 0o600
 READ_LIMIT = 1024 * 1024
 """Default limit of L{read_text} in bytes, far above the size of any settings file."""
 VALUES_LIMIT = 50_000
-"""Limit on the values and names of a JSON file that an untrusted user may have written."""
+"""Maximum number of values and names in a JSON file that an untrusted user may have written."""
 SMALL = 8192
-"""Bytes that L{read_small} reads at most."""
+"""Default limit of L{read_small} and L{rewrite_text} in bytes."""
 
 
 SECRET_NAMES = {
@@ -57,22 +59,22 @@ SECRET_NAMES = {
         .ssh/?* *.keychain-db .gnupg/secring.gpg private-keys-v1.d/?*
     """,
 }
-"""Names of files with credentials, in lower case, by source: the scanners' tables
-(C{signatures.go}, C{config.yaml}; C{filename_detector.go}, C{files.yml}), and names that they
-miss.
+"""Patterns for the names of files with credentials, in lower case, by their source.
 
-A name with folders matches the end of a path; C{*} matches any characters within one name.
+The sources are tables of secret scanners (C{signatures.go}, C{config.yaml},
+C{filename_detector.go}, C{files.yml}), and names that the scanners miss.  A pattern with folders
+matches the end of a path; C{*} matches any characters within one name.
 """
 ENVIRONMENT_NAMES = ".env* *.env"
-"""Names of environment files, which are shown on explicit request."""
+"""Patterns for environment files, which are shown only on explicit request."""
 PUBLIC_NAMES = "id_*.pub .ssh/*.pub .ssh/config .ssh/known_hosts* .ssh/authorized_keys*"
-"""Exceptions: names of files without credentials that match the patterns above."""
+"""Patterns for files without credentials, exceptions from the patterns above."""
 _DEPTH = 4
-"""Number of path components that are compared: as many as the longest pattern has."""
+"""Number of trailing path components that are compared, as many as the longest pattern has."""
 
 
 def _compile_patterns(names: str) -> re.Pattern[str]:
-    """Compile a list of names into an expression for the end of a path."""
+    """Compile a list of patterns into one regular expression for the end of a path."""
     each = (
         re.escape(name).replace(r"\*", "[^/]*").replace(r"\?", "[^/]") for name in names.split()
     )
@@ -85,13 +87,14 @@ _PUBLIC = _compile_patterns(PUBLIC_NAMES)
 
 
 def is_secret(path: str, *, reveal: bool = False) -> bool:
-    """Return whether a file at that path holds secrets and is never handed out (protocol-files).
+    """Return whether the file name marks a file with secrets, which is never handed out
+    (protocol-files).
 
     Only names are checked, never the content.
 
-    @param path: more parent folders make the check more reliable; a path that ends with C{/} is not
-        a file.
-    @param reveal: environment files may be shown.
+    @param path: the path of the file; include parent folders, because some patterns need them.  A
+        path that ends with C{/} is a folder.
+    @param reveal: true if environment files may be shown.
     """
     end = "/".join(path.lower().split("/")[-_DEPTH:])
     if not reveal and _ENVIRONMENTS.fullmatch(end):
@@ -100,32 +103,31 @@ def is_secret(path: str, *, reveal: bool = False) -> bool:
 
 
 class FileError(Exception):
-    """Error of a file that cannot be used; the text names the file and the reason, never its
+    """Error of a file that cannot be used.  The text names the file and the reason, never the
     content.
     """
 
 
 class UnsafeFile(FileError):
-    """Error: not a regular file, a symbolic link where none is allowed, or accessible to other
+    """Error of a path that is not a regular file, is a forbidden link, or is accessible to other
     users.
     """
 
 
 class UnparsableFile(FileError):
-    """Error: not UTF-8, not the expected syntax, or too large."""
+    """Error of a file that is not UTF-8, has invalid syntax, or is too large."""
 
 
 def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> None:
-    """Replace the content of C{path} by C{data}, mode 0600; a crash keeps the old or the new
-    content.
+    """Replace the content of C{path} by C{data}, with mode 0600.
 
     A temporary file in the same folder is written, synced and renamed, then the folder is synced.
-    The folder must exist.
+    After a crash the file has the old or the new content.  The folder must exist.
 
-    @param follow: how to treat a symbolic link at C{path}: false refuses it, true writes to its
-        target (and refuses a dangling one), as a user who keeps a file elsewhere expects.
+    @param follow: true to write to the target of a symbolic link at C{path}, for users who keep the
+        file elsewhere; a dangling link is still refused.  False to refuse any link.
     @raise UnsafeFile: C{path} is a link that is not allowed, or exists and is not a regular file.
-    @raise OSError: the file system refused; C{path} is unchanged.
+    @raise OSError: the file system refused the write; C{path} is unchanged.
     """
     target = _resolve_target(path, follow)
     content = data.encode() if isinstance(data, str) else data
@@ -136,11 +138,14 @@ def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> Non
 
 
 def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -> None:
-    """Change a file that may belong to another user: its mode stays, and a link is left alone.
+    """Change the text of a file that may belong to another user, keeping its mode.
 
-    A missing file, a file that is no text of that size, and an unchanged text are left as they are.
+    Links, missing files, files that are larger than C{limit} and files that are no text are
+    skipped.  The file is not written if C{change} returns the same text.
 
-    @raise OSError: the file cannot be written; it is as before.
+    @param change: returns the new text for the current one.
+    @param limit: size in bytes above which a file is skipped.
+    @raise OSError: the file cannot be written; it is unchanged.
     """
     before = None if path.is_symlink() else read_small(path, limit)
     if before is None or (after := change(before)) == before:
@@ -155,7 +160,11 @@ def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -
 
 
 def read_small(path: Path, limit: int = SMALL) -> str | None:
-    """Return the text of a file that anybody may have made; C{None}: it is no small text."""
+    """Return the text of a file that any user may have created.
+
+    @param limit: size in bytes above which a file is not read.
+    @return: C{None} if the file is missing, too large, or no text.
+    """
     try:
         return read_text(path, limit=limit)
     except (OSError, FileError):
@@ -186,9 +195,9 @@ def replace_atomically(target: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove temporary files of C{target} that a killed process did not remove.
+    """Remove temporary files that a killed process left when it wrote C{target}.
 
-    Call it at the start of the process that owns C{target}, while no write is running.
+    Call this at the start of the process that owns C{target}, while no write is running.
     """
     prefix, suffix = f".{target.name}.", ".tmp"
     for entry in os.scandir(target.parent):
@@ -201,7 +210,7 @@ def restrict_to_owner(path: Path) -> bool:
     skipped.
 
     @return: true if permissions were removed.
-    @raise OSError: it cannot be opened or changed.
+    @raise OSError: the file cannot be opened or changed.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -226,12 +235,12 @@ def sync_path(path: Path) -> None:
 def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> str:
     """Return the content of a regular file; symbolic links are followed.
 
-    @param private: refuse a file that its group or others may read or write.
-    @param limit: bytes; a larger file is refused.
+    @param private: true to refuse a file that its group or others may read or write.
+    @param limit: maximum size in bytes; a larger file is refused.
     @raise FileNotFoundError: the file does not exist.
-    @raise UnsafeFile: not a regular file, a dangling link, or accessible to others although
-        C{private}.
-    @raise UnparsableFile: too large, or not UTF-8.
+    @raise UnsafeFile: the path is not a regular file or is a dangling link, or C{private} is set
+        and others can access the file.
+    @raise UnparsableFile: the file is too large, or not UTF-8.
     """
     # O_NONBLOCK: a named pipe in the place of the file must not block the service.
     try:
@@ -259,9 +268,9 @@ def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
 def read_json(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> Any:
     """Return the JSON value in a file, under the rules of L{read_text}.
 
-    @raise UnparsableFile: also for invalid JSON; the text gives the position, never the content.
-        Also for more than L{VALUES_LIMIT} values in a file that is not C{private}, since any user
-        may have written it.
+    @raise UnparsableFile: as for L{read_text}, and for invalid JSON.  The text gives the position,
+        never the content.  Without C{private}, the file may also not exceed L{VALUES_LIMIT} values,
+        since any user may have written it.
     """
     text = read_text(path, private=private, limit=limit)
     if not private and exceeds_value_limit(text, VALUES_LIMIT):
@@ -283,7 +292,7 @@ def _check_open(path: Path, status: os.stat_result, private: bool) -> None:
 
 
 def _resolve_target(path: Path, follow: bool) -> Path:
-    """Return the path that a write to C{path} changes."""
+    """Return the path of the file that a write to C{path} replaces."""
     if path.is_symlink():
         if not follow:
             raise UnsafeFile(f"{path.name}: is a symbolic link")

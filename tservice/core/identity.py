@@ -1,4 +1,4 @@
-"""Identity of a caller, as every layer may know it."""
+"""Identity of a caller, shared by all layers."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from attrs import Factory, field, frozen
 from tservice.core.locations.location import LocationId, location_of_os_user
 
 AccountExists = Callable[[str], bool]
-"""Callable that returns whether an account of that name exists, disabled or not."""
+"""Callable that returns whether an account of that name exists; disabled accounts count."""
 
 
 @frozen(kw_only=True)
 class Identity:
     """Authenticated caller and its rights.
 
-    @ivar username: the account's name; in single-user mode the configured one.
-    @ivar can_bypass_permissions: true if the caller may start agents that ask for no permissions;
-        admins may, others only if their account allows it.
-    @ivar method: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or C{capability}.
-    @ivar auth_session: the id of the cookie session of this call, if there is one.
-    @ivar token: the id of the scoped token of this call, if there is one.
-    @ivar scopes: the scopes of that token; C{None} without a token: everything.
-    @ivar os_user: the OS user that the account's panes run as; C{None}: the service's user.
-    @ivar os_uid: the OS user whose hooks are calling, if any.
-    @ivar container: the container whose hooks are calling, if any.
-    @ivar parent: the session whose agent is calling: new sessions become its children, and
-        C{sessions} are the existing ones.
-    @ivar sessions: the only sessions that the caller may access; C{None}: all of its owner's.
+    @ivar username: the account's name; in single-user mode the configured name.
+    @ivar can_bypass_permissions: true if the caller may start agents that do not ask for
+        permission.  Admins may, other users only if their account allows it.
+    @ivar method: the kind of authentication: C{none}, C{basic}, C{cookie}, C{token}, C{hook} or
+        C{capability}.
+    @ivar auth_session: the id of the cookie session of this call.  C{None} without a cookie.
+    @ivar token: the id of the scoped token of this call.  C{None} without a token.
+    @ivar scopes: the scopes of that token.  C{None} without a token, which allows everything.
+    @ivar os_user: the OS user that the account's panes run as.  C{None} for the service's user.
+    @ivar os_uid: the id of the OS user whose hook is calling.  C{None} for all other callers.
+    @ivar container: the container whose hook is calling.  C{None} for all other callers.
+    @ivar parent: the session whose agent is calling.  New sessions become its children; C{sessions}
+        holds the ids of the existing children.
+    @ivar sessions: the only sessions that the caller may access.  C{None} for all sessions of the
+        caller's account.
     """
 
     username: str
@@ -51,17 +53,19 @@ class Identity:
         return location_of_os_user(self.os_user)
 
     def can_access(self, owner: str | None, session_id: str | None = None) -> bool:
-        """Return whether the caller may see something that C{owner} owns (protocol-conventions).
+        """Return whether the caller may see an object of C{owner} (protocol-conventions).
 
-        @param session_id: the session that it is or belongs to; without one, a token that is bound
-            to sessions has no access.
+        @param session_id: the session that the object is or belongs to.  With C{None}, a token that
+            is bound to sessions has no access.
         """
         if self.sessions is not None and session_id not in self.sessions:
             return False
         return self.admin or (owner is not None and owner == self.username)
 
     def keeps_rights_of(self, before: Identity) -> bool:
-        """Return whether this caller has kept every right that it had C{before}."""
+        """Return whether this identity has every right of C{before}, an earlier identity of the
+        caller.
+        """
         return (
             (self.username, self.os_user) == (before.username, before.os_user)
             and self.admin >= before.admin
@@ -76,8 +80,8 @@ class Identity:
         return self.parent is not None and self.parent == before.parent
 
     def is_person(self, username: str | None) -> bool:
-        """Return whether the caller is that user, and not a program with one of that user's
-        tokens.
+        """Return whether the caller is the user C{username} in person, not a program with a
+        token.
         """
         return self.token is None and self.username == username
 

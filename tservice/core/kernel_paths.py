@@ -1,9 +1,10 @@
 """Kernel file systems (C{/proc}, C{/sys}, C{/dev}), which are refused as working directories.
 
-Paths below them mean something else to each process: C{/proc/self} is the process that asks.  A
-folder that the service finds there is not the one that a pane would get.  Paths below C{/proc/self}
-also reach every file that this process holds open, even with another user's rights and past the
-rights on parent folders.  L{open_without_magic_links} therefore never follows a link of the kernel.
+Paths below them have another meaning for each process: C{/proc/self} is the process that opens it.
+A folder that the service finds there is not the folder that a pane would get.  Paths below
+C{/proc/self} also reach every file that this process holds open.  They do so even with another
+user's rights, and without access to the parent folders.  L{open_without_magic_links} therefore
+never follows such a link.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def is_kernel_path(path: str) -> bool:
 def open_without_magic_links(path: str | os.PathLike[str], flags: int) -> int:
     """Open a path that a user chose like C{os.open}, but follow no magic link (C{/proc/self/fd/3}).
 
-    @raise OSError: as C{os.open}; ELOOP: a magic link is on the way.
+    @raise OSError: as for C{os.open}; C{ELOOP} if a component of the path is a magic link.
     """
     how = _OpenHow(flags=flags | os.O_CLOEXEC, mode=0, resolve=_NO_MAGICLINKS)
     size = ctypes.sizeof(how)
@@ -72,7 +73,7 @@ def open_without_magic_links(path: str | os.PathLike[str], flags: int) -> int:
 
 
 _OPENAT2 = 437
-"""Number of openat2(2), which is the same on every processor."""
+"""System call number of openat2(2), which is the same on all architectures."""
 _NO_MAGICLINKS = 0x02
 _HERE = -100
 
@@ -81,7 +82,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 class _OpenHow(ctypes.Structure):
-    """C{struct open_how}."""
+    """C{struct open_how}, the argument of openat2(2)."""
 
     _fields_ = (
         ("flags", ctypes.c_uint64),

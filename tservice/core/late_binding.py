@@ -8,18 +8,19 @@ T = TypeVar("T")
 
 
 class LateBinding(Generic[T]):
-    """Placeholder passed to constructors for an object that is created later.
+    """Placeholder that is passed to constructors for an object that is created later.
 
-    Call it to get the value when it is needed, never while the program is still being assembled.
+    Call the placeholder to get the object.  Do this only when the object is needed, never while the
+    program is still being assembled.
     """
 
     def __init__(self, name: str) -> None:
-        """@param name: the name of the value, for the error of an early call."""
+        """@param name: describes the value in the error text of a call that comes too early."""
         self._name = name
         self._values: list[T] = []
 
     def bind_value(self, value: T) -> T:
-        """Bind the value, once and for all.
+        """Bind the value; it cannot be changed later.
 
         @return: the value.
         @raise RuntimeError: a value is already bound.

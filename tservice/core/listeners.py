@@ -19,7 +19,7 @@ class ListenerList(Generic[T]):
     _log = Logger()
 
     def __init__(self, what: str) -> None:
-        """@param what: the subject of the notifications, for the log."""
+        """@param what: describes the notifications in the log."""
         self._what = what
         self._listeners: dict[object, T] = {}
 
@@ -44,7 +44,7 @@ class ListenerList(Generic[T]):
         self._listeners.clear()
 
     def notify_all(self, call: Callable[[T], object]) -> None:
-        """Run C{call} with each listener, including those removed during the loop."""
+        """Run C{call} with each listener, including listeners that are removed during the loop."""
         for listener in tuple(self._listeners.values()):
             try:
                 call(listener)

@@ -42,7 +42,7 @@ def _is_false(value: object) -> bool:
 
 
 def _never_null(schema: dict[str, Any]) -> None:
-    """Declare in the schema that the field may be missing but is never C{null}."""
+    """Declare in the JSON schema that the field may be missing but is never C{null}."""
     schema.pop("default", None)
     others = [each for each in schema.pop("anyOf", ()) if each != {"type": "null"}]
     if len(others) == 1:

@@ -10,11 +10,10 @@ from tservice.core.files import FileError, read_text, write_private
 
 
 def load_or_create(path: Path, make: Callable[[], str]) -> str:
-    """Return the content of the file at C{path}; create it with the result of C{make} if it is
-    missing.
+    """Return the content of the file at C{path}; create a missing file with the result of C{make}.
 
-    @raise StartError: the file is not one of the service's, is accessible to others, or cannot be
-        written.
+    @raise StartError: the file does not belong to the service's user, is accessible to others, or
+        cannot be written.
     """
     try:
         return read_text(path, private=True).strip()

@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 STOP_LIMIT = 10.0
-"""Seconds that one service may take to stop before the services below it are stopped anyway."""
+"""Seconds that one service may take to stop; after that the services below are stopped anyway."""
 
 
 class ServiceStack(MultiService):
@@ -48,7 +48,7 @@ class ClosingService(Service):
     """Service that calls a close function at its position in the stop order."""
 
     def __init__(self, name: str, close: Callable[[], object]) -> None:
-        """@param close: called once at the stop; may return a Deferred."""
+        """@param close: called once when the service stops; may return a Deferred."""
         self.setName(name)
         self._close = close
 

@@ -13,9 +13,9 @@ _T = TypeVar("_T")
 
 
 def spawn_logged(work: Coroutine[Any, Any, _T], log: Logger, what: str) -> Deferred[_T | None]:
-    """Run C{work} in the background; a failure is logged as C{what}, a cancellation is not an
-    error.
+    """Run C{work} in the background and log its failure; a cancellation is not a failure.
 
+    @param what: describes the work in the log line of a failure.
     @return: fires with the result, or C{None} after a failure; never errbacks.
     """
 

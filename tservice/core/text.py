@@ -4,15 +4,16 @@ import re
 import unicodedata
 
 LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
-"""Regular expression of one line without control characters, including those that force the writing
-direction.
+"""Regular expression for one line without control characters.
+
+Characters that force the writing direction are excluded too.
 """
 
 CASE_NAME = r"[^\x00-\x2c./\x3a-\x40\x5b-\x5e\x60\x7b-\x9f\u2028\u2029]+"
-"""Regular expression of the name of an existing case (protocol-cases)."""
+"""Regular expression for the name of an existing case (protocol-cases)."""
 
 JOINERS = "\u200c\u200d"
-"""Invisible characters that are part of words, in Persian and in many emoji."""
+"""Invisible characters that join letters in Persian, and parts of many emoji."""
 
 _MARKS = ("Mn", "Mc", "Me")
 
@@ -28,9 +29,9 @@ _HARMFUL = re.compile(
 
 
 def replace_harmful_characters(text: str) -> str:
-    """Return a program's output, possibly of several lines, with harmful characters replaced.
+    """Return C{text}, possibly of several lines, with each harmful character replaced by U+FFFD.
 
-    Each such character becomes U+FFFD, so that a manipulated text does not look innocent.
+    The replacement stays visible, so that a manipulated text does not look innocent.
     """
     return _HARMFUL.sub("\ufffd", text)
 
@@ -40,13 +41,16 @@ VERSION_LENGTH = 40
 
 
 def find_version(pattern: str, printed: str) -> str | None:
-    """Return the version in a program's output: the one group of C{pattern} (protocol-clis)."""
+    """Return the version in a program's output, the first group of C{pattern} (protocol-clis).
+
+    @return: C{None} if the pattern does not match.
+    """
     found = re.search(pattern, printed, re.MULTILINE)
     return None if found is None or not found[1] else found[1][:VERSION_LENGTH]
 
 
 def is_mark(character: str) -> bool:
-    """Return whether C{character} belongs to the preceding one: accents, vowel signs, joiners."""
+    """Return whether C{character} modifies the preceding one: accents, vowel signs, joiners."""
     return unicodedata.category(character) in _MARKS or character in JOINERS
 
 
@@ -65,8 +69,8 @@ def cut_between(text: str, limit: int) -> str:
 def shorten_text(text: str, limit: int) -> str:
     """Return C{text} in at most C{limit} characters; a longer text ends in an ellipsis.
 
-    The text is cut at a blank if there is one in the last third.  Many languages use no blanks, or
-    few.
+    The text is cut at a blank if there is one in the last third, because many languages use few
+    blanks.
     """
     if len(text) <= limit:
         return text
@@ -77,17 +81,18 @@ def shorten_text(text: str, limit: int) -> str:
 
 
 MARK_LENGTH = 32
-"""Longest note of missing characters that L{cut_marked} appends."""
+"""Maximum length of the note that L{cut_marked} appends to a cut text."""
 
 
 def get_kept_part(text: str, limit: int) -> str:
-    """Return the part of C{text} that L{cut_marked} keeps."""
+    """Return the part of C{text} that L{cut_marked} keeps, without the note."""
     return text if len(text) <= limit else cut_between(text, limit - MARK_LENGTH)
 
 
 def cut_marked(text: str, limit: int) -> str:
-    """Return C{text} in at most C{limit} characters; a longer text ends with the number of missing
-    ones.
+    """Return C{text} in at most C{limit} characters; a cut text ends in a note.
+
+    The note gives the number of missing characters.
     """
     kept = get_kept_part(text, limit)
     missing = len(text) - len(kept)
@@ -97,7 +102,7 @@ def cut_marked(text: str, limit: int) -> str:
 def ascii_word(text: str) -> str:
     """Return C{text} in lower-case ASCII letters and digits, with C{-} for all other characters.
 
-    Accents are dropped; characters without an ASCII letter give nothing.
+    Accents are dropped; letters without an ASCII equivalent are omitted.
     """
     plain = unicodedata.normalize("NFKD", text.casefold())
     letters = "".join(each for each in plain if not is_mark(each))

@@ -14,7 +14,7 @@ def cancel_call(call: IDelayedCall | None) -> None:
 
 
 class NamedTimers:
-    """Delayed calls by name; the owner clears them at its end."""
+    """Delayed calls by name; the owner cancels them when it stops."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
@@ -26,7 +26,7 @@ class NamedTimers:
     def schedule_call(
         self, name: str, seconds: float, call: Callable[..., object], *args: object
     ) -> None:
-        """Run C{call} in C{seconds}, replacing the pending call of that name."""
+        """Run C{call} in C{seconds}, replacing the pending call with the same C{name}."""
 
         def run_call() -> None:
             del self._calls[name]
@@ -36,7 +36,7 @@ class NamedTimers:
         self._calls[name] = self._clock.callLater(seconds, run_call)
 
     def cancel_timer(self, name: str) -> None:
-        """Cancel the pending call of that name."""
+        """Cancel the pending call named C{name}, if there is one."""
         cancel_call(self._calls.pop(name, None))
 
     def cancel_all(self) -> None:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any
 
 TOML_KEYS = 20_000
-"""Limit on the keys of a TOML document, counted by the characters that follow keys."""
+"""Maximum number of keys in a TOML document, counted by the characters that follow keys."""
 TOML_PARTS = 32
 """Limit on the parts of a dotted key.  The parser's work for each key is proportional to the parts
 of its table's name.  A small file with many of both would occupy a thread for days.
@@ -25,18 +25,21 @@ _NO_SIGNS = bytes(set(range(256)) - set(b",:[{"))
 
 
 def exceeds_value_limit(text: str | bytes, most: int) -> bool:
-    """Return whether JSON holds more than C{most} values and names, as counted by
-    L{count_values}.
+    """Return whether a JSON text holds more than C{most} values and names.
+
+    They are counted by L{count_values}.
     """
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return count_values(raw, most) > most
 
 
 def count_values(raw: bytes, enough: int) -> int:
-    """Return the number of values and names in C{raw} without parsing it.
+    """Return the number of values and names in the JSON text C{raw}, without parsing it.
 
     Each value but the first follows one of four characters.  Counting these costs a hundredth of
     parsing, so a request with too many tiny values is refused before it is parsed.
+
+    @param enough: the number at which counting may stop.
     """
     signs = len(raw.translate(None, _NO_SIGNS))
     if signs < enough:
@@ -52,7 +55,7 @@ def count_values(raw: bytes, enough: int) -> int:
 
 
 def count_parsed_values(data: Any, enough: int) -> int:
-    """Return the number of values in parsed data, exact up to C{enough}."""
+    """Return the number of values in parsed JSON data; counting stops at C{enough}."""
     level, found = [data], 1
     while level and found <= enough:
         lists = [each for each in level if isinstance(each, list | tuple)]

@@ -1,4 +1,4 @@
-"""Time zone of the service's wall-clock times, and its name."""
+"""Time zone in which the service computes times of day, and its name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 LOCAL_TIME = Path("/etc/localtime")
-"""Usually a link into the folder of zones; the path below that folder is the zone's name."""
+"""Link into the system's folder of time zones; the path below that folder is the zone's name."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ZONES = "zoneinfo/"
 
 
 def local_zone(environ: Mapping[str, str]) -> tzinfo:
-    """Return the machine's zone: C{TZ}, else its configured one; UTC if neither is known."""
+    """Return the machine's time zone: C{TZ}, else the configured zone, else UTC."""
     name = environ.get("TZ", "").lstrip(":")
     try:
         if name:
@@ -27,9 +27,9 @@ def local_zone(environ: Mapping[str, str]) -> tzinfo:
 
 
 def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
-    """Return the name that a client's calendar knows the zone by: C{Europe/Berlin}, else C{+02:00}.
+    """Return the IANA name of a zone, such as C{Europe/Berlin}, or its offset, such as C{+02:00}.
 
-    @param at: Unix milliseconds; an offset is that of this moment.
+    @param at: Unix milliseconds; the time for which the offset is computed.
     @param local_time: the link that names the machine's zone.
     """
     if zone is UTC:
@@ -39,7 +39,9 @@ def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
 
 
 def _linked_name(zone: tzinfo, at: int, local_time: Path) -> str | None:
-    """Return the name that the link leads to, if that zone has the same offset."""
+    """Return the zone name in the link C{local_time}, if that zone has the same offset as
+    C{zone}.
+    """
     _, found, name = str(local_time.resolve()).rpartition(_ZONES)
     try:
         named = ZoneInfo(name) if found else None

@@ -1,4 +1,6 @@
-"""Layers of configuration, the later winning: defaults, YAML file, environment, command line."""
+"""Layers of configuration: defaults, YAML file, environment, command line.  Later ones override
+earlier ones.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ CREDENTIAL = "tservice.password"
 PANE_VARIABLES = frozenset(
     {"SERVICE_MUX", "SERVICE_SESSION_ID", "SERVICE_API_URL", "SERVICE_HOOK_SECRET_FILE"}
 )
-"""Variables that a service started inside another service's pane finds and must ignore."""
+"""Variables that a pane's environment contains.  A service that is started inside a pane of another
+service ignores them.
+"""
 
 NO_HTTP2 = (
     "http2: this setting is deprecated and has no effect; remove it, and use a reverse proxy to"
@@ -31,7 +35,7 @@ NO_HTTP2 = (
 
 @frozen(kw_only=True)
 class LoadedConfig:
-    """Configuration, with warnings about problems that do not stop the start."""
+    """Merged configuration, with warnings about problems that do not prevent the start."""
 
     config: Config
     warnings: tuple[str, ...]
@@ -42,8 +46,10 @@ def load_config(
 ) -> LoadedConfig:
     """Merge every layer into one L{Config}.
 
-    @param options: the values from the command line by setting name, and C{config}, the YAML file.
-    @raise StartError: one line that names the setting, its source and the broken rule.
+    @param options: the command line's values by setting name, and the path of the YAML file as
+        C{config}.
+    @raise StartError: a setting is invalid.  The text is one line that names the setting, its
+        source and the broken rule.
     """
     table = list_settings()
     values: dict[str, object] = _from_credential(environ)
@@ -151,7 +157,7 @@ def _read_layer_password(layer: dict[str, object], where: str, home: Path) -> di
 
 
 def _check_private(where: str, file: Path) -> None:
-    """Refuse a password file that every user of the machine can read.
+    """Refuse a password file that other users of the machine can read.
 
     @raise StartError: C{file} is readable by all users, or its mode cannot be read.
     """
@@ -183,8 +189,9 @@ def _parse_setting(entry: SettingEntry, raw: object, where: str) -> object:
 
 
 def _expand_path(path: Path, home: Path) -> Path:
-    """Return C{path} as absolute, with C{~} replaced by the home folder, since a daemon changes its
-    current folder.
+    """Return C{path} as an absolute path, with C{~} replaced by the home folder.
+
+    A daemon changes its current folder, so relative paths would change their meaning.
     """
     if path.parts[:1] == ("~",):
         return home.joinpath(*path.parts[1:])

@@ -1,8 +1,8 @@
-"""Operator's configuration: one frozen record, made once at start.
+"""Operator's configuration: one frozen record, created once at start.
 
-The record is also the table of settings.  A field C{max_sessions} is the option C{--max-sessions},
-the YAML key C{max-sessions} and the variable C{SERVICE_MAX_SESSIONS}.  The help, the manual page,
-the sample file and the README's table are made from the same entry.
+Each field is also an entry of the table of settings.  The field C{max_sessions} is the option
+C{--max-sessions}, the YAML key C{max-sessions} and the variable C{SERVICE_MAX_SESSIONS}.  The help,
+the manual page, the sample file and the README's table are generated from the same entry.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PREFIX = "SERVICE_"
 class SettingEntry:
     """Entry of the table of settings.
 
-    @ivar name: the field's name with dashes: the YAML key and the long option.
-    @ivar flag: true for a Boolean, which is an option without a value.
-    @ivar many: true for a list.
-    @ivar on_command_line: false for a secret, which every user could read there.
-    @ivar in_environment: false where a variable of that name means something else.
+    @ivar name: the field's name with dashes, used as the YAML key and the long option.
+    @ivar flag: true for a Boolean setting, whose option takes no value.
+    @ivar many: true for a setting that is a list.
+    @ivar on_command_line: false for a secret, because all users can read command lines.
+    @ivar in_environment: false if the variable of that name has another meaning.
     """
 
     name: str
@@ -69,7 +69,7 @@ def _setting_field(
 
 @frozen(kw_only=True)
 class Config:
-    """Complete configuration; defaults are those of protocol-sessions, protocol-waits and
+    """Complete configuration.  The defaults are those of protocol-sessions, protocol-waits and
     protocol-startup.
     """
 

@@ -31,7 +31,9 @@ def parse_text(raw: object) -> str:
 
 
 def parse_user_name(raw: object) -> str:
-    """Parse a user name; it holds no colon, since Basic authentication ends the name there."""
+    """Parse a user name.  Colons are refused, because Basic authentication ends the name at a
+    colon.
+    """
     name = parse_text(raw)
     if ":" in name:
         raise ValueError("must not hold a colon")
@@ -39,7 +41,7 @@ def parse_user_name(raw: object) -> str:
 
 
 def parse_boolean(raw: object) -> bool:
-    """Parse a YAML Boolean, or one of the usual words for one."""
+    """Parse a YAML Boolean, or a usual spelling such as C{yes} or C{off}."""
     if isinstance(raw, bool):
         return raw
     word = str(raw).lower() if isinstance(raw, str | int) else ""
@@ -91,14 +93,12 @@ def list_parser(item: Callable[[object], str]) -> Parser:
 
 
 def parse_path(raw: object) -> Path:
-    """Parse a path; a leading C{~} is the home folder and is expanded when the configuration is
-    made.
-    """
+    """Parse a path; a leading C{~} is expanded later, when the configuration is created."""
     return Path(parse_text(raw))
 
 
 def parse_export(raw: object) -> str:
-    """Parse C{syslog} or the absolute path of a file."""
+    """Parse the target of the audit export: C{syslog} or the absolute path of a file."""
     found = parse_text(raw)
     if found != "syslog" and not Path(found).is_absolute():
         raise ValueError("must be syslog or an absolute path")
@@ -114,7 +114,7 @@ def parse_host(raw: object) -> str:
 
 
 def parse_local_origin(raw: object) -> str:
-    """Parse C{http(s)://localhost[:port]}; cross-origin use is for localhost only
+    """Parse C{http(s)://localhost[:port]}; other origins are never allowed for CORS
     (protocol-hosts).
     """
     parts = urlsplit(parse_text(raw))
@@ -158,7 +158,9 @@ def url_parser(*schemes: str) -> Parser:
 
 
 def parse_variable(raw: object) -> str:
-    """Parse the name of an environment variable; the service's variables never reach a pane."""
+    """Parse the name of an environment variable; names of the service's own variables are
+    refused.
+    """
     name = parse_text(raw)
     if not _VARIABLE.fullmatch(name) or name.startswith("SERVICE_"):
         raise ValueError("must be names of environment variables, none starting SERVICE_")

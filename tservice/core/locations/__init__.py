@@ -1,1 +1,1 @@
-"""Locations of sessions."""
+"""Locations of sessions: this machine, other OS users, remote hosts and containers."""

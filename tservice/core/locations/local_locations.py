@@ -15,19 +15,19 @@ from tservice.core.users.os_users import OsUser, OsUserId, OsUsers, build_user_e
 _T = TypeVar("_T")
 
 ProgramFinder = Callable[[Sequence[str]], Path | None]
-"""Callable that returns the first of some programs that can be run."""
+"""Callable that returns the path of the first program in a list of names that can be run."""
 
 GetSearchPath = Callable[[], str]
-"""Callable that returns the C{PATH} of a child, with the program folders."""
+"""Callable that returns the C{PATH} for child processes, with the folders of version managers."""
 
 
 @frozen(kw_only=True)
 class OwnOperations:
-    """Operations as this process's user.
+    """Location operations with the rights of this process's user.
 
     @ivar environ: the environment that the service was started with.
     @ivar programs: finds programs that this process can run.
-    @ivar path: returns the search path; C{None}: the one of C{environ}.
+    @ivar path: returns the search path.  C{None} to use the C{PATH} of C{environ}.
     """
 
     environ: Mapping[str, str]
@@ -52,7 +52,7 @@ class OwnOperations:
 
 @frozen
 class OwnLocationProvider:
-    """Provider of the service's location; accounts that name an OS user are refused."""
+    """Provider of the service's own location; accounts with an OS user are refused."""
 
     location: Location
 
@@ -79,12 +79,12 @@ class OwnLocationProvider:
 
 @frozen(kw_only=True)
 class OsUserOperations:
-    """Operations as an OS user, with that user's rights and without the service's environment.
+    """Location operations with the rights of an OS user, without the service's environment.
 
-    @ivar programs: finds programs that C{user} can run, when called with that user's rights.
-    @ivar path: returns the search path, when called with that user's rights.
-    @ivar prefix: returns the words that precede a command to run it as the user; raises C{OSError}
-        if it cannot be run.
+    @ivar programs: finds programs that C{user} can run; called with that user's rights.
+    @ivar path: returns the search path; called with that user's rights.
+    @ivar prefix: returns the command prefix that runs a program as the user; raises C{OSError} if
+        that is not possible.
     """
 
     user: OsUser
@@ -112,14 +112,15 @@ class OsUserOperations:
 
 @frozen(kw_only=True)
 class OsUserLocationProvider:
-    """Provider of OS users' locations; a session keeps its OS user for good, since its files are
-    that user's.
+    """Provider of OS users' locations.
+
+    A session keeps its OS user, because its files belong to that user.
 
     @ivar environ: the environment that the service was started with.
-    @ivar programs: returns a finder for a user, and a function that returns the C{PATH} of the
-        user's children.
+    @ivar programs: returns, for a user, a program finder and a function that returns the C{PATH} of
+        the user's child processes.
     @ivar prefix: see L{OsUserOperations}.
-    @ivar hooks: returns how a user's hooks reach the service.
+    @ivar hooks: returns the data with which a user's hooks reach the service.
     """
 
     users: OsUsers

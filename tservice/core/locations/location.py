@@ -1,4 +1,4 @@
-"""Location of a session as one value (architecture-place)."""
+"""Location of a session as one value object (architecture-place)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _T = TypeVar("_T")
 
 
 class LocationKind(StrEnum):
-    """Kind of a location, which selects its provider.  Features never check it: they ask the
-    location.
+    """Kind of a location, which selects its provider.
+
+    Features never check the kind.  They use the properties and operations of L{Location}.
     """
 
     LOCAL = "local"
@@ -29,14 +30,14 @@ class LocationKind(StrEnum):
 
 @frozen(kw_only=True)
 class LocationId:
-    """Stored reference to a location, sufficient to find it again.
+    """Stored reference to a location, from which a provider can find the location again.
 
-    @ivar name: the name within its kind: an OS user's name or the id of a host; empty if there is
-        only one.
-    @ivar part: the part of that host: the name of a container, or of a foreign tmux session that is
-        attached to.
-    @ivar uid: the number of an OS user, to detect a name that was given to another user; C{None} if
-        only a name is known, or there is none.
+    @ivar name: the name within its kind: an OS user's name or the id of a host.  Empty if the kind
+        has a single location.
+    @ivar part: the container on that host, or the foreign tmux session that the service attaches
+        to.
+    @ivar uid: the id of an OS user, to detect a name that was given to another user.  C{None} if
+        only a name is known, or the location is not an OS user.
     """
 
     kind: LocationKind = LocationKind.LOCAL
@@ -51,16 +52,16 @@ class LocationId:
 
     @property
     def is_on_this_machine(self) -> bool:
-        """True if its process ids are those of this machine."""
+        """True if process ids in the location are process ids of this machine."""
         return self.kind in (LocationKind.LOCAL, LocationKind.OS_USER)
 
 
 OWN_LOCATION = LocationId()
-"""Location of the service: its machine and its user."""
+"""Location of the service itself: this machine and the service's user."""
 
 
 def location_of_os_user(name: str | None, uid: int | None = None) -> LocationId:
-    """Return the location of an OS user; L{OWN_LOCATION} without one."""
+    """Return the location of an OS user, or L{OWN_LOCATION} if C{name} is C{None}."""
     return (
         OWN_LOCATION if name is None else LocationId(kind=LocationKind.OS_USER, name=name, uid=uid)
     )
@@ -70,9 +71,9 @@ def location_of_os_user(name: str | None, uid: int | None = None) -> LocationId:
 class HookAccess:
     """Data with which hooks in a location reach this service.
 
-    @ivar secret_file: the path of the secret, as seen in the location.
+    @ivar secret_file: the path of the secret's file inside the location.
     @ivar put: writes the secret to that file; raises C{OSError} or L{FileError}.
-    @ivar url: the service's address for these hooks; C{None}: the default address.
+    @ivar url: the service's address for these hooks.  C{None} for the default address.
     """
 
     secret_file: Path
@@ -81,23 +82,30 @@ class HookAccess:
 
 
 class LocationOperations(Protocol):
-    """Operations in a location.  C{run_file_work} and C{find_program} may block on a disk."""
+    """Operations in a location.
+
+    C{run_file_work} and C{find_program} may block on a disk, so call them in a worker thread.
+    """
 
     def run_file_work(self, work: Callable[[], _T], /) -> _T:
-        """Run work on files with the rights that a session has in the location.
+        """Call C{work}, which accesses files, with the rights that sessions have in the location.
 
-        @raise OSError: it cannot be done with those rights.
+        @raise OSError: C{work} cannot be run with those rights.
         """
 
     def find_program(self, names: Sequence[str], /) -> Path | None:
-        """Return the first of these programs (names, or absolute paths) that can be run there."""
+        """Return the path of the first of these programs that can be run in the location.
+
+        @param names: names of programs, or absolute paths.
+        @return: C{None} if none of them can be run.
+        """
 
     def build_command(self, argv: Sequence[str], /) -> list[str]:
-        """Return the command that runs C{argv} in the location as a child of this process; its
-        first word is absolute.
+        """Return the command that runs C{argv} in the location as a child of this process.
 
-        @param argv: the first word is an absolute path in the location.
-        @raise OSError: nothing can be run there.
+        @param argv: the command; its program is an absolute path in the location.
+        @return: the command; its program is an absolute path on this machine.
+        @raise OSError: no program can be run in the location.
         """
 
     def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
@@ -107,19 +115,19 @@ class LocationOperations(Protocol):
         """
 
     def get_search_path(self) -> str:
-        """Return the C{PATH} of a session there: the folders that L{find_program} searches.
+        """Return the C{PATH} of a session in the location, which L{find_program} searches.
 
-        Like L{find_program} it may block on a disk.
+        May block on a disk, as L{find_program} does.
         """
 
 
 @frozen(kw_only=True)
 class LocationOutage:
-    """Unreachable state of a location; its processes may still run.
+    """State of a location that cannot be reached; its processes may still run.
 
     @ivar title: the location's name for users.
-    @ivar next_at: time of the next automatic attempt, Unix milliseconds; C{None}: an attempt is
-        running, or none is planned.
+    @ivar next_at: time of the next automatic connection attempt in Unix milliseconds.  C{None} if
+        an attempt is running, or none is planned.
     """
 
     title: str
@@ -134,19 +142,19 @@ def _as_it_is(folder: str) -> str:
 class Location:
     """Location of sessions: an OS user, machine or container, with its files and programs.
 
-    @ivar title: its name for users.
-    @ivar home: the home folder there.
-    @ivar user: the user that runs everything there.
-    @ivar apart: true if the system isolates it from the service's user: its sessions may use any
-        folder that the system allows, its cases are in its home, its agents sign in separately.
-    @ivar near: true if its files are on this machine under the same paths, and C{operations.act}
-        opens
-        them.
-    @ivar closed: the reason why its folders are only read on request (C{reason} of
-        protocol-git-status); C{None} if they may be read at any time.
-    @ivar hooks: how its hooks reach the service; C{None}: they do not.
-    @ivar commands: commands that replace the usual program of a mode's CLI.
-    @ivar inside: maps a folder of this machine to its path in the location.
+    @ivar title: the location's name for users.
+    @ivar home: the home folder in the location.
+    @ivar user: the OS user that runs all processes of the location.
+    @ivar is_isolated: true if the system isolates the location from the service's user.  Its
+        sessions may use any folder that the system allows.  Its cases are in its home folder, and
+        its agents sign in separately.
+    @ivar has_local_files: true if the location's files are on this machine under the same paths,
+        and C{operations.run_file_work} can open them.
+    @ivar unreadable_reason: reason why folders are read only on explicit request (C{reason} of
+        protocol-git-status).  C{None} if the service may read them at any time.
+    @ivar hooks: data with which hooks in the location reach the service.  C{None} if they cannot.
+    @ivar commands: commands that replace the default program of a CLI, by mode.
+    @ivar path_inside: maps the path of a folder on this machine to its path in the location.
     """
 
     id: LocationId

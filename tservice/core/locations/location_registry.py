@@ -13,80 +13,83 @@ from tservice.core.users.os_users import make_missing_user
 _T = TypeVar("_T")
 
 UsageCheck = Callable[[LocationId], str | None]
-"""Callable that describes what uses a location, in words; C{None}: nothing."""
+"""Callable that returns a text describing what uses a location.  C{None} if nothing uses it."""
 
 _UNREADABLE_REASONS = {LocationKind.REMOTE: "remote", LocationKind.CONTAINER: "docker"}
-"""Reasons that clients see for workspaces that are not read unasked (protocol-git-status)."""
+"""Reasons that clients see for workspaces that are read only on request (protocol-git-status)."""
 
 
 class LocationUser(Protocol):
-    """User of locations: an account, as described by C{core.identity}."""
+    """User of locations; L{Identity<tservice.core.identity.Identity>} implements it."""
 
     @property
     def location_id(self) -> LocationId:
-        """Default location of its sessions."""
+        """Default location of the user's sessions."""
 
     @property
     def os_user(self) -> str | None:
-        """OS user that its record names."""
+        """OS user of the account; C{None} if its record names none."""
 
 
 class LocationProvider(Protocol):
     """Provider of the locations of one kind."""
 
     async def refresh_location(self, known: LocationId) -> None:
-        """Load the data that the other methods need.
+        """Load the data of the location that the other methods need.
 
-        @raise ServiceError: 422: the location does not answer; 429: too many requests.
+        @raise ServiceError: 422: the location does not answer; 429: too many requests are waiting.
         """
 
     async def refresh_if_reachable(self, known: LocationId) -> None:
-        """Load the data as L{refresh_location} does, for running sessions: do not wait for a
-        location that is
-        known to be unreachable.
+        """Load the data as L{refresh_location} does, but skip a location that is known to be
+        unreachable.
 
-        @raise ServiceError: 422: the location does not answer; 429: too many requests.
+        This is for running sessions, which must not wait for an unreachable location.
+
+        @raise ServiceError: 422: the location does not answer; 429: too many requests are waiting.
         """
 
     async def prepare_location(self, known: LocationId) -> None:
-        """Load the data as L{refresh_location} does, and prepare the location for something new:
-        start a stopped
-        container.
+        """Load the data as L{refresh_location} does, and start the location if it is stopped.
 
-        @raise ServiceError: as L{refresh_location}; 422: it cannot be prepared.
+        Call this before something new runs in the location: it starts a stopped container.
+
+        @raise ServiceError: as for L{refresh_location}; 422: the location cannot be started.
         """
 
     def find_location(self, known: LocationId) -> Location | None:
-        """Return the location, usable or not; C{None} if there is none."""
+        """Return the location, usable or not; C{None} if it does not exist."""
 
     def recall_location(self, known: LocationId) -> Location:
-        """Return the location that something was started in, even if it was removed since: sessions
-        there keep running.
+        """Return the location of something that was started earlier, even if it was removed since.
+
+        Sessions in a removed location keep running.
         """
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
-        """Return the location if something new may be started there.
+        """Return the location if something new may be started in it.
 
-        @param os_user: the OS user of the account that will own it.
-        @raise ServiceError: 422: nothing may be started there.
+        @param os_user: the OS user of the account that will own the new object.
+        @raise ServiceError: 422: nothing may be started in the location.
         """
 
 
 class LocationLink(Protocol):
-    """Connection between this machine and the locations of one kind, for kinds whose connection can
-    fail.
-    """
+    """Connection from this machine to the locations of one kind, if such connections can fail."""
 
     def find_outage(self, known: LocationId) -> LocationOutage | None:
-        """Return the outage of a location that is unreachable now; C{None} if it is reachable."""
+        """Return the outage of a location that is currently unreachable; C{None} if it is
+        reachable.
+        """
 
     def request_connection(self, known: LocationId) -> None:
         """Request a connection to the location, and wake its host if it sleeps."""
 
 
 class LocationRegistry:
-    """Registry that passes each call to the provider of the kind; a kind without provider is
-    unreachable.
+    """Registry that passes each call to the provider of the location's kind.
+
+    A location whose kind has no provider is unreachable.
 
     @param kinds: the provider of each kind.
     """
@@ -101,7 +104,8 @@ class LocationRegistry:
     ) -> None:
         """Register the provider of a further kind.
 
-        @param way: the connection to its locations, if it can fail.
+        @param known_by: the provider.
+        @param way: the connection to the locations of this kind.  C{None} if it cannot fail.
         """
         if kind in self._kinds:
             raise ValueError(f"{kind} already has a provider")
@@ -110,11 +114,17 @@ class LocationRegistry:
             self._ways[kind] = way
 
     def register_usage_check(self, tenant: UsageCheck) -> None:
-        """Register a callable that reports what uses a location."""
+        """Register a function that reports what uses a location; L{find_usage} calls it.
+
+        @param tenant: the function.
+        """
         self._tenants.append(tenant)
 
     def find_usage(self, known: LocationId) -> str | None:
-        """Return what uses the location and prevents its removal, in words; C{None}: nothing."""
+        """Return a text describing what uses the location and prevents its removal.
+
+        @return: C{None} if nothing uses the location.
+        """
         return next((found for each in self._tenants if (found := each(known))), None)
 
     def find_outage(self, known: LocationId) -> LocationOutage | None:
@@ -153,8 +163,9 @@ class LocationRegistry:
         return self._get_provider(known).recall_location(known)
 
     def get_caller_location(self, caller: LocationUser) -> Location:
-        """Return the default location of the caller's new sessions, also used to access files for
-        it.
+        """Return the default location of the caller's new sessions.
+
+        The service also accesses files for the caller in this location.
 
         @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
         """
@@ -169,7 +180,7 @@ class LocationRegistry:
 
 
 class _UnreachableOperations:
-    """Operations of a location whose kind has no provider: each one fails."""
+    """Operations of a location whose kind has no provider; all of them fail."""
 
     def run_file_work(self, work: Callable[[], _T], /) -> _T:
         raise OSError("the files of this location are unreachable")
@@ -188,7 +199,10 @@ class _UnreachableOperations:
 
 
 class _UnknownKindProvider:
-    """Provider of records from a newer version of the service: these are left alone."""
+    """Provider for locations of an unknown kind, stored by a newer version of the service.
+
+    Their records are kept unchanged.
+    """
 
     async def refresh_location(self, known: LocationId) -> None:
         """Do nothing, since there is nothing to query."""

@@ -1,4 +1,4 @@
-"""A folder that was renamed, and what its paths are called since."""
+"""Renaming of a folder, and mapping of paths inside it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from attrs import frozen
 
 @frozen
 class FolderMove:
-    """From one absolute path to another."""
+    """Renaming of a folder from one absolute path to another."""
 
     old: str
     new: str
 
     def renamed(self, path: str) -> str:
-        """Return what C{path} is called now: as before, unless it is the folder or inside it."""
+        """Return C{path} after the move: changed only for the folder itself and paths inside it."""
         inside = path == self.old or path.startswith(f"{self.old}/")
         return self.new + path[len(self.old) :] if inside else path

@@ -1,8 +1,8 @@
 """Folders in which an account's sessions may work, by the account's current rights
 (protocol-create).
 
-A folder is checked when a session is made.  Later its symbolic links, and the rights of the
-account, may have changed.
+A folder is checked when a session is created.  It is checked again later, because its symbolic
+links and the rights of the account may have changed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from tservice.core.kernel_paths import is_kernel_path
 from tservice.core.locations.location import OWN_LOCATION, LocationId
 
 ACCOUNTS = ".accounts"
-"""In the folder of local cases: one folder for each account.  No case is called so."""
+"""Name of the folder that holds one folder for each account, in the folder of local cases.  No case
+can have this name.
+"""
 _NOBODY = "-"
-"""In place of an id where there never was such an account."""
+"""Placeholder for the account id if an account of that name never existed."""
 
 
 def account_folder(cases_dir: Path, account_id: str) -> Path:
-    """Return the folder of an account's local cases: nothing but that account ever has it."""
+    """Return the folder of an account's local cases, which is never used for another account."""
     return cases_dir / ACCOUNTS / account_id
 
 
@@ -32,10 +34,10 @@ def account_folder(cases_dir: Path, account_id: str) -> Path:
 class AccountRights:
     """Rights in an account's record, independent of the caller.
 
-    @ivar os_user: the OS user that its panes run as, if any.
-    @ivar enabled: true if it may sign in and actions run in its name.
-    @ivar granted: true if it may bypass permissions; admins may, others only if their record says
-        so.
+    @ivar os_user: the OS user that the account's panes run as.  C{None} for the service's user.
+    @ivar is_enabled: true if the user may sign in, and scheduled actions run for the account.
+    @ivar may_bypass_permissions: true if agents may run without asking for permission.  By default
+        only admins may.
     """
 
     is_admin: bool
@@ -48,22 +50,25 @@ class AccountRights:
 
 @frozen
 class FolderLimit:
-    """Limit on folders.
+    """Limit on the working directories of sessions.
 
-    @ivar top: the folder that must contain them; C{None}: anywhere but in the kernel's folders.
+    @ivar top: the folder that must contain them.  C{None} allows every folder except those of the
+        kernel's file systems.
     """
 
     top: Path | None = None
 
     def resolve_top(self) -> bytes | None:
-        """Return L{top} with links resolved; accesses the file system."""
+        """Return L{top} with symbolic links resolved; accesses the file system."""
         return None if self.top is None else os.fsencode(os.path.realpath(self.top))
 
     def check_folder(self, folder: str, named: str = "workingDir") -> None:
-        """Refuse C{folder} if its current target is outside; accesses the file system, so run it in
-        a worker thread.
+        """Refuse C{folder} if it resolves to a path outside of the limit.
 
-        @raise ServiceError: as L{check_resolved_folder}; 422: it changes during the check.
+        Accesses the file system, so run it in a worker thread.
+
+        @param named: the name of the request's field, for the error text.
+        @raise ServiceError: as for L{check_resolved_folder}; 422: a link changed during the check.
         """
         try:
             # Unlike Path.resolve, this does not raise for a loop of links.
@@ -82,9 +87,12 @@ class FolderLimit:
         return True
 
     def check_resolved_folder(self, folder: str, named: str = "workingDir") -> None:
-        """Refuse a link-free path that is outside; accesses the file system for L{top}.
+        """Refuse a path without symbolic links if it is outside of the limit.
 
-        @raise ServiceError: 400: it is a kernel folder; 403: it is outside.
+        Accesses the file system to resolve L{top}.
+
+        @param named: the name of the request's field, for the error text.
+        @raise ServiceError: 400: the path is a kernel folder; 403: the path is outside.
         """
         if is_kernel_path(folder):
             raise kernel_folder_error(named)
@@ -98,24 +106,25 @@ ANYWHERE = FolderLimit()
 
 
 def kernel_folder_error(named: str) -> ServiceError:
-    """Return the error for a folder in a kernel file system."""
+    """Return the 400 error for a folder in a kernel file system.
+
+    @param named: the name of the request's field.
+    """
     return invalid_field(named, "must not be in /proc, /sys or /dev, nor lead through them")
 
 
 def os_user_changed_error() -> ServiceError:
-    """Return the error for a session whose account no longer has the OS user that it was made
-    with.
-    """
+    """Return the error for a session whose account now has another OS user than at its creation."""
     return operation_failed("osUser: the account's OS user changed after the session was made")
 
 
 @frozen(kw_only=True)
 class WorkspaceBounds:
-    """Rules on the folders of each account.
+    """Rules that determine in which folders each account may work.
 
     @ivar cases_dir: the folder of local cases.
-    @ivar account: returns the rights of an account; C{None} if it was removed.
-    @ivar account_id: returns the id of an account, also of a removed one.
+    @ivar account: returns the rights of an account by its name; C{None} if it was removed.
+    @ivar account_id: returns the id of an account by its name, also of a removed one.
     """
 
     cases_dir: Path
@@ -128,7 +137,7 @@ class WorkspaceBounds:
         return account_folder(self.cases_dir, self.account_id(owner) or _NOBODY)
 
     def get_folder_limit(self, owner: str | None, place: LocationId) -> FolderLimit:
-        """Return the limit on the folders of C{owner}'s sessions in C{place}.
+        """Return the limit on the folders of C{owner}'s sessions in the location C{place}.
 
         OS users are confined by the system, and admins may work anywhere.
         """
@@ -139,9 +148,9 @@ class WorkspaceBounds:
         return ANYWHERE if free else FolderLimit(self.folder_of(owner))
 
     def check_os_user(self, owner: str | None, place: LocationId) -> None:
-        """Check that the account still has the OS user with whose rights a folder is accessed.
+        """Check that the account still has the OS user of the location C{place}.
 
-        @raise ServiceError: 422 naming C{osUser}: its OS user is not that of C{place}.
+        @raise ServiceError: 422 naming C{osUser}: the account has another OS user now.
         """
         account = None if owner is None else self.account(owner)
         if account is None or not place.is_on_this_machine:

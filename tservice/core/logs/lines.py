@@ -1,4 +1,4 @@
-"""Log output: one line an event, as text or as JSON, without secrets."""
+"""Log output: one line per event, as text or as JSON, without secrets."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from tservice.core.disk_errors import DiskFull
 from tservice.core.logs.redact import SecretRedactor
 
 LONGEST = 16_000
-"""Limit in characters on one message and on one traceback; the rest is cut off and its length
-noted.
+"""Limit in characters on one message and on one traceback.  Longer texts are cut, and the number of
+missing characters is noted.
 """
 
 
 @implementer(ILogObserver)
 class LineObserver:
-    """Writes every event of at least one level; an event without a level counts as C{info}.
+    """Log observer that writes events of at least one level; events without a level count as
+    C{info}.
 
     Lines that the log's disk does not accept are counted, and the count is logged once writing
     works again.
 
-    @param out: has C{write} and C{flush}.
+    @param out: the file to write to, with C{write} and C{flush}.
     @param log_format: C{text} or C{json}.
-    @param level: C{debug}, C{info}, C{warn}, C{error} or C{critical}.
+    @param level: the lowest level: C{debug}, C{info}, C{warn}, C{error} or C{critical}.
     """
 
     def __init__(self, out: Any, log_format: str, level: str, redactor: SecretRedactor) -> None:
@@ -89,13 +90,13 @@ class LogFile:
         self._file.flush()
 
     def reopen(self) -> None:
-        """Close the file, even if it was renamed, and continue in a new one of the old name."""
+        """Close the file, and continue in a new file of the configured name."""
         fresh = self._open_stream()
         self._file.close()
         self._file = fresh
 
     def close(self) -> None:
-        """Close the file; no more text may be written."""
+        """Close the file; later writes fail."""
         self._file.close()
 
     def _open_stream(self) -> IO[str]:
@@ -107,7 +108,7 @@ class LogFile:
 
 
 def is_logged_elsewhere(event: LogEvent) -> bool:
-    """Return whether the event is a write failure of a full disk that is logged elsewhere.
+    """Return whether the event reports a failed write on a full disk, which the store logs itself.
 
     The store logs the disk problem once; logging each failed write would flood the log.
     """
@@ -126,7 +127,9 @@ def _lost_lines(event: LogEvent, count: int) -> LogEvent:
 
 
 def text_line(event: LogEvent, redactor: SecretRedactor) -> str:
-    """Return C{<time> <level> <where> <message>}; a traceback follows on indented lines."""
+    """Return the event as C{<time> <level> <where> <message>}, and a traceback on indented
+    lines.
+    """
     message, traceback = _format_parts(event, redactor)
     origin = f"{_format_time(event)} {_format_level(event):<8} {_format_source(event)}"
     head = f"{origin}: {_one_line(message)}\n"
@@ -134,9 +137,10 @@ def text_line(event: LogEvent, redactor: SecretRedactor) -> str:
 
 
 def json_line(event: LogEvent, redactor: SecretRedactor) -> str:
-    """Return one object: C{time}, C{level}, C{where}, C{message}, and C{traceback} if there is one.
+    """Return the event as a JSON object with C{time}, C{level}, C{where} and C{message}.
 
-    C{event} names the event for programs that read the log, if the caller named it.
+    An exception adds C{traceback}.  C{event} is the event's name for programs that read the log, if
+    the caller gave one.
     """
     message, traceback = _format_parts(event, redactor)
     line = {
@@ -170,7 +174,7 @@ def _truncate_text(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Escape control characters: text from outside must not be able to forge a line."""
+    """Escape control characters, so that text from outside cannot forge a log line."""
     if text.isprintable():
         return text
     return "".join(

@@ -26,14 +26,14 @@ _PATTERNS = (
     re.compile(r"(tsk_)[A-Za-z0-9_-]{20,}"),
     re.compile(r"(/webview/)[A-Za-z0-9_-]{16,}"),
 )
-"""Patterns that match secrets of any origin; the first group of each is kept."""
+"""Patterns that match secrets by their form; the first group of each is kept in the text."""
 
 
 class SecretRedactor:
     """Replaces known secret values, and text that looks like a secret, by L{MARK}.
 
-    At most L{MOST_SECRETS} values are known.  The oldest is dropped first; the patterns cover
-    dropped ones.
+    At most L{MOST_SECRETS} values are known.  Beyond that the oldest value is dropped; the patterns
+    may still match it.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class SecretRedactor:
         return forget_secret
 
     def register_login(self, username: str, password: str) -> None:
-        """Hide a password and its Basic authentication encoding."""
+        """Hide a password, and the user name and password as encoded for Basic authentication."""
         self.register_secret(password)
         self.register_secret(base64.b64encode(f"{username}:{password}".encode()).decode("ascii"))
 
@@ -83,12 +83,14 @@ class SecretRedactor:
 
 
 def _secret_pattern(form: str) -> str:
-    """Return the pattern for one spelling; a very short secret matches only as a separate word, or
-    the log would be unreadable.
+    """Return the regular expression that matches one spelling of a secret.
+
+    A very short secret matches only as a separate word, because the log would otherwise be
+    unreadable.
     """
     escaped = re.escape(form)
     return escaped if len(form) >= _SHORT else rf"(?<!\w){escaped}(?!\w)"
 
 
 def _do_nothing() -> None:
-    """Do nothing: the undo function for an empty secret."""
+    """Do nothing: returned for an empty secret, which needs no undo."""

@@ -27,9 +27,9 @@ DEFAULT_NAME = "twistd.log"
 class LogOptions:
     """Logging options of C{twistd}.
 
-    @ivar file: the log file; C{None} is stdout.
-    @ivar syslog: the prefix of its lines, or C{None} when syslog is not requested.
-    @ivar custom: an observer of the operator, which is left alone.
+    @ivar file: the log file.  C{None} for stdout.
+    @ivar syslog: the prefix of syslog lines.  C{None} if syslog is not requested.
+    @ivar custom: an observer that the operator configured, which is used unchanged.
     """
 
     file: Path | None = None
@@ -38,9 +38,9 @@ class LogOptions:
 
 
 def parse_log_options(options: Mapping[str, Any] | None) -> LogOptions:
-    """Read the options that precede C{tservice} on the command line.
+    """Read the logging options of C{twistd}, which precede C{tservice} on the command line.
 
-    @raise StartError: a daemon is to log to stdout, which it does not have.
+    @raise StartError: a daemon should log to stdout, which a daemon does not have.
     """
     if options is None:
         return LogOptions()
@@ -88,7 +88,8 @@ class LogService(Service):
         self._file: LogFile | None = None
 
     def install_observer(self, application: Componentized) -> None:
-        """Make C{application} log through this service; C{twistd} asks it for an observer.
+        """Make C{application} log through this service; C{twistd} asks C{application} for an
+        observer.
 
         @raise StartError: the log file cannot be opened.
         """
@@ -96,8 +97,9 @@ class LogService(Service):
             application.setComponent(ILogObserver, self._make_observer())
 
     def close(self) -> None:
-        """Close the log file.  The daemon does not call this, since C{twistd} still logs its
-        end.
+        """Close the log file.
+
+        The daemon does not call this, because C{twistd} still logs its shutdown after all services.
         """
         if self._file is not None:
             self._file.close()

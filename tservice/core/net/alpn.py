@@ -1,6 +1,6 @@
 """Rejection of TLS clients that offer no supported protocol, with the alert of RFC 7301.
 
-Twisted sends alert 80 (internal_error), which does not tell a client what to change.
+Twisted sends alert 80 (internal_error), which does not tell the client the cause.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from OpenSSL import SSL
 
 
 class AlpnContext(SSL.Context):
-    """TLS context whose server ends a handshake without a common protocol by alert 120."""
+    """TLS context that sends alert 120 if client and server have no common protocol."""
 
     def set_alpn_select_callback(
         self, callback: Callable[[SSL.Connection, list[bytes]], Any]
     ) -> None:
-        """Let C{callback} choose among the client's protocols; an empty result rejects all of
-        them.
+        """Let C{callback} choose one of the client's protocols; an empty result rejects the
+        client.
         """
 
         def select_protocol(connection: SSL.Connection, offered: Sequence[bytes]) -> Any:
@@ -42,7 +42,7 @@ class AlpnReactor:
         return getattr(self._reactor, name)
 
     def listenSSL(self, port: int, factory: Any, contextFactory: Any, **more: Any) -> Any:
-        """Listen as the reactor does, with an L{AlpnContext}."""
+        """Listen like the wrapped reactor, with an L{AlpnContext}."""
         # Twisted has no public setting for the class; it makes the context at the first connection.
         contextFactory._contextFactory = AlpnContext
         return self._reactor.listenSSL(port, factory, contextFactory=contextFactory, **more)

@@ -1,8 +1,8 @@
-"""Chunked bodies, decoded at a cost that the sender cannot inflate.
+"""Decoder of chunked bodies whose cost a sender cannot inflate.
 
-twisted.web takes four calls from chunk to chunk and passes each chunk on separately.  A read of 64
-KiB in chunks of one byte costs eleven thousand of each.  Here complete chunks are found in one pass
-and passed on together, and the number for each call is bounded.
+twisted.web needs four calls for each chunk and passes each chunk on separately.  A read of 64 KiB
+in chunks of one byte costs eleven thousand of each.  This decoder finds complete chunks in one pass
+and passes them on together.  The number of chunks for each call is bounded.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from twisted.web.http import _ChunkedTransferDecoder
 
 _PLAIN = re.compile(rb"([0-9a-fA-F]{1,7})\r\n")
 PLAIN_BYTES = 9
-"""Longest size line without extensions, in bytes; all other lines are left to the base class."""
+"""Maximum length in bytes of a size line that is decoded here.  The base class decodes longer lines
+and lines with extensions.
+"""
 
 
 class BatchedChunkDecoder(_ChunkedTransferDecoder):
     """Chunked decoder that passes on data in bounded batches.
 
     @ivar pieces: number of chunks and parts of chunks that the last call read.
-    @ivar more: true if it stopped at its bound: call L{dataReceived} again, with no data if need
-        be.
+    @ivar more: true if the last call stopped at its limit.  Call L{dataReceived} again, with empty
+        data if none has arrived.
     """
 
     def __init__(
@@ -31,9 +33,10 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
         finished: Callable[[bytes], None],
         most: int | None = None,
     ) -> None:
-        """@param took: called with the data that was read, at most once a call.
+        """@param took: called with the decoded data, at most once for each call.
         @param finished: called with the data that follows the end of the body.
-        @param most: approximate limit on the pieces that one call reads.
+        @param most: approximate number of chunks that one call reads at most.  C{None} for no
+            limit.
         """
         super().__init__(self._collect_data, self._handle_end)
         self.pieces = 0
@@ -48,8 +51,8 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
     def dataReceived(self, data: bytes) -> None:
         """Decode the buffered data and C{data}.
 
-        @raise twisted.web.http._MalformedChunkedDataError: as the base class; preceding data has
-            been passed on.
+        @raise twisted.web.http._MalformedChunkedDataError: as in the base class; the data before
+            the error has been passed on.
         """
         self._buffer += data
         self.pieces = 0
@@ -71,7 +74,7 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
                 go_on = getattr(self, f"_dataReceived_{self.state}")()
 
     def _read_plain(self) -> None:
-        """Read the leading chunks that are complete and have no extensions."""
+        """Decode the leading chunks that are complete and have no extensions."""
         if not _PLAIN.match(self._buffer[:PLAIN_BYTES]):
             return
         room = len(self._buffer) if self._most is None else self._most - self.pieces

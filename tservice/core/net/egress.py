@@ -1,9 +1,8 @@
-"""Rules for outgoing requests: URLs, host names and addresses.
+"""Rules for outgoing requests: URLs, host names and addresses.  Nothing here does I/O.
 
-Pure.  A URL is parsed once, by L{parse_target}, and the later request is built from the
-L{EgressTarget}.  So no second parser can see another host in it.  L{tservice.core.net.outbound}
-applies the address rules to the addresses of a name, and connects to exactly the address that
-passed.
+L{parse_target} parses a URL once, and the later request is built from the L{EgressTarget}.  So no
+second parser can find another host in the URL.  L{tservice.core.net.outbound} applies the address
+rules to the addresses of a name, and connects to exactly the address that passed.
 """
 
 from __future__ import annotations
@@ -30,15 +29,16 @@ _PATH_SAFE = "/%:@!$&'()*+,;=-._~?[]"
 
 
 class EgressRefused(ValueError):
-    """Error of a target against the rules; the text is the rule and never holds the URL."""
+    """Error of a target that breaks a rule; the text names the rule and never holds the URL."""
 
 
 @frozen(kw_only=True)
 class EgressPolicy:
-    """Rules on which addresses and names are refused.
+    """Rules that determine which addresses and host names are refused.
 
-    @ivar networks: networks that are refused, also where an IPv6 address carries such an IPv4 one.
-    @ivar names: host names that are refused without resolving them; lower case.
+    @ivar networks: networks that are refused.  An IPv6 address is also refused if it embeds an IPv4
+        address of such a network.
+    @ivar names: host names in lower case that are refused without resolving them.
     @ivar rule: the error text for an address in C{networks}.
     @ivar within: networks that are allowed; any other address is refused as well.
     """
@@ -51,8 +51,8 @@ class EgressPolicy:
     def check_name(self, host: str) -> None:
         """Refuse a canonical host name.
 
-        @raise EgressRefused: it is one of C{names}, or below one of them, or a refused name of this
-            machine (RFC 6761, 6.3).
+        @raise EgressRefused: the name is one of C{names}, a subdomain of one, or a reserved name of
+            this machine (RFC 6761, 6.3).
         """
         labels = host.rstrip(".").split(".")
         if labels[-1] == "localhost":
@@ -63,8 +63,8 @@ class EgressPolicy:
     def check_address(self, address: Address) -> None:
         """Refuse an address.
 
-        @raise EgressRefused: it, or an IPv4 address inside it, lies in one of C{networks} or
-            outside of C{within}.
+        @raise EgressRefused: the address, or an IPv4 address inside it, lies in one of C{networks}
+            or outside of C{within}.
         """
         if not any(address.version == net.version and address in net for net in self.within):
             raise EgressRefused(self.rule)
@@ -83,7 +83,11 @@ class EgressPolicy:
     def refuse_more_networks(
         self, *networks: str, rule: str, within: tuple[str, ...] = ("0.0.0.0/0", "::/0")
     ) -> EgressPolicy:
-        """Return a copy of the policy that also refuses C{networks}."""
+        """Return a copy of the policy that also refuses C{networks}.
+
+        @param rule: the error text for an address in any refused network.
+        @param within: networks that the copy allows.
+        """
         return evolve(
             self,
             networks=(*self.networks, *map(ip_network, networks)),
@@ -127,9 +131,10 @@ GUARDED = EgressPolicy(
         }
     ),
 )
-"""Policy of protocol-egress: link-local, metadata services, multicast and unspecified addresses are
-refused; this host and private networks are allowed.  For targets that an administrator sets:
-webhooks, web tabs, model endpoints.
+"""Policy of protocol-egress, for targets that an administrator sets.
+
+Link-local addresses, metadata services, multicast and unspecified addresses are refused.  This host
+and private networks are allowed.  Webhooks, web tabs and model endpoints use this policy.
 """
 
 PUBLIC_ONLY = GUARDED.refuse_more_networks(
@@ -153,18 +158,20 @@ PUBLIC_ONLY = GUARDED.refuse_more_networks(
     within=("0.0.0.0/0", "2000::/3", "64:ff9b::/96"),
     rule="must be an address of the public internet",
 )
-"""Policy that allows only the public internet: the assigned part of IPv6, and IPv4 addresses mapped
-by DNS64.  For targets that a user's browser names, such as push services.
+"""Policy that allows only the public internet.
+
+Of IPv6 only the assigned part is allowed, and IPv4 addresses mapped by DNS64.  The policy is for
+targets that a user's browser names, such as push services.
 """
 
 
 @frozen(kw_only=True)
 class EgressTarget:
-    """Parsed URL.
+    """Parsed URL of an outgoing request.
 
     @ivar host: lower-case ASCII name without a trailing dot, or a canonical address.
-    @ivar address: the address, if C{host} is one in any spelling.
-    @ivar resource: path and query, as they go on the request line.
+    @ivar address: the address, if C{host} is an address in any spelling.  C{None} for a name.
+    @ivar resource: path and query, as sent in the request line.
     """
 
     scheme: str
@@ -175,7 +182,9 @@ class EgressTarget:
 
     @property
     def origin(self) -> str:
-        """C{scheme://host[:port]}, the only part of a secret URL that may be shown."""
+        """C{scheme://host[:port]}, the only part of the URL that may be shown if the URL is
+        secret.
+        """
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == _PORTS[self.scheme] else f":{self.port}"
         return f"{self.scheme}://{host}{port}"
@@ -187,9 +196,10 @@ class EgressTarget:
 
 
 def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
-    """Parse C{url} and refuse it if the text itself breaks a rule; no name server is queried.
+    """Parse C{url} and check it against C{policy}, without querying a name server.
 
-    @raise EgressRefused: the text names the rule and never holds a part of C{url}.
+    @raise EgressRefused: the URL breaks a rule.  The text names the rule and never holds a part of
+        C{url}.
     """
     if not url or len(url) > URL_LIMIT:
         raise EgressRefused(f"must be 1 to {URL_LIMIT} characters")
@@ -221,12 +231,14 @@ def parse_target(url: str, policy: EgressPolicy = GUARDED) -> EgressTarget:
 
 
 def parse_host(host: str, *, bracketed: bool = False) -> tuple[str, Address | None]:
-    """Return the canonical form of a host, and its address if it is a literal in any spelling.
+    """Return the canonical form of a host, and its address if the host is an address in any
+    spelling.
 
-    Accepts decimal, octal, hexadecimal and shortened IPv4, as C{inet_aton} reads them; full-width
-    digits and dots; trailing dots; IPv6 in brackets.
+    The accepted spellings are decimal, octal, hexadecimal and shortened IPv4, as C{inet_aton} reads
+    them.  Full-width digits and dots, trailing dots, and IPv6 in brackets are accepted too.
 
-    @raise EgressRefused: neither a name nor an address.
+    @param bracketed: true if the host was in brackets, so that only IPv6 is valid.
+    @raise EgressRefused: C{host} is neither a name nor an address.
     """
     if bracketed:
         return _parse_ipv6_literal(host)
@@ -293,15 +305,17 @@ _CARRIERS: tuple[tuple[IPv6Network, int], ...] = (
     (IPv6Network("64:ff9b::/96"), 0),
     (IPv6Network("2002::/16"), 80),
 )
-"""Networks whose addresses carry an IPv4 address, and its offset from the right."""
+"""IPv6 networks whose addresses embed an IPv4 address, and the position of its last bit, counted
+from the right.
+"""
 _TEREDO = IPv6Network("2001::/32")
 _ISATAP = 0x5EFE
 _LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
-"""Prefixes of any length that a network has chosen for its NAT64 (RFC 8215)."""
+"""Network in which an operator chooses the prefixes, of any length, for NAT64 (RFC 8215)."""
 
 
 def _carried_addresses(address: Address) -> list[IPv4Address]:
-    """Return the IPv4 addresses that a gateway may extract from C{address}."""
+    """Return the IPv4 addresses to which a NAT64 or tunnel gateway might translate C{address}."""
     if isinstance(address, IPv4Address):
         return []
     value, low = int(address), 0xFFFFFFFF
@@ -318,8 +332,9 @@ def _carried_addresses(address: Address) -> list[IPv4Address]:
 
 
 def _embedded_addresses(value: int) -> tuple[int, ...]:
-    """Return the IPv4 addresses that follow a prefix of 48, 56, 64 and 96 bits (RFC 6052, 2.2: bits
-    64 to 71 are empty).
+    """Return the IPv4 addresses that follow a prefix of 48, 56, 64 and 96 bits.
+
+    Bits 64 to 71 are not part of the embedded address (RFC 6052, 2.2).
     """
     return (
         (value >> 64 & 0xFFFF) << 16 | value >> 40 & 0xFFFF,
@@ -330,7 +345,7 @@ def _embedded_addresses(value: int) -> tuple[int, ...]:
 
 
 def parse_address(text: str) -> Address:
-    """Parse an address as a resolver returns it; a zone is dropped.
+    """Parse an address as a resolver returns it; an IPv6 zone is dropped.
 
     @raise ValueError: C{text} is not an address.
     """

@@ -1,4 +1,4 @@
-"""Parsing of the listening endpoints, and their exposure to others."""
+"""Parsing of the listening endpoints, and the check that none is exposed without a password."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from tservice.core.errors import StartError
 KINDS = ("tcp", "tcp6", "ssl", "unix")
 PRIVATE_MODE = 0o600
 BACKLOG = 1024
-"""Default number of connections that the kernel queues until they are accepted.
+"""Number of connections that the kernel queues until they are accepted, by default.
 
-Beyond it their first packets are dropped and sent again a second later.  Twisted's default of 50 is
-lower than the number of clients that may reconnect at once.
+If the queue is full, clients' first packets are dropped and sent again a second later.  Twisted's
+default of 50 is lower than the number of clients that may reconnect at once.
 """
 LONGEST_SOCKET_PATH = 107
-"""Limit of the kernel on a socket's path, in bytes."""
+"""Kernel's limit on the length of a Unix socket's path, in bytes."""
 
 
 @frozen(kw_only=True)
 class ListenAddress:
-    """Endpoint as the operator wrote it, with derived properties.
+    """Listening endpoint as the operator wrote it, with derived properties.
 
     @ivar text: the description as written, for messages.
     @ivar description: the description that is passed to Twisted.
-    @ivar shared: true if other machines or other users of this one can connect.
-    @ivar socket_path: the file of a unix socket.
+    @ivar shared: true if other machines, or other users of this machine, can connect.
+    @ivar socket_path: the file of a Unix socket.  C{None} for TCP endpoints.
     """
 
     text: str
@@ -46,7 +46,7 @@ class ListenAddress:
 
 @frozen(kw_only=True)
 class _EndpointParts:
-    """Endpoint description split at its colons, like Twisted's endpoint strings."""
+    """Endpoint description split at its colons, as Twisted splits its endpoint strings."""
 
     kind: str
     words: tuple[str, ...]
@@ -54,11 +54,11 @@ class _EndpointParts:
 
 
 def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
-    """Parse every endpoint of C{config}.
+    """Parse every listening endpoint of C{config}.
 
-    @raise StartError: an endpoint is not understood, or others could connect without a password.
-        Without a password no other machine or account may be able to connect, at any start
-        (protocol-startup).
+    Without a password no other machine or user may be able to connect (protocol-startup).
+
+    @raise StartError: an endpoint is invalid, or others could connect without a password.
     """
     if not config.listen:
         raise StartError("listen: must name at least one endpoint")
@@ -76,9 +76,9 @@ def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
 
 
 def make_endpoint(reactor: Any, address: ListenAddress) -> IStreamServerEndpoint:
-    """Return Twisted's endpoint for C{address}; a stale socket file of a dead service is removed.
+    """Return Twisted's endpoint for C{address}; remove the socket file of a service that has died.
 
-    @raise StartError: a wrong parameter, an unreadable certificate, or a socket in use.
+    @raise StartError: a parameter is wrong, the certificate is unreadable, or the socket is in use.
     """
     from twisted.internet.endpoints import serverFromString
 
@@ -148,7 +148,7 @@ def _parse_unix(text: str, parts: _EndpointParts) -> ListenAddress:
 
 
 def _clear_stale_socket(path: Path) -> None:
-    """Remove the socket file of a dead service at C{path}; a live one keeps it."""
+    """Remove the socket file at C{path} unless a running service accepts connections on it."""
     try:
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             raise StartError(f"listen: {path} exists and is not a socket")
@@ -166,7 +166,7 @@ def _clear_stale_socket(path: Path) -> None:
 
 
 def _split_description(text: str) -> _EndpointParts:
-    """Split at colons; a backslash escapes the next character."""
+    """Split an endpoint description at colons; a backslash escapes the next character."""
     pieces: list[list[str]] = [[""]]
     characters = iter(text)
     for character in characters:

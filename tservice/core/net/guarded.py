@@ -1,4 +1,4 @@
-"""Connections to hosts whose every address passes the rules of L{tservice.core.net.egress}.
+"""Connections to hosts after each of their addresses has passed L{tservice.core.net.egress}.
 
 A name is resolved once, every address in the answer is checked, and the connection goes to an
 address of that answer.  There is no second lookup, so a name server that changes its answer gains
@@ -35,9 +35,10 @@ from tservice.core.net.egress import EgressPolicy, EgressRefused, parse_address,
 
 @implementer(IStreamClientEndpoint)
 class GuardedEndpoint:
-    """Endpoint that connects to a host once all its addresses have passed the rules.
+    """Client endpoint that connects to a host once all its addresses have passed the rules.
 
-    It works for any protocol, not only HTTP.  It has no time-out: cancel the Deferred.
+    The endpoint works for any protocol, not only HTTP.  It has no time-out; cancel the Deferred of
+    L{connect} to stop.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class GuardedEndpoint:
         meter: TrafficMeter | None = None,
         narrowed: EgressPolicy | None = None,
     ) -> None:
-        """@param meter: limits the bytes that the connection receives.
-        @param narrowed: additional policy; addresses that do not pass it are skipped.
+        """@param meter: limits the number of bytes that the connection receives.  C{None} for no
+            limit.
+        @param narrowed: additional policy; addresses that break it are skipped instead of refused.
         """
         self._reactor = reactor
         self._host = host
@@ -88,10 +90,10 @@ class GuardedEndpoint:
 async def find_addresses(
     host: str, port: int, *, policy: EgressPolicy, resolver: IHostnameResolver
 ) -> list[Any]:
-    """Return every address of C{host}, an IPv6 one without brackets.
+    """Return every address of C{host}; IPv6 addresses have no brackets.
 
-    @raise EgressRefused: one of them is against C{policy}, or the name is.
-    @raise DNSLookupError: there is none.
+    @raise EgressRefused: C{policy} refuses the name or one of the addresses.
+    @raise DNSLookupError: C{host} has no address.
     """
     name, literal = parse_host(host, bracketed=":" in host)
     if literal is not None:
@@ -119,7 +121,7 @@ def _filter_addresses(addresses: Sequence[Any], policy: EgressPolicy) -> list[An
 
 
 def _resolve_name(resolver: IHostnameResolver, name: str, port: int) -> Deferred[list[Any]]:
-    """Return every address of C{name}.  Cancelling stops the wait, not the lookup."""
+    """Return every address of C{name}.  Cancelling the Deferred ends the wait, not the lookup."""
     found: list[Any] = []
     done: Deferred[list[Any]] = Deferred()
 
@@ -145,7 +147,7 @@ def _resolve_name(resolver: IHostnameResolver, name: str, port: int) -> Deferred
 
 @implementer(IHostnameResolver)
 class _FixedResolver:
-    """Resolver that returns known addresses."""
+    """Resolver that returns the addresses that were passed to it."""
 
     def __init__(self, addresses: Sequence[IAddress]) -> None:
         self._addresses = addresses
@@ -177,8 +179,9 @@ class _CompletedResolution:
 
 @implementer(IReactorTCP, IReactorTime, IReactorPluggableNameResolver)
 class _CheckedReactor:
-    """Part of the reactor interface that L{HostnameEndpoint} needs, with one fixed answer to every
-    lookup.
+    """Subset of the reactor's interface that L{HostnameEndpoint} needs.
+
+    Every name lookup returns the addresses that have been checked.
     """
 
     def __init__(self, reactor: Any, resolver: IHostnameResolver) -> None:
@@ -208,9 +211,9 @@ class _CheckedReactor:
 
 
 class TrafficMeter:
-    """Counter of the bytes received over one or more connections, which it can abort.
+    """Counter of the bytes received over one or more connections.
 
-    @ivar limit: bytes; connections are aborted beyond it.
+    @ivar limit: number of bytes; the connections are aborted when they receive more.
     """
 
     def __init__(self, limit: int) -> None:
@@ -222,14 +225,14 @@ class TrafficMeter:
         self._connections.append(connection)
 
     def abort_all(self) -> None:
-        """Abort every connection without a TLS close, which a peer could delay."""
+        """Abort every connection without the closing handshake of TLS, which a peer could delay."""
         connections, self._connections = self._connections, []
         for connection in connections:
             connection.abort_transport()
 
 
 class _MeteredProtocol(ProtocolWrapper):
-    """Protocol wrapper directly above the TCP transport, below any TLS."""
+    """Protocol wrapper that counts received bytes directly above TCP, below any TLS."""
 
     factory: _MeteringFactory
     _received = 0

@@ -11,14 +11,15 @@ from twisted.web.iweb import IResponse
 from tservice.core.net.chunked_body import BatchedChunkDecoder
 
 HEAD_BYTES = 64 * 1024
-"""Limit on a response's head in bytes, interim responses included (protocol-webtabs)."""
+"""Limit on the head of a response in bytes, interim responses included (protocol-webtabs)."""
 INTERIM = 8
-"""Limit on interim responses (1xx), since Twisted logs a line for each."""
+"""Limit on the number of interim responses (1xx); Twisted logs a line for each."""
 
 
 class BoundedHttpClient(HTTP11ClientProtocol):
-    """HTTP client protocol that disconnects if a response's head is too long, and reads several
-    chunks at once.
+    """HTTP client protocol that disconnects if the head of a response is too long.
+
+    Several chunks of a chunked response are decoded at once.
     """
 
     def __init__(self, quiescentCallback: Any = lambda protocol: None) -> None:
@@ -57,7 +58,7 @@ class BoundedHttpClient(HTTP11ClientProtocol):
         return self._parser is not None and self._parser.state not in (BODY, DONE)
 
     def _count_head_bytes(self, piece: bytes) -> bool:
-        """Count the bytes of a response's head that are about to be read; return false over the
+        """Count the bytes of a response's head before they are parsed; return false over the
         limit.
         """
         self._size += len(piece)

@@ -1,6 +1,6 @@
 """Immediate writes of a few bytes, without waiting for the reactor's next iteration.
 
-A transport of Twisted passes data to the system only once the reactor has polled for room: one
+Twisted's transports pass data to the system only after the reactor has polled for writability, one
 iteration for each write.  For a keystroke and its echo that iteration is a large part of the
 latency.
 """
@@ -12,8 +12,9 @@ from typing import Any
 from twisted.internet.abstract import FileDescriptor
 
 SMALL = 4096
-"""Largest write in bytes that is sent immediately; larger ones are buffered by the transport, one
-call for many writes.
+"""Maximum size in bytes of a write that is sent immediately.
+
+Larger writes stay in the transport's buffer, where one system call sends several of them.
 """
 
 
@@ -23,9 +24,9 @@ def write_immediately(transport: Any, descriptor: Any, data: bytes) -> None:
     Buffered data is sent first.  Errors are left to the reactor, which finds them at its next
     iteration and notifies the protocol as usual.
 
-    @param transport: accepts C{data}; its producer, if it has one, must not be paused.
-    @param descriptor: the descriptor that C{transport} writes to; if it is not a L{FileDescriptor},
-        such as TLS, it is left to the reactor.
+    @param transport: the transport to write to; its producer, if it has one, must not be paused.
+    @param descriptor: the descriptor below C{transport}.  If it is not a L{FileDescriptor}, as for
+        TLS, the data is written in the normal way.
     """
     transport.write(data)
     small = len(data) <= SMALL and isinstance(descriptor, FileDescriptor)

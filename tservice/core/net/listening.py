@@ -1,4 +1,7 @@
-"""Listening ports: bound early, so that a clash ends the start, and opened when all is ready."""
+"""Listening ports, bound at start and opened for connections when the service is ready.
+
+A port that is in use therefore ends the start early.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from tservice.core.net.endpoints import ListenAddress, make_endpoint
 class PortListener(Service):
     """Service that binds every endpoint at start and accepts connections after L{open}.
 
-    Clients that connect in between wait in the kernel's queue.  They are not refused and never
-    reach a service that has not loaded its sessions.
+    Clients that connect before L{open} wait in the kernel's queue.  They are not refused, and are
+    served only once the service has loaded its sessions.
     """
 
     def __init__(
@@ -34,7 +37,7 @@ class PortListener(Service):
     def startService(self) -> None:
         """Bind every endpoint.
 
-        @raise StartError: an endpoint cannot be bound; the text names it.
+        @raise StartError: an endpoint cannot be bound; the text names the endpoint.
         """
         for address in self._addresses:
             port: Any = _bind_endpoint(self._reactor, address, self._factory)
@@ -52,7 +55,7 @@ class PortListener(Service):
         return DeferredList([one for one in closed if one is not None]).addCallback(_ignore_result)
 
     def open(self) -> None:
-        """Start to accept connections."""
+        """Start to accept connections on all ports."""
         for _, port in self._ports:
             transport: Any = port
             transport.startReading()
@@ -71,10 +74,10 @@ class PortListener(Service):
         return tuple(_format_url(address, port, base_path) for address, port in self._ports)
 
     def get_local_url(self, base_path: str) -> str | None:
-        """Return a URL that programs on this machine can use; C{None} with unix sockets alone.
+        """Return a URL that programs on this machine can use; C{None} with Unix sockets alone.
 
-        A plain loopback endpoint is preferred: hooks count as local there, and need not know the
-        host name of the certificate.
+        A loopback endpoint without TLS is preferred.  Hooks on it count as local, and need not know
+        the host name of the certificate.
         """
         ports = [entry for entry in self._ports if entry[0].kind != "unix"]
         if not ports:
@@ -114,9 +117,9 @@ def _format_url(address: ListenAddress, port: IListeningPort, base_path: str) ->
 
 
 def _reachable_host(host: str) -> str:
-    """Return the loopback address for a wildcard address, else C{host}."""
+    """Return the loopback address for a wildcard address; return any other C{host} unchanged."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
 
 
 def _ignore_result(_: object) -> None:
-    """Drop the result of a L{DeferredList}."""
+    """Return C{None} instead of the result of a L{DeferredList}."""

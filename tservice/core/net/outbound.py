@@ -48,13 +48,13 @@ TIME_LIMIT = 5.0
 (protocol-webhooks).
 """
 HEAD_LIMIT = 64 * 1024
-"""Limit in bytes on the parts of a response other than its body: head, TLS handshake, chunk
+"""Limit in bytes on the parts of a response other than the body: head, TLS handshake, chunk
 headers.
 """
 
 
 class OutboundFault(Enum):
-    """Reason why there is no response; the values are shown to users (protocol-webhooks)."""
+    """Reason why a request got no response; the values are shown to users (protocol-webhooks)."""
 
     TIMED_OUT = "Timed out"
     NOT_FOUND = "Host not found"
@@ -64,7 +64,7 @@ class OutboundFault(Enum):
 
 
 class OutboundError(Exception):
-    """Error of a request without a response.  Neither its text nor its cause holds the URL."""
+    """Error of a request that got no response.  Neither its text nor its cause holds the URL."""
 
     def __init__(self, fault: OutboundFault) -> None:
         super().__init__(fault.value)
@@ -75,8 +75,8 @@ class OutboundError(Exception):
 class OutboundResponse:
     """Response of the remote server.
 
-    @ivar headers: names in lower case; of repeated ones the last.
-    @ivar body: empty if it was not requested.
+    @ivar headers: values by lower-case name; of repeated headers the last value.
+    @ivar body: the body; empty if it was not requested.
     """
 
     status: int
@@ -91,12 +91,12 @@ class OutboundResponse:
 
 @frozen(kw_only=True)
 class OutboundRequest:
-    """Request to send.
+    """Outgoing request.
 
-    @ivar url: checked again on sending; see L{parse_target}.
-    @ivar body_limit: limit on the response's body in bytes; more is a network error.  C{None}: only
-        the status is needed, and the connection ends after the head.
-    @ivar asker: the account that chose C{url}; C{None}: the operator of the service.
+    @ivar url: the URL, which is checked on sending (L{parse_target}).
+    @ivar body_limit: limit on the response's body in bytes; a longer body is a network error.
+        C{None} if only the status is needed; the connection then ends after the head.
+    @ivar asker: the account that chose C{url}.  C{None} if the operator of the service did.
     """
 
     url: str = field(repr=False)
@@ -120,8 +120,8 @@ class OutboundClient:
         time_limit: float = TIME_LIMIT,
     ) -> None:
         """@param reactor: provides IReactorTCP and IReactorTime, and resolves names.
-        @param resolver: replaces the reactor's.
-        @param tls: the trusted certificates; the platform's by default.
+        @param resolver: resolves names instead of the reactor.
+        @param tls: the trusted certificates; by default those of the platform.
         """
         self._reactor = reactor
         self._policy = policy
@@ -130,7 +130,7 @@ class OutboundClient:
         self._time_limit = time_limit
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
-        """Send C{request}; cancelling ends the connection.
+        """Send C{request} and return the response; cancelling ends the connection.
 
         @raise OutboundError: no complete response arrived within the limits, or the target is
             refused.
@@ -175,7 +175,7 @@ class OutboundClient:
 
 
 class _ClientFactory(Factory):
-    """Factory of the client connections, in place of Twisted's pool."""
+    """Factory of HTTP client connections, which replaces Twisted's connection pool."""
 
     noisy = False
 
@@ -206,7 +206,7 @@ class _EndpointFactory:
 
 
 class _BodyCollector(Protocol):
-    """Protocol that collects a body up to a limit; the owner of the connection ends it."""
+    """Protocol that collects a response body up to a limit; its user ends the connection."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -245,7 +245,7 @@ async def _read_response(response: IResponse, limit: int | None) -> OutboundResp
 
 @implementer(IBodyProducer)
 class _BodyProducer:
-    """Body producer that writes the complete body at once."""
+    """Body producer that writes the complete request body at once."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content
@@ -270,7 +270,7 @@ def _out_of_time() -> OutboundResponse:
 
 
 def _classify_error(error: Exception) -> OutboundFault:
-    """Return the fault that users see for C{error}."""
+    """Return the fault to show to users for C{error}."""
     if isinstance(error, EgressRefused):
         return OutboundFault.REFUSED
     if isinstance(error, DNSLookupError):

@@ -1,1 +1,3 @@
-"""This process: its memory, alarms and early stop, and the process groups of its children."""
+"""Functions for this process (memory, alarms, early stop) and for the process groups of its
+children.
+"""

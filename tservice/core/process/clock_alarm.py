@@ -1,10 +1,9 @@
-"""Alarm for a moment of the wall clock that stays correct when the clock is set.
+"""Alarm for a time of the wall clock that stays correct when the clock is set.
 
 A reactor compares its timers with the wall clock when it wakes, but it sleeps by a monotonic clock.
-After a jump ahead timers fire late by the rest of the sleep, after a jump back by the jump.
-Therefore the kernel is used: a timerfd on CLOCK_REALTIME fires at the moment itself.  With
-TFD_TIMER_CANCEL_ON_SET it also fires when the clock is set (timerfd_create(2)), without wake-ups in
-between.
+After the clock is set, its timers would therefore fire late.  This alarm uses a timerfd on
+CLOCK_REALTIME, which fires at the given time of day.  With TFD_TIMER_CANCEL_ON_SET the timerfd also
+fires when the clock is set (timerfd_create(2)), without wake-ups in between.
 """
 
 from __future__ import annotations
@@ -37,23 +36,25 @@ _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ClockAlarm(Protocol):
-    """Notifies its owner when the wall clock should be checked."""
+    """Alarm that calls its owner when the wall clock has reached a time, or may have been set."""
 
     def set_time(self, at: int | None) -> None:
-        """Fire at C{at} (Unix milliseconds), immediately if that is past; C{None} disarms.
+        """Set the time of the alarm, replacing the previous one.
 
-        This replaces the previous time.  The alarm may also fire early, when the clock was set; set
-        it again each time it has fired.
+        The alarm may also fire early, when the clock was set; set it again each time it has fired.
+
+        @param at: Unix milliseconds; the alarm fires immediately if this is past.  C{None} disarms
+            it.
         """
 
     def close(self) -> None:
-        """Disarm for good."""
+        """Disarm the alarm; it cannot be set again."""
 
 
 def make_alarm(reactor: Any, due: Callable[[], None]) -> ClockAlarm:
     """Return an alarm that calls C{due}, which must not raise.
 
-    @raise OSError: the kernel has no more descriptors.
+    @raise OSError: the process or the system has no free file descriptors.
     """
     if IReactorFDSet.providedBy(reactor):
         return DescriptorAlarm(reactor, due)
@@ -61,8 +62,9 @@ def make_alarm(reactor: Any, due: Callable[[], None]) -> ClockAlarm:
 
 
 class TimerAlarm:
-    """Alarm for reactors that cannot watch descriptors: it uses a reactor timer and does not notice
-    clock jumps.
+    """Alarm for reactors that cannot watch descriptors.
+
+    This alarm uses a reactor timer and does not notice that the clock was set.
     """
 
     def __init__(self, clock: IReactorTime, due: Callable[[], None]) -> None:
@@ -70,14 +72,14 @@ class TimerAlarm:
         self._call: IDelayedCall | None = None
 
     def set_time(self, at: int | None) -> None:
-        """See L{ClockAlarm}."""
+        """See L{ClockAlarm.set_time}."""
         self.close()
         if at is not None:
             left = seconds_until(self._clock, at, LONGEST)
             self._call = self._clock.callLater(left, self._fire_if_due)
 
     def close(self) -> None:
-        """See L{ClockAlarm}."""
+        """See L{ClockAlarm.close}."""
         cancel_call(self._call)
         self._call = None
 
@@ -96,12 +98,12 @@ class DescriptorAlarm:
         reactor.addReader(self)
 
     def set_time(self, at: int | None) -> None:
-        """See L{ClockAlarm}."""
+        """See L{ClockAlarm.set_time}."""
         # Zero would disarm the timer; one millisecond is in the past as well.
         self._timer.arm_timer(0 if at is None else max(1, at))
 
     def close(self) -> None:
-        """See L{ClockAlarm}."""
+        """See L{ClockAlarm.close}."""
         if self._timer.descriptor >= 0:
             self._reactor.removeReader(self)
             self._timer.close()
@@ -120,7 +122,7 @@ class DescriptorAlarm:
             self._due()
 
     def connectionLost(self, reason: Failure) -> None:
-        """Ignore the removal by the reactor at its end."""
+        """Do nothing when the stopping reactor removes the descriptor."""
         self._timer.close()
 
 
@@ -135,7 +137,7 @@ class _IntervalTimerSpec(ctypes.Structure):
 
 
 class _TimerDescriptor:
-    """Wrapper of timerfd_create(2), which Python has from 3.13 on."""
+    """Wrapper of timerfd_create(2), which Python provides only from 3.13 on."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -143,7 +145,9 @@ class _TimerDescriptor:
         self.descriptor: int = self._check_result(made)
 
     def arm_timer(self, at: int) -> None:
-        """Fire at C{at} milliseconds, or when the clock is set; 0 disarms."""
+        """Make the timer fire when the clock is set, or reaches C{at} in Unix milliseconds; 0
+        disarms.
+        """
         setting = _IntervalTimerSpec()
         setting.value = _TimeSpec(at // 1000, at % 1000 * 1_000_000)
         flags = _ABSTIME | _CANCEL_ON_SET
@@ -153,7 +157,7 @@ class _TimerDescriptor:
             self._check_result(done)
 
     def take_expiration(self) -> bool:
-        """Return whether the timer has fired, and reset that state."""
+        """Return whether the timer has fired since the last call."""
         try:
             os.read(self.descriptor, 8)
         except BlockingIOError:

@@ -14,8 +14,9 @@ SignalHandler = Callable[[int, FrameType | None], None]
 class EarlyStop(Service):
     """Service that handles SIGTERM as a clean stop as soon as services start.
 
-    The reactor sets its handler only when it runs.  By then C{twistd} has reported success to its
-    caller.  A SIGTERM in between would kill the process and leave the pid file.
+    The reactor installs its handler only when it runs.  By then C{twistd} has reported success to
+    its caller.  Without this service, a SIGTERM in between would kill the process and leave the pid
+    file.
     """
 
     def __init__(self, handler: SignalHandler) -> None:

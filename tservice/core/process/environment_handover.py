@@ -1,7 +1,7 @@
-"""Environment for another user's program, protected from the programs that root runs on the way.
+"""Environment for another user's program, which does not affect programs that root runs before it.
 
-The dynamic loader obeys variables such as C{LD_PRELOAD}.  While the process is still root, it gets
-the values under neutral names.  A shell that already runs as the user restores the names.  No value
+The dynamic loader obeys variables such as C{LD_PRELOAD}.  While the process is still root, the
+variables have neutral names.  A shell that already runs as the user restores the names.  No value
 appears on a command line.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 _MARK = "TSERVICE_GIVEN_"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OF_SHELLS = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO"})
-"""Variables that some shells do not allow to be set."""
+"""Variables that some shells do not allow scripts to set."""
 
 
 def hide_names(env: Mapping[str, str]) -> dict[str, str]:
@@ -23,10 +23,10 @@ def hide_names(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def restore_command(env: Mapping[str, str], argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that restores C{env} from the names of L{hide_names} and then runs
-    C{argv}.
+    """Return the command that restores the names changed by L{hide_names} and then runs C{argv}.
 
-    @param argv: the first word is an absolute path.
+    @param env: the original environment.
+    @param argv: the command; its program is an absolute path.
     """
     names = [name.removeprefix(_MARK) for name in hide_names(env)]
     back = "".join(

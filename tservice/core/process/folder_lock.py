@@ -1,4 +1,4 @@
-"""Lock that reserves the data folder for one service and its user."""
+"""Lock that reserves the data folder for one service process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PRIVATE = 0o700
 
 
 def prepare_folder(folder: Path) -> None:
-    """Create C{folder} with mode 0700, or set that mode.
+    """Create C{folder} with mode 0700, or set that mode on an existing folder.
 
     A folder that others could write to is refused instead of repaired, because its files may have
     been planted.
 
-    @raise StartError: it cannot be created, belongs to another user, is writable by others, or is
-        not a folder.
+    @raise StartError: the folder cannot be created, belongs to another user, is writable by others,
+        or is not a folder.
     """
     try:
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
@@ -42,9 +42,9 @@ def prepare_folder(folder: Path) -> None:
 class FolderLock(Service):
     """Service that holds C{<data>/lock} from start to stop.
 
-    The lock is the kernel's (flock), so it ends with the process in any case; the pid in the file
-    only serves the message.  The descriptor is closed on exec, so no multiplexer server keeps the
-    lock of a dead service.
+    The kernel holds the lock (flock), so it ends with the process in any case.  The pid in the file
+    is only for the error message.  The descriptor is closed on exec, so no multiplexer server keeps
+    the lock of a dead service.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -89,8 +89,9 @@ class FolderLock(Service):
 
 
 def _note_pid(descriptor: int) -> None:
-    """Write the pid for the error message; failure is ignored, since on a full disk the service
-    must start so that space can be freed.
+    """Write the pid to the lock file, for the error message of another service.
+
+    A failed write is ignored: on a full disk the service must start, so that users can free space.
     """
     try:
         os.ftruncate(descriptor, 0)

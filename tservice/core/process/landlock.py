@@ -1,6 +1,6 @@
 """Landlock (landlock(7)): limit a process and its children to some programs or folders.
 
-Uses the standard library only, because bare interpreters load it.
+This module uses the standard library only, because interpreters without packages load it.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _BENEATH = 1
 _EXECUTE, _REFER, _TRUNCATE = 1 << 0, 1 << 13, 1 << 14
 _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1 << 1, 1 << 2, 1 << 3
 _FIRST = (1 << 13) - 1
-"""Mask of all rights of the first version of Landlock."""
+"""Mask of all access rights in the first version of Landlock's ABI."""
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 _READ = _READ_FILE | _READ_FOLDER
 _DEVICE = "/dev/null"
 _NO_NEW_PRIVILEGES = 38
 _INTERPRETER = 3
-"""Type of the ELF program header that names the loader."""
+"""Type of the ELF program header that names the dynamic loader (PT_INTERP)."""
 
 
 def run_only(programs: Iterable[str]) -> None:
-    """Allow this thread, and its children, to run only C{programs} and their loaders.
+    """Allow this thread and its children to run only C{programs} and their loaders.
 
     Opening, reading and writing files is not limited.
 
-    @raise OSError: the kernel does not support it, or a program is missing; then nothing is
-        limited.
+    @raise OSError: the kernel does not support Landlock, or a program is missing; nothing is
+        limited then.
     """
     handled = _EXECUTE | (_supported_rights() & _REFER)
     rules = _create_ruleset(handled)
@@ -52,14 +52,14 @@ def run_only(programs: Iterable[str]) -> None:
 
 
 def make_folder_rules(folder: str | bytes, readable: Iterable[str]) -> int:
-    """Return rules that allow reading and writing in C{folder}, reading C{readable}, and no other
-    access.
+    """Return rules that allow writing in C{folder}, and reading in C{folder} and C{readable}.
 
-    Running programs, and querying a path's metadata, is not limited.
+    Access to all other files is refused.  Running programs, and querying a path's metadata, is not
+    limited.
 
-    @param readable: folders and files; missing ones are skipped.
+    @param readable: folders and files that may be read; missing ones are skipped.
     @return: a file descriptor, for L{apply_rules}.
-    @raise OSError: the kernel does not support it, or C{folder} is missing.
+    @raise OSError: the kernel does not support Landlock, or C{folder} is missing.
     """
     handled = _supported_rights() & ~_EXECUTE
     rules = _create_ruleset(handled)
@@ -78,7 +78,7 @@ def make_folder_rules(folder: str | bytes, readable: Iterable[str]) -> int:
 def apply_rules(rules: int) -> None:
     """Apply C{rules} to this thread and its children, in addition to rules already in force.
 
-    @raise OSError: the kernel does not support it.
+    @raise OSError: the kernel does not support Landlock.
     """
     if _libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
         raise _last_error()
@@ -94,9 +94,9 @@ def is_supported() -> bool:
 
 
 def find_loader(program: str) -> str | None:
-    """Return the loader of an ELF program; C{None} if it needs none.
+    """Return the path of an ELF program's dynamic loader; C{None} if it needs none.
 
-    @raise OSError: it cannot be read, or is not an ELF program, such as a script.
+    @raise OSError: the program cannot be read, or is not an ELF file, such as a script.
     """
     with open(program, "rb") as file:
         head = file.read(64)
@@ -118,7 +118,7 @@ def find_loader(program: str) -> str | None:
 
 
 def _supported_rights() -> int:
-    """Return the rights used here that this kernel can limit."""
+    """Return the mask of access rights used here that this kernel can limit."""
     version = _call_kernel(_CREATE, None, 0, _VERSION)
     return _FIRST | (_REFER if version > 1 else 0) | (_TRUNCATE if version > 2 else 0)
 

@@ -1,4 +1,4 @@
-"""Memory of the process: garbage collection, and returning freed memory."""
+"""Memory of the process: garbage collection, and release of freed memory to the system."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection in the block and exempt its objects for good; for imports of
-    modules.
+    """Disable garbage collection in the block, and exempt the objects created in it; for imports.
 
     The collector would traverse all of them repeatedly, which takes a fifth of the start-up time.
     """
@@ -36,8 +35,8 @@ def freeze_live_objects() -> None:
 def release_free_memory() -> None:
     """Return freed memory to the system.
 
-    glibc keeps free memory below a live allocation.  The call takes about 0.1 ms for each megabyte;
-    other C libraries lack it, and then nothing is done.
+    glibc keeps free memory below a live allocation.  The call takes about 0.1 ms for each megabyte.
+    Other C libraries have no such function, and the call does nothing with them.
     """
     if _trim is not None:
         _trim(0)

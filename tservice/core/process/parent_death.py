@@ -1,4 +1,4 @@
-"""Children that die together with this process, even if it cannot kill them."""
+"""Commands whose process is killed when this process ends, even if this process is killed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping
 
 
 def find_parent_death_prefix(environ: Mapping[str, str]) -> list[str]:
-    """Return the words that precede a command to kill it when this process ends, even by SIGKILL.
+    """Return a command prefix that kills the command when this process ends, even by SIGKILL.
 
-    Without util-linux's C{setpriv} the result is empty, and the command outlives a killed service.
+    Without util-linux's C{setpriv} the prefix is empty, and the command outlives a killed service.
     """
     return parent_death_prefix(shutil.which("setpriv", path=environ.get("PATH")))
 
 
 def parent_death_prefix(setpriv: str | None) -> list[str]:
-    """Return the same words as L{find_parent_death_prefix} for a given C{setpriv}.
+    """Return the command prefix of L{find_parent_death_prefix} for a given C{setpriv}.
 
-    @param setpriv: absolute path of the program.
+    @param setpriv: absolute path of the program.  C{None} if it is not installed.
     """
     return [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []

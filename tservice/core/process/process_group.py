@@ -12,10 +12,10 @@ _NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[2:])"
 
 
 def new_group_command(argv: Sequence[str], name: str | None = None) -> list[str]:
-    """Return the command that runs C{argv} as the leader of a process group.
+    """Return the command that runs C{argv} as the leader of a new process group.
 
-    @param argv: the first word is an absolute path.
-    @param name: the program's C{argv[0]} in place of its path.
+    @param argv: the command; its program is an absolute path.
+    @param name: the C{argv[0]} that the program sees.  C{None} for its path.
     """
     program, *words = argv
     known = program if name is None else name

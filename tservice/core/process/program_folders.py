@@ -31,7 +31,9 @@ _RELOCATED = (
     ("HOMEBREW_PREFIX", "~/.linuxbrew", ("bin",)),
     ("HOMEBREW_PREFIX", "/opt/homebrew", ("bin",)),
 )
-"""Variable that names the folder, the default folder, and the subfolders with programs."""
+"""Tuples of the variable that can name another folder, the default folder, and the patterns of its
+subfolders with programs.
+"""
 
 _DATA = "~/.local/share"
 """Default of C{XDG_DATA_HOME}."""
@@ -55,7 +57,9 @@ _LAST = (
 )
 
 NPM_SETTINGS = ".npmrc"
-"""File in the home folder whose C{prefix} names the folder below which npm puts programs."""
+"""Name of the npm settings file in the home folder; its C{prefix} is the folder of installed
+programs.
+"""
 _NPM_BYTES = 64 * 1024
 _NPM_PREFIX = re.compile(r"^\s*prefix\s*=\s*[\"']?([^\"'\n]+?)[\"']?\s*$", re.MULTILINE)
 _DIGITS = re.compile(r"([0-9]+)")
@@ -67,7 +71,7 @@ MOST_VERSIONS = 40
 def folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the folders to search, with C{~} for the home folder and C{*} for any version.
 
-    @param environ: may name other folders of the version managers.
+    @param environ: the environment, whose variables may name other folders of version managers.
     """
     data = _absolute_folder(environ.get("XDG_DATA_HOME", "")) or _DATA
     relocated = (
@@ -81,9 +85,10 @@ def folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
-    """Return the folders of C{patterns}; those with C{*} only if they exist, newest version first.
+    """Return the folders that match C{patterns}, for each pattern the newest version first.
 
-    Blocking: the folders above a C{*} are listed.
+    Folders of patterns without C{*} are returned even if they do not exist.  This call blocks: the
+    folders above a C{*} are listed.
     """
     found: list[Path] = []
     for pattern in patterns:
@@ -97,23 +102,23 @@ def matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
 
 
 def listed_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
-    """Return the folders that L{matching_folders} accesses: for a pattern the folder of its
+    """Return the folders that L{matching_folders} accesses: for each pattern the folder of
     versions.
     """
     return tuple(_split_pattern(pattern, str(home))[0].rstrip("/") for pattern in patterns)
 
 
 def shown_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
-    """Return C{patterns} as absolute paths, existing or not; C{*} means any version."""
+    """Return C{patterns} as absolute paths for display, existing or not; C{*} means any version."""
     return tuple(
         dict.fromkeys("*".join(_split_pattern(pattern, str(home))) for pattern in patterns)
     )
 
 
 def npm_folder(home: Path) -> tuple[str, ...]:
-    """Return npm's program folder from the user's settings; empty if they do not set one.
+    """Return npm's program folder from the user's settings, as a tuple that is empty if unset.
 
-    Blocking: the settings are read.
+    This call blocks: the settings file is read.
     """
     try:
         with open(home / NPM_SETTINGS, encoding="utf-8", errors="replace") as file:
@@ -129,7 +134,7 @@ def npm_folder(home: Path) -> tuple[str, ...]:
 def ordered_folders(folders: Iterable[str], home: str) -> tuple[str, ...]:
     """Return those of C{folders} that match a pattern, in the order of L{matching_folders}.
 
-    @param home: the home folder that contains them.
+    @param home: the home folder that contains C{folders}.
     """
     known = tuple(folders)
     found: list[str] = []
@@ -141,9 +146,9 @@ def ordered_folders(folders: Iterable[str], home: str) -> tuple[str, ...]:
 
 
 def shell_words() -> str:
-    """Return the patterns as words of a POSIX shell, which expands them to existing folders.
+    """Return the patterns as text for a POSIX shell, which expands them to existing folders.
 
-    Each word is quoted but for its C{*}, and the home folder is C{$HOME}.
+    All characters but C{*} are quoted, and the home folder is C{$HOME}.
     """
     words = []
     for pattern in folder_patterns({}):
@@ -154,7 +159,7 @@ def shell_words() -> str:
 
 
 def join_path(*paths: str) -> str:
-    """Join values of C{PATH}: each absolute folder once, at its first position."""
+    """Join values of C{PATH}; each absolute folder occurs once, at its first position."""
     folders = (folder for path in paths for folder in path.split(":"))
     return ":".join(dict.fromkeys(folder for folder in folders if folder.startswith("/")))
 
@@ -168,8 +173,9 @@ def _join_folders(folder: str, below: str) -> str:
 
 
 def _split_pattern(pattern: str, home: str) -> list[str]:
-    """Return the parts between the C{*} of a pattern; a C{*} in the name of the home folder does
-    not count.
+    """Return the parts of a pattern between its C{*}.
+
+    A C{*} in the name of the home folder is an ordinary character.
     """
     first, *rest = pattern.split("*")
     return [_path_below(first, home), *rest]

@@ -1,7 +1,7 @@
 """File operations with another user's rights, for one thread (setfsuid(2)).
 
 If root opens a file in a user's folder, it follows that user's symbolic links with root's rights.
-The kernel's solution, made for file servers, is the file system identity of a thread.  While
+Linux lets a thread take another file system identity for this case, as file servers do.  While
 L{act_as} runs its function, the kernel checks every path, link, mode and owner as for the user.
 New files belong to the user, and root's power over files is off.  Nothing else changes: the user
 cannot signal or trace this process, and other threads are not affected.
@@ -33,24 +33,29 @@ _SETGROUPS_64 = {
     "ppc64le": 81,
     "s390x": 206,
 }
-"""Numbers of setgroups(2); the C library's function of that name changes every thread."""
+"""System call numbers of setgroups(2) by machine.
+
+The C library's function of that name would change every thread.
+"""
 
 SETGROUPS = _SETGROUPS_64.get(platform.machine()) if sys.maxsize > 2**32 else None
-"""Number for this machine; C{None} if unknown, and then other users' rights cannot be used."""
+"""Number for this machine.  C{None} on an unknown machine, where other users' rights cannot be
+used.
+"""
 
 
 class IdentityChangeError(OSError):
-    """Error: the kernel did not change the identity, so nothing was done."""
+    """Error: the kernel did not change the file identity, so the function was not called."""
 
 
 def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
-    """Call C{work} with C{user}'s file access rights; C{None}: with those of this process.
+    """Call C{work} with C{user}'s file access rights, and return its result.
 
     C{work} must only access files: it may start no thread and wait for nothing.
 
-    @raise IdentityChangeError: this process is not root, or already acts as another user, or the
-        kernel
-        refused.
+    @param user: the OS user; C{None} for the rights of this process.
+    @raise IdentityChangeError: this process is not root, already acts as another user, or the
+        kernel refused.
     """
     if user is None:
         return work()
@@ -68,17 +73,18 @@ def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
 
 
 def get_acting_ids() -> tuple[int, int, Sequence[int]] | None:
-    """Return the user, group and further groups that this thread acts as; C{None}: those of this
-    process.
+    """Return the user id, group id and further groups that this thread acts as.
+
+    @return: C{None} if the thread acts as the user of this process.
     """
     acted = _get_thread_identity()
     return None if acted is None else (acted.user.uid, acted.user.gid, acted.user.groups)
 
 
 def act_as_process(work: Callable[[], _T]) -> _T:
-    """Call C{work} with the rights of this process inside L{act_as}.
+    """Call C{work} with the rights of this process while L{act_as} is running.
 
-    Use it to start a child, which needs no other user's rights; it must not touch a user's files.
+    Use it to start a child process.  C{work} must not touch a user's files.
     """
     acted = _get_thread_identity()
     if acted is None:
@@ -96,9 +102,9 @@ def act_as_process(work: Callable[[], _T]) -> _T:
 
 @frozen(kw_only=True)
 class _ThreadIdentity:
-    """Identity change that L{act_as} made in a thread.
+    """Identity change that L{act_as} makes in a thread.
 
-    @ivar itself: the process's user, group and further groups.
+    @ivar itself: user id, group id and further groups of the process, to restore.
     """
 
     user: OsUser
@@ -129,7 +135,9 @@ def _leave_identity(uid: int, gid: int, groups: Sequence[int]) -> None:
 
 
 def _set_ids(gid: int, uid: int) -> tuple[int, int]:
-    """Set both ids and return those in force, since the calls report no failure."""
+    """Set both file system ids and return the ids now in force, because the calls report no
+    failure.
+    """
     _libc.setfsgid(gid)
     _libc.setfsuid(uid)
     return _libc.setfsgid(-1), _libc.setfsuid(-1)

@@ -1,4 +1,4 @@
-"""Session keyrings: the kernel keys that a child inherits (session-keyring(7))."""
+"""Session keyrings, the kernel keys that a child process inherits (session-keyring(7))."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _KEYCTL_64 = {
 _KEYCTL = _KEYCTL_64.get(platform.machine()) if sys.maxsize > 2**32 else None
 _JOIN_SESSION_KEYRING = 1
 _NO_KEYS = frozenset({errno.ENOSYS, errno.EPERM, errno.EACCES})
-"""Errors of a kernel without keys, or of a container that may not use them, and neither may its
-children.
+"""Error numbers that mean that keyrings cannot be used: the kernel has none, or a container forbids
+them.  Child processes cannot use them either.
 """
 
 
 @contextmanager
 def fresh_keyring() -> Iterator[None]:
-    """Start children of this thread in the block with a new, empty session keyring.
+    """Give children that this thread starts in the block a new, empty session keyring.
 
-    Any holder of a keyring may read the keys in it, even those of other users: a child of root
-    would inherit root's, and one user's children another's.  Afterwards this thread has an empty
-    keyring too; the previous one cannot be joined again, and nothing here uses it.
+    Any holder of a keyring may read the keys in it, even those of other users.  Children would
+    inherit the keyring of root or of another user.  After the block this thread keeps an empty
+    keyring: it cannot join the previous one again, and the service uses no keys.
 
-    @raise OSError: the kernel refuses.
+    @raise OSError: the kernel refused.
     """
     _join_new_keyring()
     try:

@@ -17,15 +17,16 @@ from tservice.core.errors import ServiceError, operation_failed
 _T = TypeVar("_T")
 
 NO_LOGIN = frozenset({"nologin", "false", "true", "sync", "halt", "shutdown"})
-"""Programs that are set as the shell of users who may not log in."""
+"""Names of programs that are the shell of users who may not log in."""
 
 _NOBODY = 65534
 _LOCALE = re.compile(
     "LC_(?:ALL|CTYPE|NUMERIC|TIME|COLLATE|MONETARY|MESSAGES"
     "|PAPER|NAME|ADDRESS|TELEPHONE|MEASUREMENT|IDENTIFICATION)"
 )
-"""Categories of the locale; other variables only look like one: C{LC_TERMINAL} names a terminal, so
-that ssh forwards it.
+"""Names of variables that are categories of the locale.
+
+C{LC_TERMINAL} is not one: it names a terminal, with this prefix so that ssh forwards it.
 """
 _SHARED = frozenset({"LANG", "LANGUAGE", "TZ"})
 """Variables of the service's environment that belong to the machine rather than to root."""
@@ -33,7 +34,9 @@ _SHARED = frozenset({"LANG", "LANGUAGE", "TZ"})
 
 @frozen(kw_only=True)
 class OsUserId:
-    """Stored reference to an OS user that detects a name given to another user."""
+    """Stored reference to an OS user, with the id to detect a name that was given to another
+    user.
+    """
 
     name: str
     uid: int
@@ -43,7 +46,7 @@ class OsUserId:
 class OsUser:
     """User of the operating system.
 
-    @ivar groups: every group, C{gid} among them.
+    @ivar groups: the ids of all groups, including C{gid}.
     """
 
     name: str
@@ -55,7 +58,7 @@ class OsUser:
 
     @property
     def id(self) -> OsUserId:
-        """Reference that a session stores."""
+        """Reference to this user that a session stores."""
         return OsUserId(name=self.name, uid=self.uid)
 
 
@@ -70,12 +73,12 @@ class ActAsUser(Protocol):
 
 @frozen(kw_only=True)
 class OsUserSupport:
-    """Support of this machine and process for other OS users.
+    """Ability of this machine and process to act as other OS users.
 
-    @ivar obstacle: the reason why nothing can run as another user; C{None}: it can.
-    @ivar entry: returns the passwd entry of an account (C{pwd.getpwnam}); C{KeyError} or
-        C{ValueError} without one.
-    @ivar groups: returns the groups of a name and its first group.
+    @ivar obstacle: the reason why nothing can run as another user.  C{None} if it can.
+    @ivar entry: returns the passwd entry of an account, as C{pwd.getpwnam} does; raises C{KeyError}
+        or C{ValueError} without one.
+    @ivar groups: returns the group ids of a user, given the name and the first group.
     """
 
     obstacle: str | None
@@ -85,14 +88,14 @@ class OsUserSupport:
 
 
 def act_without_root(user: OsUser | None, work: Callable[[], _T], /) -> _T:
-    """Run C{work} as this process only; for a service without root's rights."""
+    """Call C{work} with the rights of this process; for a service that is not root."""
     if user is not None:
         raise OSError(f"cannot work on files as {user.name}")
     return work()
 
 
 async def _do_not_refresh(name: str) -> None:
-    """Do nothing, because C{Host} answers without waiting."""
+    """Do nothing, because the lookup functions of L{OsUserSupport} need no refresh."""
 
 
 NO_ROOT = OsUserSupport(
@@ -102,25 +105,27 @@ NO_ROOT = OsUserSupport(
 
 @frozen
 class OsUsers:
-    """Checks and looks up OS users, and accesses files as one of them.
+    """Looks up and checks OS users, and accesses files as one of them.
 
-    @ivar refresh: loads the system's data of a name for later checks and lookups; raises
-        C{ServiceError} (422, 429) if the system does not answer.
+    @ivar refresh: loads the system's data of a user name before a check or lookup.  Raises
+        C{ServiceError} (422, 429) if the user database does not answer.
     """
 
     host: OsUserSupport = field(default=NO_ROOT)
     refresh: Callable[[str], Awaitable[None]] = field(default=_do_not_refresh)
 
     async def refresh_user(self, name: str | None) -> None:
-        """Call C{refresh}, unless C{name} is C{None}, the service's user."""
+        """Load the data of the OS user C{name}; C{None} is the service's user, which needs no
+        lookup.
+        """
         if name is not None:
             await self.refresh(name)
 
     def check_user(self, name: str) -> OsUser:
-        """Return the OS user C{name} if panes may run as it.
+        """Return the OS user C{name} if panes may run as this user.
 
-        @raise ServiceError: 422 naming C{osUser}: this service cannot change users, there is no
-            such user, it is root, it may not log in, or its home cannot be entered.
+        @raise ServiceError: 422 naming C{osUser}: this service cannot change users, or the user
+            does not exist, is root, may not log in, or has a home folder that cannot be entered.
         """
         if self.host.obstacle is not None:
             raise _os_user_error(self.host.obstacle)
@@ -136,7 +141,7 @@ class OsUsers:
         return user
 
     def recheck_user(self, known: OsUserId) -> OsUser:
-        """Check the OS user that a session was made for, as L{check_user} does.
+        """Return the OS user of an existing session after the checks of L{check_user}.
 
         @raise ServiceError: 422, also if the name now belongs to another user.
         """
@@ -146,10 +151,10 @@ class OsUsers:
         return user
 
     def recall_user(self, known: OsUserId) -> OsUser:
-        """Return the user that a session was made for, even if the account was removed: its session
-        keeps running.
+        """Return the OS user of an existing session, even if the OS user was removed.
 
-        A removed user has no home and no shell, and only group 65534.
+        The session of a removed user keeps running.  The result then has no home and no shell, and
+        only group 65534.
         """
         user = self.find_user(known.name)
         if user is not None and user.uid == known.uid:
@@ -157,11 +162,15 @@ class OsUsers:
         return make_missing_user(known.name, known.uid)
 
     def act_as_user(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
-        """Access files as C{user}; C{None}: as this process (see L{act_as})."""
+        """Call C{work} with C{user}'s rights to files (see L{act_as}); C{None} for those of this
+        process.
+        """
         return self.host.act(user, work)
 
     def find_user(self, name: str) -> OsUser | None:
-        """Return the user as the system has it, usable or not."""
+        """Return the user from the system's database, usable or not; C{None} if it does not
+        exist.
+        """
         try:
             entry = self.host.entry(name)
         except (KeyError, ValueError):
@@ -178,21 +187,22 @@ class OsUsers:
 
 
 def make_missing_user(name: str, uid: int = _NOBODY) -> OsUser:
-    """Return a user without a home or shell, only in the C{nogroup} group."""
+    """Return a placeholder for a removed user, without home and shell, in the group C{nogroup}."""
     return OsUser(
         name=name, uid=uid, gid=_NOBODY, groups=(_NOBODY,), home=Path("/nonexistent"), shell=""
     )
 
 
 def run_as_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
-    """Return the words that precede a command to run it as C{user}, for a service that is root.
+    """Return the command prefix that runs a command as C{user}, for a service that is root.
 
     util-linux's setpriv drops every right of root before it executes the command.  The command
-    leads a new session, so that it has no terminal of root's, and dies together with this process.
-    That costs a few milliseconds; C{spawnProcess(uid=...)} would fork this process and run Python
-    in the child with root's rights, and the child would outlive a killed service.
+    leads a new session, so that it has no terminal of root's, and is killed when this process ends.
+    The prefix costs a few milliseconds.  C{spawnProcess(uid=...)} would run Python in the child
+    with root's rights, and the child would outlive a killed service.
 
-    @param setsid: absolute path of the program, as that of C{setpriv}.
+    @param setsid: absolute path of the program.
+    @param setpriv: absolute path of the program.
     """
     groups = ",".join(map(str, user.groups))
     identity = ["--reuid", str(user.uid), "--regid", str(user.gid), "--groups", groups]
@@ -200,17 +210,17 @@ def run_as_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
 
 
 def is_of_locale(name: str) -> bool:
-    """Return whether a variable of the environment is a category of the locale."""
+    """Return whether an environment variable of that name is a category of the locale."""
     return _LOCALE.fullmatch(name) is not None
 
 
 def build_user_environment(
     user: OsUser, environ: Mapping[str, str], named: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the environment of C{user}'s children, in place of the service's.
+    """Return the environment of C{user}'s child processes, in place of the service's.
 
-    Nothing of root's is passed on: no key of an agent, no folder or socket of its session.  Folders
-    of C{PATH} in root's home are omitted.
+    No variable of root's session is passed on, such as sockets of a key agent.  Folders of C{PATH}
+    in root's home are omitted.
 
     @param environ: the environment that the service was started with.
     @param named: additional variables that the operator passes through (C{SERVICE_PANE_ENV}).
@@ -235,8 +245,9 @@ def build_user_environment(
 
 
 def can_enter(folder: str) -> bool:
-    """Return whether C{folder} is a folder that can be entered; call it with the rights of the user
-    in question.
+    """Return whether C{folder} is a folder that can be entered.
+
+    Call it with the rights of the user in question.
     """
     try:
         return stat.S_ISDIR(os.stat(os.path.join(folder, ".")).st_mode)
@@ -245,10 +256,10 @@ def can_enter(folder: str) -> bool:
 
 
 def can_run(path: str | Path) -> bool:
-    """Return whether C{path} is a program that can be read; call it with the rights of the user in
-    question.
+    """Return whether C{path} is a program that can be run.
 
-    C{os.access} would check the real user of this process, who is root.
+    Call it with the rights of the user in question.  C{os.access} would check the real user of this
+    process, who is root.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -260,7 +271,7 @@ def can_run(path: str | Path) -> bool:
 
 
 def process_owner(pid: int) -> int | None:
-    """Return the real user id of a process; C{None} when there is none.
+    """Return the real user id of a process; C{None} if the process does not exist.
 
     The process ids that a pane reports come from its user, so root checks this before it signals or
     renices one.

@@ -30,9 +30,9 @@ _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class SharedFolder:
-    """Shared folder of one data folder.
+    """Folder shared with OS users, one for each data folder.
 
-    @ivar path: the folder; made by L{create_folder}.
+    @ivar path: the folder, which L{create_folder} creates.
     """
 
     def __init__(self, data_dir: Path, base: Path = BASE) -> None:
@@ -42,22 +42,24 @@ class SharedFolder:
     def create_folder(self) -> None:
         """Create the folder.
 
-        @raise UnsafeFile: another user could change a folder on the way to it.
-        @raise OSError: it cannot be created.
+        @raise UnsafeFile: another user could change one of its parent folders.
+        @raise OSError: the folder cannot be created.
         """
         for folder in (self.path.parent, self.path):
             folder.mkdir(mode=_PASSAGE, exist_ok=True)
             self._set_owner(folder, os.geteuid(), os.getegid(), _PASSAGE)
 
     def get_user_folder(self, user: OsUser) -> Path:
-        """Return the folder for the sockets of C{user}'s panes; made by L{create_user_folder}."""
+        """Return the folder for the sockets of C{user}'s panes, which L{create_user_folder}
+        creates.
+        """
         return self.path / str(user.uid)
 
     def create_user_folder(self, user: OsUser) -> Path:
-        """Create L{get_user_folder} C{user}, accessible to that user only.
+        """Create the folder for the sockets of C{user}'s panes, accessible to that user only.
 
-        @raise UnsafeFile: it exists and belongs to another user.
-        @raise OSError: it cannot be created.
+        @raise UnsafeFile: the folder exists and belongs to another user.
+        @raise OSError: the folder cannot be created.
         """
         self.create_folder()
         folder = self.get_user_folder(user)
@@ -66,10 +68,10 @@ class SharedFolder:
         return folder
 
     def write_file(self, name: str, text: str, mode: int, user: OsUser | None = None) -> Path:
-        """Write a file with this content, owned by C{user} (C{None}: root), unless it is up to
-        date.
+        """Write a file to the folder, unless its content is up to date.
 
-        @raise OSError: it cannot be written.
+        @param user: the owner of the file.  C{None} for root.
+        @raise OSError: the file cannot be written.
         """
         path = self.path / name
         if _is_up_to_date(path, text, mode):
@@ -82,7 +84,7 @@ class SharedFolder:
         return path
 
     def list_user_folders(self) -> list[Path]:
-        """Return every existing user's folder."""
+        """Return the existing folders of all users."""
         if not self.path.is_dir():
             return []
         return [each for each in self.path.iterdir() if each.name.isdigit() and each.is_dir()]

@@ -13,7 +13,9 @@ class ConcurrencyLimit:
     """Counter of concurrent operations by owner."""
 
     def __init__(self, most: int, refusal: str) -> None:
-        """@param refusal: the error text for an owner who exceeds C{most}."""
+        """@param most: the maximum number of concurrent operations of one owner.
+        @param refusal: the error text for an owner who exceeds C{most}.
+        """
         self._most, self._refusal = most, refusal
         self._begun: Counter[str] = Counter()
 

@@ -1,6 +1,6 @@
-"""Detection of folders on other mounts than the service's data, from the kernel's mount table.
+"""Detection of folders that are on another mount than the service's data.
 
-No mount is touched for that, so a dead mount cannot block the caller.
+The kernel's mount table is read.  No mount is accessed, so a dead mount cannot block the caller.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ _ESCAPED = re.compile(rb"\\([0-7]{3})")
 
 
 class MountTable:
-    """Table of mounts by device; a device that is mounted twice hangs at both mount points."""
+    """Table of mounts by device.
+
+    A device that is mounted twice is one entry, because it hangs at both mount points.
+    """
 
     def __init__(self, own: str, table: str = TABLE) -> None:
-        """@param own: a folder of the service, without which it cannot work anyway."""
+        """@param own: a folder of the service; its mount is never reported as another one.
+        @param table: the path of the kernel's mount table.
+        """
         self._own = os.path.realpath(own)
         self._table = open(table, "rb", buffering=0)  # noqa: SIM115
         self._changes = select.poll()
@@ -31,9 +36,9 @@ class MountTable:
         self._table.close()
 
     def find_other_device(self, path: str) -> str:
-        """Return the device of the absolute C{path}; C{""} for the device of the service's folder.
+        """Return the device of the absolute C{path}; empty for the device of the service's folder.
 
-        Symbolic links are not followed, because reading one would touch the mount.
+        Symbolic links are not followed, because reading one would access the mount.
         """
         if self._table.closed:
             return ""

@@ -1,6 +1,7 @@
-"""Lookup of programs on C{PATH}, of which a folder may lie on a mount whose server is gone.
+"""Lookup of programs on C{PATH} in worker threads.
 
-Access to a folder on a dead mount blocks for ever, so the reactor's thread never does it.
+A folder of C{PATH} may be on a mount whose server is gone.  Access to it blocks for ever, so the
+reactor's thread never does it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from tservice.core.workers.worker_pool import SynchronousThreads, WorkerPool
 FindProgram = Callable[[str, str], Deferred[str | None]]
 """Callable that returns the path of a program, given its name and a C{PATH}; C{None} if not found.
 
-May fail with a C{ServiceError}: 422: a folder does not answer; 429: too many requests wait.
+The Deferred may fail with a C{ServiceError}: 422: a folder does not answer; 429: too many requests
+are waiting.
 """
 
 
@@ -34,9 +36,10 @@ def make_program_finder(files: WorkerPool | SynchronousThreads) -> FindProgram:
 
 
 def find_unresponsive_folders(path: str, seconds: float = PROBE_SECONDS) -> list[str]:
-    """Return the folders of a C{PATH} that do not answer in time, for the start before a worker
-    pool runs.
+    """Return the folders of C{path} that do not answer in time, for the start before worker pools
+    run.
 
+    @param path: a value of C{PATH}.
     @param seconds: the limit for all folders together; this call blocks up to that time if one does
         not answer.
     """

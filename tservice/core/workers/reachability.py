@@ -1,9 +1,9 @@
 """Reachability checks of user-named folders in worker threads, before the reactor's thread needs
 them.
 
-A folder may lie on a mount whose server is gone, where every access blocks for ever.  The folders
-of a request are therefore touched in a thread first.  A folder that does not answer is refused and
-remembered, so no second thread is spent on it while the first one waits.
+A folder may be on a mount whose server is gone, where every access blocks for ever.  A worker
+thread therefore accesses the folders of a request first.  A folder that does not answer is refused
+and remembered, so no second thread waits for it while the first one does.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.workers.worker_pool import WorkerPool, unresponsive_error
 
 PROBE_SECONDS = 5.0
-"""Time-out of a check in seconds; a folder that has not answered by then counts as unreachable."""
+"""Time-out of a check in seconds, after which a folder counts as unreachable."""
 
 
 class ReachabilityCheck(Protocol):
-    """Interface of the reachability check."""
+    """Check that the folders of a request are reachable."""
 
     def check_paths(
         self,
@@ -36,22 +36,22 @@ class ReachabilityCheck(Protocol):
         asker: str,
         seconds: float = PROBE_SECONDS,
     ) -> Awaitable[None]:
-        """Touch folders of a location with its rights; missing folders are fine.
+        """Access folders of a location with its rights, to check that they answer.
 
-        The location's home and the service's search folders are touched too.  Each mount gets a
-        separate thread, so a mount that hangs delays no other.  If the files of a location are not
-        on this machine, nothing is touched, because no thread of the service waits for them.
+        Missing folders are fine.  The location's home and the service's search folders are checked
+        too.  Each mount gets a separate thread, so a hanging mount delays no other.  Nothing is
+        checked if the location's files are not on this machine.
 
         Raises C{ServiceError}: 422 naming the folder that does not answer; 429: too many requests
-        wait.
+        are waiting.
 
-        @param asker: the account that asks.
-        @param seconds: the time limit for all of them together.
+        @param asker: the account that sent the request.
+        @param seconds: the time limit for all folders together.
         """
 
 
 class AlwaysReachable:
-    """Check for tests in which every folder answers."""
+    """Check for tests; every folder counts as reachable."""
 
     async def check_paths(
         self,
@@ -60,7 +60,7 @@ class AlwaysReachable:
         asker: str,
         seconds: float = PROBE_SECONDS,
     ) -> None:
-        """See L{ReachabilityCheck}."""
+        """See L{ReachabilityCheck.check_paths}."""
 
 
 Folders = Callable[[], Awaitable[Sequence[str]]]
@@ -74,7 +74,7 @@ async def _no_folders() -> Sequence[str]:
 class _FolderProbe:
     """State of one check.
 
-    @ivar at: the folder being touched; C{None} once all have answered.
+    @ivar at: the folder that is being accessed.  C{None} once all have answered.
     """
 
     at: str | None = None
@@ -89,7 +89,7 @@ class _FolderProbe:
 
 
 class ReachabilityProbe:
-    """Implementation of L{ReachabilityCheck} on the worker pool for files.
+    """Implementation of L{ReachabilityCheck} with threads of the worker pool for files.
 
     @param always: returns the folders that every request depends on: program folders, the cases
         folder, the home.

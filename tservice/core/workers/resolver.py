@@ -1,4 +1,4 @@
-"""Host name lookups in the worker pool for names instead of the reactor's thread pool."""
+"""Host name lookups in the worker pool for names, instead of the reactor's thread pool."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from tservice.core.errors import ServiceError
 from tservice.core.workers.worker_pool import WorkerPool
 
 PLACE = "hosts"
-"""Share of the pool for host lookups, so that a dead name server keeps no threads from user
-lookups.
+"""Name of the pool share for host lookups.
+
+User lookups have another share, so a dead name server does not block them.
 """
 
 
 @frozen
 class _ResolverPool:
-    """Part of the thread pool interface that the resolver needs."""
+    """Subset of the thread pool interface that Twisted's resolver needs."""
 
     door: WorkerPool
     place: str
@@ -45,11 +46,12 @@ class _ResolverPool:
 @implementer(IHostnameResolver)
 @frozen
 class PooledResolver:
-    """Resolver that queries the system in a worker pool; a query that times out counts as not
-    found.
+    """Resolver that runs the system's lookup function in a worker pool.
 
-    @ivar reactor: the reactor that receives the answers.
-    @ivar place: the share of the pool that is used.
+    A lookup that times out counts as not found.
+
+    @ivar reactor: the reactor in whose thread the answers are delivered.
+    @ivar place: the name of the pool share that is used.
     @ivar ask: the system's lookup function.
     """
 
@@ -75,10 +77,9 @@ class PooledResolver:
 
 
 def limit_to_owner_share(resolver: IHostnameResolver, owner: str | None) -> IHostnameResolver:
-    """Return C{resolver} for names that an account chose, limited to that account's share of the
-    pool.
+    """Return C{resolver}, limited to the pool share of the account that chose the names.
 
-    @param owner: C{None} if the operator of the service chose the names.
+    @param owner: the account.  C{None} if the operator of the service chose the names.
     """
     if owner is None or not isinstance(resolver, PooledResolver):
         return resolver

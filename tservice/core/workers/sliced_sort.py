@@ -1,6 +1,6 @@
 """Sorting in a worker thread without blocking the reactor's thread.
 
-One call of C{sorted} holds the interpreter lock while it runs, which would freeze every terminal.
+One call of C{sorted} holds the interpreter lock, which would freeze every terminal.
 """
 
 from __future__ import annotations

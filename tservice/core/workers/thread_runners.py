@@ -13,17 +13,17 @@ _T = TypeVar("_T")
 
 
 class RunInThread(Protocol):
-    """Runs blocking work and returns its result or raises its error."""
+    """Callable that runs blocking work in a thread, and returns its result or raises its error."""
 
     def __call__(self, work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
         """Run C{work} in a thread.
 
-        @param at: the folder that it touches (L{IThreads}).
+        @param at: the folder that C{work} accesses (L{IThreads}).
         """
 
 
 class RunForOwner(Protocol):
-    """Same as L{RunInThread}, for a session's folder."""
+    """Callable like L{RunInThread} that also names the account whose folder is accessed."""
 
     def __call__(self, work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
         """Run C{work} in a thread.
@@ -34,12 +34,12 @@ class RunForOwner(Protocol):
 
 
 class RunInLocation(Protocol):
-    """Same as L{RunInThread}, with the rights that sessions have in a location."""
+    """Callable like L{RunForOwner} that uses the rights that sessions have in a location."""
 
     def __call__(
         self, place: Location, work: Callable[[], _T], at: str, owner: str | None, /
     ) -> Awaitable[_T]:
-        """Run C{work} in a thread with the rights of C{place}.
+        """Run C{work} in a thread with the rights that sessions have in the location C{place}.
 
         @param at: see L{RunInThread}.
         @param owner: see L{RunForOwner}.
@@ -47,7 +47,7 @@ class RunInLocation(Protocol):
 
 
 def make_owner_runner(threads: IThreads) -> RunForOwner:
-    """Return an L{RunForOwner} that uses one worker pool."""
+    """Return a L{RunForOwner} that uses the worker pool C{threads}."""
 
     def run(work: Callable[[], _T], at: str, owner: str | None, /) -> Awaitable[_T]:
         return threads.run(work, at=at, owner=owner)
@@ -56,7 +56,7 @@ def make_owner_runner(threads: IThreads) -> RunForOwner:
 
 
 def make_location_runner(threads: IThreads) -> RunInLocation:
-    """Return an L{RunInLocation} that uses one worker pool."""
+    """Return a L{RunInLocation} that uses the worker pool C{threads}."""
 
     def run(
         place: Location, work: Callable[[], _T], at: str, owner: str | None, /

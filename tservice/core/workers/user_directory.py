@@ -1,7 +1,7 @@
 """Entries of the system's user database, looked up in the worker pool for names.
 
-The database may be remote (LDAP) and out of reach.  A lookup blocks only the request that needs it,
-never the reactor.  The last answers are cached, because running sessions depend on them.
+The database may be remote (LDAP) and unreachable.  A lookup blocks only the request that needs it,
+never the reactor.  Entries are cached, because running sessions depend on them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class UserDirectory:
     ) -> None:
         """@param entry: returns the passwd entry of an account; raises C{KeyError} or C{ValueError}
             without one.
-        @param groups: returns the groups of a name and its first group.
+        @param groups: returns the group ids of a user, given the name and the first group.
         """
         self._entry, self._groups = entry, groups
         self._threads: IThreads = SynchronousThreads()
@@ -52,14 +52,14 @@ class UserDirectory:
     async def refresh_entry(self, name: str) -> None:
         """Query the database for C{name} and cache the answer.
 
-        @raise ServiceError: 422, 429: it does not answer.
+        @raise ServiceError: 422 or 429: the database does not answer.
         """
         self._cache_answer(name, await self._threads.run(partial(self._query_system, name)))
 
     def get_entry(self, name: str) -> Any:
         """Return the passwd entry that L{refresh_entry} found.
 
-        @raise KeyError: there is none.
+        @raise KeyError: the database has no such entry.
         """
         found = self._get_cached(name).entry
         if found is None:
@@ -67,7 +67,7 @@ class UserDirectory:
         return found
 
     def get_groups(self, name: str, gid: int) -> Sequence[int]:
-        """Return the groups that L{refresh_entry} found for the entry."""
+        """Return the group ids that L{refresh_entry} found for the user."""
         return self._get_cached(name).groups
 
     def _get_cached(self, name: str) -> _CachedUser:

@@ -1,13 +1,14 @@
 """Thread pools for blocking work (architecture-doors).
 
-There is one pool for each kind of work, so work that hangs in one pool delays no other kind: a dead
-mount stops no sign-in.  Work that takes too long is given up: its caller gets an error, and its
-thread, which cannot be ended, is replaced, up to a bound.  The threads are daemons, so the end of
-the program waits for none that hangs.
+There is one pool for each kind of work, so hanging work in one pool delays no other kind.  A dead
+mount blocks no sign-in, for example.  Work that exceeds its time limit is given up: its caller gets
+an error.  The thread cannot be stopped, so it is replaced by a new one, up to a limit.  The threads
+are daemon threads, so hanging threads do not delay the end of the program.
 
-Hanging work uses at most half of a share, so the user of a dead mount can continue in other
-folders.  For mounts other than the service's this limit holds from the start.  A mount that is
-reached by a link, or lies below the folder, is noticed only when work is given up.
+Each folder or account has a share of the threads, and hanging work uses at most half of it.  So the
+user of a dead mount can continue in other folders.  For mounts other than the service's this limit
+always holds.  A mount that is reached by a link, or lies below the folder, is noticed only when
+work is given up.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from zope.interface import Interface, implementer
 from tservice.core.errors import ErrorCode, ServiceError, operation_failed
 
 SIZE = 2
-"""Number of concurrent hashes; they are bound by the processor, not by waiting."""
+"""Number of hashes that are computed concurrently; hashing is bound by the processor."""
 LATE_SECONDS = 5.0
-"""Seconds after which queued work for a mount is refused, if all threads that one share may have on
-it are still busy.
+"""Seconds after which queued work for a mount is refused, if all threads that one share may use on
+the mount are still busy.
 """
 
 _T = TypeVar("_T")
 
 DeviceFinder = Callable[[str], str]
-"""See L{tservice.core.workers.mount_table.MountTable.find_other_device}."""
+"""Callable like L{tservice.core.workers.mount_table.MountTable.find_other_device}."""
 
 
 def _no_other_device(path: str) -> str:
@@ -47,16 +48,16 @@ class IThreads(Interface):
     """Runs work outside the reactor's thread."""
 
     def run(work: Callable[[], Any], *, at: str = "", owner: str | None = None) -> Deferred[Any]:
-        """Run C{work} in a thread; it must touch nothing that the reactor's thread uses.
+        """Run C{work} in a thread; it must not touch data that the reactor's thread uses.
 
         The Deferred fires with the result.  It may fail with a L{ServiceError}: 429: too many
-        requests wait; 422: the work took too long, or C{at} does not answer.
+        requests are waiting; 422: the work took too long, or C{at} does not answer.
 
-        @param at: the user's folder that the work touches.  While earlier work there is given up
-            and hangs, no more is started; the folder has a separate share.  For each mount other
-            than the service's, half a share is available at a time.
-        @param owner: the account whose folder it is, among several.  All folders of an account have
-            one share; otherwise many that hang would use up all threads.
+        @param at: the user's folder that the work accesses.  The folder has a separate share of the
+            threads.  No new work is started for it while given-up work still hangs there.  For each
+            mount other than the service's, half a share is available.
+        @param owner: the account whose folder it is, if accounts share the pool.  All folders of an
+            account then have one share; otherwise many hanging folders would use up all threads.
         """
 
 
@@ -64,15 +65,17 @@ class IThreads(Interface):
 class PoolBounds:
     """Limits of one pool.
 
-    @ivar threads: concurrent work items, not counting slow ones and those that were given up.
-    @ivar stuck: how many of these threads are replaced; any more count as busy.
-    @ivar slow: seconds after which a running thread is replaced; C{None}: once its work is given
-        up.
-    @ivar share: threads that one share may have.  Threads that hang at one folder count as half of
-        it at most.
-    @ivar queue: number of waiting items; one share has half of them, and one mount half of these.
-        Further items are refused with 429.
-    @ivar seconds: longest time that an item may wait and run together; C{None}: no limit.
+    @ivar threads: maximum number of work items that run concurrently.  Slow items and given-up
+        items do not count.
+    @ivar stuck: maximum number of slow and given-up items whose threads are replaced; further ones
+        count as busy.
+    @ivar slow: seconds after which a running thread is replaced.  C{None} to replace it only when
+        its work is given up.
+    @ivar share: maximum number of threads of one share.  Threads that hang at one folder count as
+        at most half of it.
+    @ivar queue: maximum number of waiting items, beyond which items are refused with 429.  One
+        share has half of them, and one mount half of these.
+    @ivar seconds: maximum time in seconds for waiting and running together.  C{None} for no limit.
     """
 
     threads: int
@@ -84,7 +87,7 @@ class PoolBounds:
 
     @property
     def half_share(self) -> int:
-        """Half of a share: the limit for one mount, and the most that work hanging at one folder
+        """Half of a share: the limit for one mount, and the maximum that hanging work at one folder
         counts.
         """
         return max(1, (self.share or 0) // 2)
@@ -94,8 +97,8 @@ class PoolBounds:
 class PoolUsage:
     """Usage figures of a pool.
 
-    @ivar threads: threads alive.
-    @ivar stuck: threads among them whose work was given up.
+    @ivar threads: number of live threads.
+    @ivar stuck: number of live threads whose work was given up.
     @ivar oldest: seconds since the oldest running work was started.
     """
 
@@ -110,7 +113,8 @@ class PoolUsage:
 class _PoolJob:
     """Work item of a pool.
 
-    @ivar mount: the share and the device, if the folder is on another mount than the service's.
+    @ivar mount: the share and the device, if the folder is on another mount than the service's;
+        otherwise C{None}.
     """
 
     work: Callable[[], Any]
@@ -139,7 +143,8 @@ class WorkerPool(Service):
         elsewhere: DeviceFinder = _no_other_device,
     ) -> None:
         """@param reactor: provides IReactorTime and IReactorFromThreads.
-        @param what: the resource that error texts name when it does not answer.
+        @param what: name of the resource in the error text for a full queue.
+        @param elsewhere: returns the device of a path that is on another mount than the service's.
         """
         self.setName(f"door {name}")
         self.label = name
@@ -161,11 +166,10 @@ class WorkerPool(Service):
         at: str = "",
         owner: str | None = None,
     ) -> Deferred[_T]:
-        """See L{IThreads}.
+        """See L{IThreads.run}.
 
-        @param place: the share to use; by default C{owner}, else C{at}.  No share may use more than
-            its part of the threads.
-        @param seconds: replaces the pool's time limit.
+        @param place: the name of the share to use; by default C{owner}, else C{at}.
+        @param seconds: time limit that replaces the pool's limit.
         """
         if self._closed:
             return fail(operation_failed("the service is stopping"))
@@ -203,7 +207,9 @@ class WorkerPool(Service):
         )
 
     def stopService(self) -> Deferred[None]:
-        """Start no further work; the Deferred fires once only given-up work is running."""
+        """Stop starting work; the Deferred fires when no work is running except work that was given
+        up.
+        """
         super().stopService()
         self._closed = True
         for job in tuple(self._waiting):
@@ -235,7 +241,7 @@ class WorkerPool(Service):
         return self._overload_error() if self._is_overloaded(job) else None
 
     def _would_hang(self, job: _PoolJob) -> bool:
-        """Return whether the work would only wait for other work that hangs."""
+        """Return whether C{job} could only wait for other work that hangs."""
         if job.at and any(each.given_up and each.at == job.at for each in self._begun):
             return True
         return self._fills_mount_share(job, [each for each in self._begun if each.late])
@@ -260,7 +266,7 @@ class WorkerPool(Service):
         )
 
     def _fills_mount_share(self, job: _PoolJob, those: list[_PoolJob]) -> bool:
-        """Return whether C{those} use all threads that one share may have on the mount of
+        """Return whether the jobs C{those} use all threads that one share may have on the mount of
         C{job}.
         """
         if self._bounds.share is None or job.mount is None:
@@ -268,7 +274,7 @@ class WorkerPool(Service):
         return sum(each.mount == job.mount for each in those) >= self._bounds.half_share
 
     def _count_used_threads(self, place: str) -> int:
-        """Return the number of threads that count for C{place}."""
+        """Return the number of threads that the share C{place} uses."""
         own = [job for job in self._begun if job.place == place]
         hanging = Counter(job.at for job in own if job.given_up and job.at)
         counted = sum(min(count, self._bounds.half_share) for count in hanging.values())
@@ -328,7 +334,7 @@ class WorkerPool(Service):
         self._refuse_hanging()
 
     def _refuse_hanging(self) -> None:
-        """Refuse queued work that would only wait for other work that hangs."""
+        """Refuse queued work that could only wait for other work that hangs."""
         for job in tuple(self._waiting):
             # A caller that was notified earlier in this loop may have cancelled the job.
             if job in self._waiting and self._would_hang(job):
@@ -337,7 +343,7 @@ class WorkerPool(Service):
                 self._finish_job(job, Failure(unresponsive_error(job.at)))
 
     def _drop_queued(self, job: _PoolJob) -> None:
-        """Remove cancelled work from the queue; running work continues."""
+        """Remove a cancelled job from the queue; a running job continues."""
         if job in self._waiting:
             self._waiting.remove(job)
             self._stop_timer(job)
@@ -348,7 +354,7 @@ class WorkerPool(Service):
             job.done.callback(result)
 
     def _set_timer(self, job: _PoolJob) -> None:
-        """Set the timer of running work to its next time limit."""
+        """Set the timer of a running job to its next time limit."""
         self._stop_timer(job)
         stages = self._pending_limits(job)
         if stages:
@@ -357,8 +363,9 @@ class WorkerPool(Service):
             job.timer = self._reactor.callLater(left, step, job)
 
     def _pending_limits(self, job: _PoolJob) -> list[tuple[float, Callable[[_PoolJob], None]]]:
-        """Return the pending time limits of the work, in seconds after its start, with their
-        actions; of two at the same time the first wins.
+        """Return the time limits that a running job has not reached yet, with their actions.
+
+        The limits are seconds after the start.  Of two equal limits the first one applies.
         """
         found: list[tuple[float, Callable[[_PoolJob], None]]] = []
         if job.limit is not None:
@@ -386,30 +393,33 @@ class WorkerPool(Service):
 
 
 def unresponsive_error(at: str) -> ServiceError:
-    """Return the error for a folder that does not answer."""
+    """Return the 422 error for the folder C{at}, which does not answer."""
     return operation_failed(f"{at} does not answer; is it on a mount whose server is gone?")
 
 
 HASHING = PoolBounds(threads=SIZE, queue=1024)
-"""Limits for hashing; the callers bound their own queues separately."""
+"""Limits for password hashing; the callers limit their queues themselves."""
 NAMES = PoolBounds(threads=10, stuck=6, share=4, queue=128, seconds=10.0)
 FILES = PoolBounds(threads=6, stuck=60, slow=1.0, share=4, queue=256, seconds=30.0)
-"""Limits for files.  An account has at most six threads that hang: four in one folder, which count
-as two, and two in another.  If ten such accounts hang, all threads are still free for others,
-each after a second.
+"""Limits for file access.
+
+One account has at most six hanging threads: four in one folder, which count as two, and two in
+another.  If ten such accounts hang, all threads are still free for others, each after a second.
 """
 
 
 class WorkerPools(MultiService):
-    """Complete set of thread pools.
+    """Service that holds all thread pools.
 
-    @ivar hashing: for work of the processor: password hashes and message signatures.
-    @ivar names: for lookups of hosts and users, which may come over a network.
-    @ivar files: for folders and files that users named.
+    @ivar hashing: pool for processor-bound work: password hashes and message signatures.
+    @ivar names: pool for lookups of hosts and users, which may use the network.
+    @ivar files: pool for access to folders and files that users named.
     """
 
     def __init__(self, reactor: Any, elsewhere: DeviceFinder = _no_other_device) -> None:
-        """@param elsewhere: returns the mount of a folder that a user named."""
+        """@param elsewhere: returns the device of a path that is on another mount than the
+        service's.
+        """
         super().__init__()
         self.hashing = WorkerPool(reactor, "hashing", "the processor", HASHING)
         self.names = WorkerPool(reactor, "names", "the system's directory of names", NAMES)
@@ -425,7 +435,9 @@ class WorkerPools(MultiService):
 
 @implementer(IThreads)
 class SynchronousThreads:
-    """Runs work synchronously in the caller's thread: for tests and for the start."""
+    """Implementation of L{IThreads} that runs work in the caller's thread, for tests and the
+    start.
+    """
 
     def run(
         self,
@@ -436,5 +448,5 @@ class SynchronousThreads:
         at: str = "",
         owner: str | None = None,
     ) -> Deferred[_T]:
-        """See L{IThreads}."""
+        """See L{IThreads.run}."""
         return succeed(work())
