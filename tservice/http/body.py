@@ -3,7 +3,7 @@
 Every refusal is a 400 that names the field and the rule it broke (wire, Conventions).  Data on
 which JSON parsers disagree (repeated names, C{NaN}, depth, lone surrogates) is refused before the
 model is applied.  No body may block the reactor for more than some milliseconds per MiB (C{python
--m bench bodies}).  For that the values are counted before parsing; for a long body the count runs
+-m bench bodies}).  Therefore the values are counted before parsing; for a long body the count runs
 in an earlier reactor iteration.
 """
 
@@ -36,12 +36,13 @@ The Origin rule of the gate prevents misuse by other sites.  A missing type is a
 """
 
 MAX_DIGITS = 40
-"""Limit on the digits of an integer, more than 128 bits need; parsing takes time quadratic in their
-number.
+"""Limit on the digits of an integer, more than 128 bits need.
+
+Parsing takes time quadratic in the number of digits.
 """
 
 LONG_TEXT = 256 * 1024
-"""Size in bytes above which counting the values and parsing run in two reactor iterations."""
+"""Size in bytes above which counting and parsing run in two separate reactor iterations."""
 
 _DIGITS = bytes.maketrans(b"123456789", b"000000000")
 _LISTS = (list, tuple, set, frozenset, Sequence)
@@ -58,10 +59,9 @@ def read_body(
 ) -> _Model:
     """Parse and validate the JSON body C{raw} as C{model}.
 
-    @param optional: an empty body means C{{}}.
-    @param values: limit on its values, as counted by L{parse_json}.
-    @raise ServiceError: C{INVALID_INPUT}, naming the field; C{body} for a body that cannot be
-        parsed.
+    @param optional: true if an empty body means C{{}}.
+    @param values: maximum number of values in the body, as counted by L{parse_json}.
+    @raise ServiceError: C{INVALID_INPUT} naming the field, or C{body} if the body cannot be parsed.
     """
     raw = _check_content_type(raw, content_type, optional)
     return _as_model(parse_json(raw, values), model)
@@ -75,18 +75,18 @@ async def read_body_yielding(
     values: int,
     clock: IReactorTime,
 ) -> _Model:
-    """Parse like L{read_body}, yielding to the reactor once for a long body.
+    """Parse and validate like L{read_body}, but yield to the reactor once for a long body.
 
-    @raise ServiceError: as L{read_body}.
+    @raise ServiceError: as for L{read_body}.
     """
     raw = _check_content_type(raw, content_type, optional)
     return _as_model(await parse_json_yielding(raw, clock, values), model)
 
 
 def validate_data(data: object, model: type[_Model], optional: bool, values: int) -> _Model:
-    """Validate parsed data under the same rules; C{None} means that there is no body.
+    """Validate parsed data as L{read_body} does; C{None} means that there is no body.
 
-    @raise ServiceError: as L{read_body}.
+    @raise ServiceError: as for L{read_body}.
     """
     if data is None:
         data = _default_body(optional)
@@ -97,14 +97,14 @@ def validate_data(data: object, model: type[_Model], optional: bool, values: int
 
 
 def _check_content_type(raw: bytes, content_type: str, optional: bool) -> bytes:
-    """Check the content type and return the text to parse."""
+    """Check the content type of a body, and return the bytes to parse."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
         raise invalid_field("content-type", "must be application/json")
     return raw if raw.strip() else json.dumps(_default_body(optional)).encode()
 
 
 def _default_body(optional: bool) -> dict[str, object]:
-    """Return the value of an absent body, or refuse it."""
+    """Return the data that an absent body stands for, or refuse an absent body."""
     if not optional:
         raise invalid_field("body", "is required")
     return {}
@@ -119,9 +119,9 @@ def _as_model(data: object, model: type[_Model]) -> _Model:
 
 
 def check_empty_body(raw: bytes, content_type: str) -> None:
-    """Check the body of an operation that has none: absent or C{{}}.
+    """Check the body of an operation that takes no body: it is empty or C{{}}.
 
-    @raise ServiceError: as L{read_body}.
+    @raise ServiceError: as for L{read_body}.
     """
     if raw.strip():
         read_body(raw, content_type, RequestBody, optional=True, values=SPARE_VALUES)
@@ -159,7 +159,7 @@ def _query_text(name: str, value: bytes) -> str:
 
 
 def _check_names(data: Any, model: type[BaseModel]) -> None:
-    """Refuse a large number of unknown names at the first one: pydantic would report each."""
+    """Refuse data with many unknown names at the first one, because pydantic would report each."""
     if not isinstance(data, dict):
         return
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
@@ -175,19 +175,19 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
 def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
     """Parse any JSON value, but refuse data on which JSON parsers disagree.
 
-    @param values: limit on values and names; a list or an object counts as two.
-    @raise ServiceError: C{INVALID_INPUT}: not UTF-8, not JSON, C{NaN} or an infinity, a name twice
-        in one object, nested deeper than L{MAX_DEPTH}, half a surrogate pair, too many values, an
-        integer of more than L{MAX_DIGITS}.
+    @param values: maximum number of values and names; a list or an object counts as two.
+    @raise ServiceError: C{INVALID_INPUT}: the data is not UTF-8, not JSON, nested deeper than
+        L{MAX_DEPTH} or has too many values.  It is also raised for C{NaN}, infinities, a name twice
+        in one object, half a surrogate pair, and an integer of more than L{MAX_DIGITS}.
     """
     _refuse_crowd(raw, values)
     return _load_json(raw)
 
 
 async def parse_json_yielding(raw: bytes, clock: IReactorTime, values: int = MAX_VALUES) -> Any:
-    """Parse like L{parse_json}, yielding to the reactor between counting and parsing a long text.
+    """Parse like L{parse_json}, but yield to the reactor between counting and parsing a long text.
 
-    @raise ServiceError: as L{parse_json}.
+    @raise ServiceError: as for L{parse_json}.
     """
     _refuse_crowd(raw, values)
     if len(raw) > LONG_TEXT:
@@ -305,5 +305,8 @@ def _is_text(text: str) -> bool:
 
 
 def too_large(limit: int) -> ServiceError:
-    """Return the 413 for a body over its route's limit (protocol-requests)."""
+    """Return the 413 error for a body that exceeds its route's limit (protocol-requests).
+
+    @param limit: the limit in bytes, for the error text.
+    """
     return ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, f"body: must be at most {limit} bytes")

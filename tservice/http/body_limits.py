@@ -1,4 +1,4 @@
-"""Size limits of bodies, derived from the limits of their models (pure)."""
+"""Size limits of bodies, computed from the limits of their models."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ JSON_BODY_LIMIT = 1024 * 1024
 """Limit in bytes on a JSON body whose model sets no length (protocol-errors)."""
 
 LEAST_BODY_LIMIT = 4096
-"""Bytes that every route accepts, and the limit on routes that anybody may call."""
+"""Number of bytes that every route accepts; also the limit on routes without authentication."""
 
 MAX_VALUES = 10_000
-"""Limit on the values and names in a body whose model sets none."""
+"""Limit on the values and names in a body whose model sets no limit."""
 
 SPARE_VALUES = 64
-"""Values accepted beyond the model's capacity, so that a few faults can be found and named."""
+"""Number of values accepted beyond the model's maximum, so that a few errors can be reported by
+name.
+"""
 
 LONGEST_CHARACTER = 12
 """Longest encoding of a character in bytes: an escaped pair of surrogates."""
@@ -28,20 +30,19 @@ MAX_MESSAGE = 1024 * 1024
 """Limit in bytes on a client's WebSocket message (protocol-websocket)."""
 
 TOO_BIG = 1009
-"""Close code for a longer message."""
+"""WebSocket close code for a message that exceeds the limit."""
 
 _WORD = 32
-"""Bytes of a number, of C{true}, C{false} or C{null}, with the surrounding punctuation."""
+"""Maximum bytes of a number, C{true}, C{false} or C{null}, with the surrounding punctuation."""
 
 
 @frozen(kw_only=True)
 class SocketLimits:
     """Limits on the messages that a client may send on a WebSocket.
 
-    @ivar message: bytes of a message, at most L{MAX_MESSAGE}.
-    @ivar too_big: the close code for a longer one.
-    @ivar compressed: true if it may compress its messages; a few bytes can then expand a
-        thousandfold.
+    @ivar message: maximum size of a message in bytes, at most L{MAX_MESSAGE}.
+    @ivar too_big: the close code for a longer message.
+    @ivar compressed: true if the client may compress messages, which can expand a thousandfold.
     """
 
     message: int = MAX_MESSAGE
@@ -57,8 +58,8 @@ ANY_MESSAGE = SocketLimits()
 class BodyLimits:
     """Limits on a body.
 
-    @ivar size: bytes.
-    @ivar values: values and names; a list or an object counts as two.
+    @ivar size: maximum size in bytes.
+    @ivar values: maximum number of values and names; a list or an object counts as two.
     """
 
     size: int
@@ -71,7 +72,7 @@ class BodyLimits:
         return BodyLimits(self.size * times, self.values * times)
 
     def __or__(self, other: BodyLimits) -> BodyLimits:
-        """Return the larger limits of the two."""
+        """Return limits that allow everything that either of the two allows."""
         return BodyLimits(max(self.size, other.size), max(self.values, other.values))
 
 
@@ -89,7 +90,7 @@ EMPTY_BODY = BodyLimits(LEAST_BODY_LIMIT, SPARE_VALUES)
 def find_body_limits(model: type[BaseModel] | None) -> BodyLimits:
     """Return the tightest limits that refuse no body which C{model} accepts.
 
-    Parts without limits in the model get those of L{ANY_JSON}.
+    Parts of the model without limits count as L{ANY_JSON}.
     """
     if model is None:
         return EMPTY_BODY
@@ -106,7 +107,7 @@ class _SchemaLimits:
         self._named, self._above = named, above
 
     def find_limits(self, schema: Any) -> BodyLimits:
-        """Return the limits of C{schema}; L{ANY_JSON} for parts without limits."""
+        """Return the limits of a JSON schema; parts without limits count as L{ANY_JSON}."""
         if not isinstance(schema, dict):
             return ANY_JSON
         if "$ref" in schema:

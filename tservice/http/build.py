@@ -50,7 +50,7 @@ def build_sockets(ground: Runtime) -> FeatureRegistration[WebSockets]:
 
 
 def build_faults() -> FeatureRegistration[FaultCount]:
-    """Build the counter of logged errors, which runs until the stop."""
+    """Build the counter of logged errors, which counts until the service stops."""
     faults = FaultCount()
     globalLogPublisher.addObserver(faults)
     count = MetricSource("logged_errors", "Errors logged.", lambda: {(): faults.count}, grows=True)
@@ -72,9 +72,11 @@ def build_site(
     parked: ParkedCalls,
     on_call: CallListener,
 ) -> HttpSite:
-    """Build the server for all features registered before, with its metrics and API document.
+    """Build the HTTP server for all registered features, with metrics and the API document.
 
-    @param heard: called with each call and its outcome.
+    @param ground: the services that the server depends on.
+    @param contents: the registered features.
+    @param on_call: called with each call and its outcome.
     """
     large = LargeResponses()
     inner = InnerCalls(gate, parked, large, on_call)

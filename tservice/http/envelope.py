@@ -22,7 +22,7 @@ class HttpResponse:
     """Complete response, ready to be written.
 
     @ivar headers: headers in addition to the content's type and length.
-    @ivar public: true for files of the browser UI that any caller may have.
+    @ivar public: true for files of the browser UI that any caller may read without signing in.
     """
 
     status: int
@@ -33,7 +33,7 @@ class HttpResponse:
 
 
 class HttpRefusal(Exception):
-    """Ends a request with C{response} unchanged, never in an envelope (protocol-errors)."""
+    """Exception that ends a request with C{response}, which gets no envelope (protocol-errors)."""
 
     def __init__(self, response: HttpResponse) -> None:
         super().__init__(response.status)
@@ -41,9 +41,9 @@ class HttpRefusal(Exception):
 
 
 def bare_refusal(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpRefusal:
-    """Return a refusal in bare text.
+    """Return a refusal whose response is plain text without an envelope.
 
-    @param headers: for example C{Retry-After} or C{WWW-Authenticate}.
+    @param headers: additional headers, for example C{Retry-After} or C{WWW-Authenticate}.
     """
     return HttpRefusal(
         HttpResponse(
@@ -56,10 +56,10 @@ def bare_refusal(status: int, text: str, headers: Mapping[str, str] | None = Non
 
 
 def success_response(payload: Any, style: ResponseStyle) -> HttpResponse:
-    """Return the response for a handler's result, wrapped unless its operation is exempt.
+    """Return the response for a handler's result, in an envelope unless C{style} has none.
 
-    @param payload: JSON-able data, models (dumped by their camelCase names), C{None} for C{{}}, or
-        a L{RawReply}.
+    @param payload: JSON-able data, models (dumped by their camelCase names), a L{RawReply}, or
+        C{None} for C{{}}.
     """
     reply = payload if isinstance(payload, RawReply) else RawReply(content=payload)
     if style is ResponseStyle.RAW:
@@ -86,9 +86,9 @@ def _raw_response(reply: RawReply) -> HttpResponse:
 
 
 def dump_json(payload: Any, indent: int | None = None) -> bytes:
-    """Return the JSON of a payload; C{None} is the empty object, C{NaN} is C{null}.
+    """Return C{payload} as JSON; C{None} becomes C{{}}, and C{NaN} becomes C{null}.
 
-    Half a surrogate pair, as in an agent's text that was cut at any position, becomes C{?}.
+    Half a surrogate pair becomes C{?}; an agent's text that was cut may contain one.
     """
     if payload is None:
         return b"{}"
@@ -112,9 +112,9 @@ def _without_halves(value: Any) -> Any:
 
 
 def failure_response(error: ServiceError, status: int | None = None) -> HttpResponse:
-    """Return the error envelope of C{error}.
+    """Return the response for C{error}, in an error envelope.
 
-    @param status: overrides the code's status (405).
+    @param status: HTTP status to use instead of the code's own, such as 405.
     """
     body = {"success": False, "error": error.message, "errorCode": error.code.value}
     headers = dict(NO_STORE)
@@ -128,7 +128,11 @@ def failure_response(error: ServiceError, status: int | None = None) -> HttpResp
 
 
 def wrong_method(method: str, shown: str, allowed: str) -> HttpResponse:
-    """Return the 405 for a wrong method on a known route (protocol-requests)."""
+    """Return the 405 for a wrong method on a known route (protocol-requests).
+
+    @param shown: the path as requested, cleaned for display.
+    @param allowed: the methods of the route, for the C{Allow} header.
+    """
     error = ServiceError(ErrorCode.INVALID_INPUT, f"method: {method} is not allowed on {shown}")
     refused = failure_response(error, 405)
     return HttpResponse(
@@ -137,8 +141,9 @@ def wrong_method(method: str, shown: str, allowed: str) -> HttpResponse:
 
 
 def no_route(method: str, shown: str) -> HttpResponse:
-    """Return the 404 for an unknown C{/api} route, with the path as requested
-    (protocol-requests).
+    """Return the 404 for an unknown C{/api} route (protocol-requests).
+
+    @param shown: the path as requested, cleaned for display.
     """
     return failure_response(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
 

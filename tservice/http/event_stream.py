@@ -31,15 +31,18 @@ from tservice.http.request import ServiceRequest
 HEARTBEAT_SECONDS = 15
 RING = 1000
 RING_CHARS = 16 * 1024 * 1024
-"""Limits on the events kept for a reconnect: their number, and the characters of text in them."""
+"""Limits on the events that are kept for clients that reconnect: their number, and the characters
+of text in them.
+"""
 
 MAX_CLIENTS = 100
 MAX_BACKLOG = 4 * 1024 * 1024
 """Unsent bytes at which a client that does not read is disconnected."""
 
 GetInitialState = Callable[[Identity], Payload]
-"""Callable that returns the state for C{init}; synchronous, so that no event is lost between it and
-the stream.
+"""Callable that returns the payload of the C{init} event for one caller.
+
+It returns without waiting, so that no event is lost between the state and the stream.
 """
 
 
@@ -53,9 +56,9 @@ class EventsQuery(QueryParameters):
 
 
 class RingEntry:
-    """Event of the ring, and its bytes once they are needed.
+    """Event that is kept for clients that reconnect, with its encoding once that is needed.
 
-    @ivar number: counts from 1.
+    @ivar number: number of the event, counted from 1.
     """
 
     __slots__ = ("_boot", "_frame", "event", "number")
@@ -67,7 +70,7 @@ class RingEntry:
             self.encode_event()  # an event that cannot be encoded fails before it enters the ring
 
     def encode_event(self) -> bytes:
-        """Return the encoded event."""
+        """Return the event as a message of the stream; the bytes are cached."""
         if self._frame is None:
             self._frame = encode_message(
                 self._boot, self.number, self.event.name, self.event.payload
@@ -76,15 +79,21 @@ class RingEntry:
 
     @property
     def text_length(self) -> int:
-        """Number of characters of text in a bulky event; others are counted as encoded."""
+        """Number of characters of text in a bulky event, or of the encoded message for other
+        events.
+        """
         if not self.event.name.bulky:
             return len(self.encode_event())
         return sum(len(value) for _, value in self.event.payload if isinstance(value, str))
 
 
 def encode_message(boot: str, number: int, name: EventName, payload: Payload) -> bytes:
-    """Return one message of the stream; JSON contains no line ends, so one C{data} line is
-    enough.
+    """Return one message of the event stream.
+
+    JSON contains no line ends, so a single C{data} line is enough.
+
+    @param boot: id of this run of the service, part of the message's id.
+    @param number: number of the event.
     """
     return b"id: %s-%d\nevent: %s\ndata: %s\n\n" % (
         boot.encode(),
@@ -97,7 +106,7 @@ def encode_message(boot: str, number: int, name: EventName, payload: Payload) ->
 def receives_event(event: Event, identity: Identity, sessions: frozenset[str] | None) -> bool:
     """Return whether a client receives C{event} (protocol-sse).
 
-    @param sessions: sessions whose bulky events it wants; C{None} for all.
+    @param sessions: ids of the sessions whose bulky events the client wants.  C{None} for all.
     """
     name = event.name
     if name.bulky and sessions is not None and event.session_id not in sessions:
@@ -119,7 +128,7 @@ def receives_event(event: Event, identity: Identity, sessions: frozenset[str] | 
 class EventClient:
     """Client of an event stream.
 
-    @ivar done: fires when the service ends the stream.
+    @ivar done: Deferred that fires when the service ends the stream.
     """
 
     def __init__(
@@ -134,13 +143,14 @@ class EventClient:
         self.done: Deferred[None] = Deferred()
 
     def wants_terminal(self, session_id: str) -> bool:
-        """Return whether it requested the bulky events of that session, or those of all
-        sessions.
+        """Return whether the client requested bulky events of that session.
+
+        A client that named no sessions gets those of all sessions.
         """
         return self._sessions is None or session_id in self._sessions
 
     def send_entry(self, entry: RingEntry) -> None:
-        """Send C{entry}, if it is for this client."""
+        """Send C{entry}, if the client may and wants to receive it."""
         if receives_event(entry.event, self.identity, self._sessions):
             self.write_bytes(entry.encode_event())
 
@@ -159,7 +169,7 @@ class EventClient:
             self._request.abort()
 
     def end_stream(self) -> None:
-        """Close the stream, cleanly if the client still reads."""
+        """End the stream: close it if the client still reads, else abort the connection."""
         if not self.done.called:
             self.done.callback(None)
 
@@ -179,14 +189,16 @@ class EventClient:
 
 
 class EventStreams(Service):
-    """Service of all open event streams, and the ring of past events for reconnects."""
+    """Service that holds all open event streams, and past events for clients that reconnect."""
 
     _log = Logger()
 
     def __init__(
         self, hub: EventHub, clock: IReactorTime, boot: str, status: GetInitialState
     ) -> None:
-        """@param boot: id of this run of the service; contains no dash."""
+        """@param boot: id of this run of the service, without a dash.
+        @param status: returns the payload of the C{init} event.
+        """
         self._hub, self._clock, self._boot, self._status = hub, clock, boot, status
         self._clients: dict[EventClient, None] = {}
         self._ring: deque[RingEntry] = deque()
@@ -198,7 +210,7 @@ class EventStreams(Service):
 
     @property
     def client_count(self) -> int:
-        """Number of clients."""
+        """Number of connected clients."""
         return len(self._clients)
 
     def wants_terminal(self, session_id: str) -> bool:
@@ -225,7 +237,10 @@ class EventStreams(Service):
         return succeed(None)
 
     def drop_connections(self, whose: Callable[[Identity], bool]) -> None:
-        """End the streams of identities whose right to listen has ended."""
+        """End the streams of callers who may no longer receive events.
+
+        @param whose: returns whether a caller has lost access.
+        """
         for client in tuple(self._clients):
             if whose(client.identity):
                 client.end_stream()
@@ -252,7 +267,7 @@ class EventStreams(Service):
             client.write_bytes(data)
 
     def _find_missed(self, last_id: str | None) -> list[RingEntry] | None:
-        """Return the events after C{last_id}; C{None} when these are unknown."""
+        """Return the events after C{last_id}; C{None} if they are no longer kept."""
         boot, _, number = (last_id or "").rpartition("-")
         if boot != self._boot or not (number.isascii() and number.isdigit()):
             return None
@@ -261,9 +276,10 @@ class EventStreams(Service):
         return [entry for entry in self._ring if entry.number > int(number)]
 
     async def serve_stream(self, call: OperationCall) -> None:
-        """Serve one client until it disconnects or the service ends.
+        """Serve one client until it disconnects or the service ends the stream.
 
-        @raise Refusal: there are L{MAX_CLIENTS} already, and no user has more than the caller.
+        @raise HttpRefusal: L{MAX_CLIENTS} are connected, and no user has more streams than the
+            caller.
         """
         if len(self._clients) >= MAX_CLIENTS and not self._make_room(call.identity):
             raise bare_refusal(503, "Too many SSE connections", {"Retry-After": "5"})
@@ -278,10 +294,10 @@ class EventStreams(Service):
         await self._serve_client(call, request)
 
     def _make_room(self, identity: Identity) -> bool:
-        """End the oldest stream of the user with most streams, if the caller has fewer by more than
-        one.
+        """End the oldest stream of the user with most streams, and return true.
 
-        Otherwise one user's streams could lock all others out.
+        The stream is ended only if that user has at least two more than the caller.  Otherwise one
+        user could lock all others out.
         """
         names = Counter(client.identity.username for client in self._clients)
         [(most, count)] = names.most_common(1)
@@ -313,7 +329,7 @@ class EventStreams(Service):
                 request.unregisterProducer()
 
     def list_operations(self) -> list[Operation]:
-        """Return the route of the stream for the table."""
+        """Return the route of the event stream for the operations table."""
         return [
             Operation(
                 method="GET",

@@ -1,4 +1,4 @@
-"""Gate: Host, then Origin, then authentication, on every path and protocol (protocol-gate).
+"""Gate that checks every request: Host, then Origin, then authentication (protocol-gate).
 
 Authenticators decide whether credentials are valid (L{tservice.core.authentication}); the gate
 decides how to respond.
@@ -36,7 +36,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}
 
 MOST_COOKIES = 8
-"""Limit on the cookies of one name that are checked."""
+"""Limit on the cookies of one name that are checked in a request."""
 
 ANONYMOUS = Identity(username="", admin=False, method="none", can_bypass_permissions=False)
 """Identity of the callers of public operations, who are not authenticated."""
@@ -46,7 +46,7 @@ PASSWORD_PATHS = frozenset({"/api/me", "/api/me/password"})
 
 
 def unauthorized_refusal(text: str = "Unauthorized", challenge: bool = True) -> HttpRefusal:
-    """Return the bare 401 (protocol-auth).
+    """Return a 401 response in plain text (protocol-auth).
 
     @param challenge: true if the browser should prompt for a password.
     """
@@ -54,13 +54,16 @@ def unauthorized_refusal(text: str = "Unauthorized", challenge: bool = True) -> 
 
 
 def too_many_refusal(seconds: float) -> HttpRefusal:
-    """Return the bare 429 over a failure cap; C{seconds} until a retry makes sense."""
+    """Return a 429 response in plain text for a caller over a failure limit.
+
+    @param seconds: seconds after which the caller may retry.
+    """
     text = "Too Many Requests — try again later"
     return bare_refusal(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
 
 
 def prefers_page(accept: str) -> bool:
-    """Return whether an Accept header prefers HTML to JSON, like a person's browser."""
+    """Return whether an Accept header prefers HTML to JSON, as the header of a browser does."""
     weights = {"text/html": 0.0, "application/json": 0.0}
     for part in accept.lower().split(","):
         kind, *parameters = (piece.strip() for piece in part.split(";"))
@@ -80,33 +83,34 @@ def _accept_quality(parameters: Sequence[str]) -> float:
 
 
 def wants_login_page(visit: AuthenticationRequest) -> bool:
-    """Return whether a 401 should be a page with a form (protocol-auth)."""
+    """Return whether a 401 response should be the login page (protocol-auth)."""
     if visit.method not in ("GET", "HEAD") or visit.upgrade or paths.is_program_path(visit.path):
         return False
     return prefers_page(visit.header("accept") or "")
 
 
 def is_from_script(visit: AuthenticationRequest) -> bool:
-    """Return whether a page's script sent the request: a challenge would open a dialog over the
-    page.
+    """Return whether a page's script sent the request.
+
+    A challenge would then open the browser's password dialog over the page.
     """
     return visit.key is not None or (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
 def _may_challenge(visit: AuthenticationRequest) -> bool:
-    """Return whether the browser may prompt for a password.  It may not after a link from another
-    page: the link could carry a user name and password, which the browser keeps and sends with
-    all later requests of the UI.
+    """Return whether the browser may prompt for a password.
+
+    The browser may not after a link from another page.  The link could carry a user name and
+    password, which the browser keeps and sends with all later requests of the UI.
     """
     return not (visit.led or is_from_script(visit))
 
 
 def _is_cross_site_call(visit: AuthenticationRequest) -> bool:
-    """Return whether the browser says that a page of another origin calls the API, even only to
-    read.
+    """Return whether a page of another origin calls the API, according to the browser.
 
-    That page cannot see the response.  But if no password is required, or the browser knows it, it
-    could hold streams and waits open, or start a child.  Following a link does not count.
+    That page cannot see the response.  But if no password is required, or the browser knows it, the
+    page could hold streams and waits open, or start a process.  Following a link does not count.
     """
     return (
         _is_cross_site_navigation(visit)
@@ -116,14 +120,15 @@ def _is_cross_site_call(visit: AuthenticationRequest) -> bool:
 
 
 def _is_navigation(visit: AuthenticationRequest) -> bool:
-    """Return whether a person navigates there: neither a frame nor a prefetch."""
+    """Return whether a user navigates to the page, which excludes frames and prefetches."""
     held = (visit.header("sec-fetch-dest") or "document") != "document"
     return not (is_from_script(visit) or held or visit.header("sec-purpose"))
 
 
 def _is_cross_site_navigation(visit: AuthenticationRequest) -> bool:
-    """Return whether the browser says that a page of another origin caused the request, by a link
-    or form as well.
+    """Return whether a page of another origin caused the request, according to the browser.
+
+    Links and forms count too.
     """
     return visit.header("sec-fetch-site") in ("cross-site", "same-site")
 
@@ -132,12 +137,12 @@ def _is_cross_site_navigation(visit: AuthenticationRequest) -> bool:
 class GateRules:
     """Operator's settings for the gate.
 
-    @ivar tunnel_hosts: returns the names of the tunnels that are up now.
-    @ivar origins: origins that CORS admits; localhost only.
-    @ivar proxies: proxies whose X-Forwarded-* headers count.
-    @ivar gesture: C{SERVICE_GESTURE=1}.
-    @ivar base_path: the path under which a reverse proxy serves the service; it does not apply to a
-        tunnel.
+    @ivar tunnel_hosts: returns the host names of the tunnels that are currently up.
+    @ivar origins: origins that CORS admits, which are on localhost.
+    @ivar proxies: addresses of proxies whose X-Forwarded-* headers are trusted.
+    @ivar gesture: true if the gesture overlay is enabled (C{SERVICE_GESTURE=1}).
+    @ivar base_path: the path under which a reverse proxy serves the service.  It does not apply to
+        requests through a tunnel.
     """
 
     hosts: HostPolicy
@@ -153,9 +158,10 @@ def rules_of(
     bind_hosts: Iterable[str],
     tunnel_hosts: Callable[[], Collection[str]] = tuple,
 ) -> GateRules:
-    """Return the rules of a configuration.
+    """Return the gate's rules for a configuration.
 
-    @param bind_hosts: names that the service listens on.
+    @param bind_hosts: host names that the service listens on.
+    @param tunnel_hosts: returns the host names of the tunnels that are currently up.
     @raise StartError: an allowed origin is not on this machine, or a proxy is not an address.
     """
     try:
@@ -173,9 +179,10 @@ def rules_of(
 
 @implementer(IGate)
 class AccessGate:
-    """Authenticates and authorizes requests.
+    """Gate that authenticates and authorizes requests.
 
-    @ivar isolated: the origin of the listener of web tabs, for callers who use that Host.
+    @ivar isolated: returns the origin of the listener for web tabs, given the Host header of a
+        request.  C{None} if web tabs have no separate listener.
     """
 
     def __init__(
@@ -187,10 +194,11 @@ class AccessGate:
         owner_of: Callable[[str], str | None],
         login_page: Callable[[], HttpResponse],
     ) -> None:
-        """@param authenticators: tried in order; the first that accepts decides.
-        @param hook: the only authenticator for hooks from this machine.
+        """@param authenticators: tried in order; the first one that accepts the request decides.
+        @param hook: the authenticator for hooks from this machine.
         @param owner_of: returns a session's owner; C{None} also for an unknown session.
-        @param login_page: the page for a person who is not signed in; its status is set here.
+        @param login_page: returns the page for a person who is not signed in; the gate sets its
+            status.
         """
         self.isolated: Callable[[str], str | None] = lambda host: None
         self._rules, self._failures = rules, failures
@@ -200,9 +208,9 @@ class AccessGate:
     def check_host_and_origin(
         self, request: ServiceRequest, method: str, path: str | None
     ) -> AuthenticationRequest:
-        """Check Host and Origin.
+        """Check the Host and Origin headers, and return the request's data for authentication.
 
-        @raise Refusal: bare 403.
+        @raise HttpRefusal: bare 403.
         """
         visit = self.check_host(request, method, path)
         came = self._find_source(request)
@@ -215,9 +223,9 @@ class AccessGate:
     def check_host(
         self, request: ServiceRequest, method: str, path: str | None
     ) -> AuthenticationRequest:
-        """Check Host only.
+        """Check the Host header only, and return the request's data for authentication.
 
-        @raise Refusal: bare 403.
+        @raise HttpRefusal: bare 403.
         """
         came = self._find_source(request)
         host = hosts.parse_host(came.host or "")
@@ -275,8 +283,9 @@ class AccessGate:
         return visit
 
     def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
-        """Return the headers of every response; C{visit} only counts if it passed
-        L{check_host_and_origin}.
+        """Return the headers that every response carries.
+
+        @param visit: the request's data.  C{None} if L{check_host_and_origin} refused the request.
         """
         if visit is None:
             return security_headers("", self._rules.gesture)
@@ -293,7 +302,7 @@ class AccessGate:
     ) -> CredentialsAccepted:
         """Authenticate the caller.
 
-        @raise Refusal: 401 in bare text or as the login page, 429 over a failure cap.
+        @raise HttpRefusal: 401 in plain text or as the login page, or 429 over a failure limit.
         """
         access = AccessRule.USER if operation is None else operation.access
         if access in (AccessRule.PUBLIC, AccessRule.CAPABILITY):
@@ -312,11 +321,11 @@ class AccessGate:
         raise self._make_refusal(visit, wrong)
 
     async def identify_optional(self, visit: AuthenticationRequest) -> Identity | None:
-        """Return the identity of the credentials in C{visit} for an operation that needs none.
+        """Return the caller's identity for an operation that needs no credentials; C{None} without
+        any.
 
-        @raise Refusal: as L{identify_caller} for wrong credentials; otherwise passwords could be
-            tried
-            here uncounted.
+        @raise HttpRefusal: as for L{identify_caller}, if the credentials are wrong.  Otherwise
+            passwords could be guessed through such an operation without being counted.
         """
         for authenticator in self._authenticators:
             verdict = await authenticator.authenticate(visit)
@@ -348,8 +357,10 @@ class AccessGate:
         operation: Operation | None,
         path: Mapping[str, str],
     ) -> None:
-        """Check that C{who} may call C{operation}, or may learn that it does not exist.
+        """Check that C{who} may call C{operation}.
 
+        @param operation: C{None} for an unknown path; the caller then needs the right to learn
+            that.
         @raise ServiceError: 403, or for another user's session the 404 of an unknown one.
         """
         if who is ANONYMOUS:
@@ -374,9 +385,9 @@ class AccessGate:
     ) -> None:
         """Check that C{who}, who was admitted to C{operation}, still has all its rights.
 
-        The response was prepared for the rights at the start, so none of them may be lost.
+        The response was prepared for the caller's rights at the start, so none of them may be lost.
 
-        @raise Refusal: 401: signed out, or its token or account was removed.
+        @raise HttpRefusal: 401: the caller signed out, or the token or account was removed.
         @raise ServiceError: 404 for a session that the caller may no longer see, else 403.
         """
         if who is ANONYMOUS:
@@ -413,7 +424,7 @@ class AccessGate:
 
 
 def check_token(who: Identity, operation: Operation, path: Mapping[str, str]) -> None:
-    """Check that a token may call C{operation}; the owner of the session is checked elsewhere.
+    """Check that the caller's token may call C{operation}; session ownership is checked elsewhere.
 
     @raise ServiceError: 403 naming the missing scope.
     """
@@ -433,7 +444,7 @@ def check_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
 
 
 def requires_changed_password(path: str | None) -> bool:
-    """Return whether the path is closed to an account that must change its password
+    """Return whether the path is unavailable to an account that must change its password
     (protocol-users).
     """
     if path is None or path in PASSWORD_PATHS:
@@ -446,7 +457,7 @@ def _header_values(request: ServiceRequest, name: str) -> Sequence[str]:
 
 
 def _single_header(request: ServiceRequest, name: str) -> str | None:
-    """Return a header that may occur once; C{None} if it is repeated, even by an empty one."""
+    """Return a header's value; C{None} if the header is missing or repeated."""
     found = request.header_values(name)
     return found[0] if len(found) == 1 else None
 

@@ -23,7 +23,7 @@ CSP = {
     "form-action": "'self'",
     "frame-ancestors": "'self'",
 }
-"""Content security policy, without the WebSockets of the service's host."""
+"""Content security policy; the WebSockets of the service's host are added for each response."""
 
 GESTURE = {
     "script-src": "'self' 'wasm-unsafe-eval'",
@@ -32,9 +32,7 @@ GESTURE = {
 """Additional sources that the gesture overlay's runtime needs (protocol-gesture)."""
 
 PERMISSIONS = {"camera": "()", "display-capture": "()", "geolocation": "()", "microphone": "(self)"}
-"""Permissions that a page may request from its user: dictation needs the microphone
-(protocol-voice).
-"""
+"""Permissions policy of the pages: dictation needs the microphone (protocol-voice)."""
 
 HSTS = "max-age=31536000"
 
@@ -45,10 +43,10 @@ def security_headers(
 ) -> Mapping[str, str]:
     """Return the headers that every response carries.
 
-    @param host: the checked Host header, or an empty text; in older browsers C{'self'} does not
-        include C{ws:} of the same host.
-    @param gesture: C{SERVICE_GESTURE=1}.
-    @param isolated: the origin of the listener of web tabs, which the page may frame and probe.
+    @param host: the checked Host header, or an empty text.  In older browsers C{'self'} does not
+        include C{ws:} of the same host, so the policy names the host.
+    @param gesture: true if the gesture overlay is enabled (C{SERVICE_GESTURE=1}).
+    @param isolated: origin of the listener of web tabs, which the page may frame and probe.
     """
     rules = {**CSP, **GESTURE} if gesture else dict(CSP)
     if host:
@@ -71,7 +69,7 @@ def security_headers(
 def cors_headers(origin: str, preflight: bool) -> Mapping[str, str]:
     """Return the headers that let a page of C{origin} read responses.
 
-    @param preflight: the browser asks which requests it may send.
+    @param preflight: true if the request is a CORS preflight.
     """
     headers = {
         "Access-Control-Allow-Origin": origin,

@@ -1,4 +1,4 @@
-"""Rules for the Host and Origin headers, and for the headers of reverse proxies (pure).
+"""Rules for the Host and Origin headers, and for the headers of reverse proxies.
 
 A page of another site can make a browser send requests to the service; these rules refuse such
 requests (protocol-hosts).
@@ -34,8 +34,8 @@ Network = IPv4Network | IPv6Network
 class HostHeader:
     """Parsed Host header.
 
-    @ivar name: lower case, without brackets and the root's dot.
-    @ivar port: C{None} when it names none.
+    @ivar name: lower case, without brackets and without a trailing dot.
+    @ivar port: port number.  C{None} if the header names no port.
     """
 
     name: str
@@ -44,7 +44,7 @@ class HostHeader:
 
 @frozen
 class WebOrigin:
-    """Parsed Origin header; C{port} is the scheme's default when it names none."""
+    """Parsed Origin header; C{port} is the scheme's default if the header names none."""
 
     scheme: str
     name: str
@@ -53,10 +53,10 @@ class WebOrigin:
 
 @frozen(kw_only=True)
 class HostPolicy:
-    """Names to which this service answers.
+    """Host names to which this service answers.
 
-    @ivar names: further exact names: the bind host, the active tunnel's.
-    @ivar suffixes: with a leading dot; C{.x} does not admit C{x} itself.
+    @ivar names: exact names: the bind host and hosts of active tunnels.
+    @ivar suffixes: suffixes with a leading dot; C{.x} does not admit C{x} itself.
     """
 
     names: frozenset[str]
@@ -64,8 +64,9 @@ class HostPolicy:
 
 
 def make_host_policy(bind_hosts: Iterable[str], allowed_hosts: Iterable[str]) -> HostPolicy:
-    """Return the policy of a configuration.
+    """Return the host policy of a configuration.
 
+    @param bind_hosts: host names that the service listens on.
     @param allowed_hosts: C{SERVICE_ALLOWED_HOSTS}: names, or suffixes with a leading dot.
     """
     allowed = [host.lower() for host in allowed_hosts]
@@ -108,9 +109,9 @@ def is_address(text: str) -> bool:
 
 
 def admits_host(host: HostHeader | None, rules: HostPolicy) -> bool:
-    """Return whether a request for C{host} may pass.
+    """Return whether requests with this Host header are admitted.
 
-    IP literals pass: without a name lookup, DNS rebinding is impossible.
+    IP literals are admitted: without a name lookup, DNS rebinding is impossible.
     """
     if host is None:
         return False
@@ -134,7 +135,9 @@ def parse_origin(header: str) -> WebOrigin | None:
 def is_same_origin(origin: WebOrigin | None, host: HostHeader, scheme: str | None) -> bool:
     """Return whether a page of C{origin} belongs to this service (protocol-hosts).
 
-    @param scheme: as a trusted proxy gave it; C{None} excludes it from the comparison.
+    @param host: the Host header of the request.
+    @param scheme: the scheme that a trusted proxy reported.  C{None} if it is unknown and is not
+        compared.
     """
     if origin is None or origin.name != host.name:
         return False
@@ -147,7 +150,7 @@ def is_same_origin(origin: WebOrigin | None, host: HostHeader, scheme: str | Non
 def localhost_origins(texts: Iterable[str]) -> frozenset[WebOrigin]:
     """Parse the origins that CORS admits.
 
-    @raise ValueError: an origin is not on this machine: CORS is localhost only.
+    @raise ValueError: an origin is not on this machine; CORS is only for localhost.
     """
     found = set()
     for text in texts:
@@ -160,9 +163,9 @@ def localhost_origins(texts: Iterable[str]) -> frozenset[WebOrigin]:
 
 
 def trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """Parse the proxies whose X-Forwarded-* headers count: addresses and networks.
+    """Parse the addresses and networks of proxies whose X-Forwarded-* headers are trusted.
 
-    @raise ValueError: a text is neither.
+    @raise ValueError: a text is neither an address nor a network.
     """
     return tuple(ip_network(text, strict=False) for text in texts)
 
@@ -182,10 +185,10 @@ def normal_address(text: str) -> str:
 
 @frozen(kw_only=True)
 class RequestSource:
-    """Origin of a request.
+    """Sender of a request, and how it reached the service.
 
-    @ivar address: the client's.
-    @ivar scheme: C{http} or C{https} as a trusted proxy gave it.
+    @ivar address: the client's address.
+    @ivar scheme: C{http} or C{https} as a trusted proxy reported it.  C{None} if it is unknown.
     @ivar host: the Host header, or its replacement from a trusted proxy.
     """
 
@@ -202,7 +205,10 @@ def find_source(
 ) -> RequestSource:
     """Return the sender of a request, with a trusted proxy's headers applied.
 
-    @param header: returns a request header; several of one name are joined by commas.
+    @param peer: address of the connection's peer.
+    @param host: the Host header.
+    @param trusted: networks of trusted proxies.
+    @param header: returns a request header; repeated headers are joined by commas.
     """
     peer = normal_address(peer)
     if not _is_trusted(peer, trusted):
@@ -218,14 +224,15 @@ def find_source(
 def find_tunnel_source(
     came: RequestSource, tunnels: Collection[str], header: Callable[[str], str | None]
 ) -> RequestSource:
-    """Return the sender of a request that the managed tunnel forwarded; its program connects from
-    this machine.
+    """Return the sender of a request that may have come through the managed tunnel.
 
-    Its headers for the client's address and scheme are trusted if the Host is the tunnel's; its
-    header for the Host never is.  Another program on this machine can pretend to be the tunnel, so
-    the address may only be displayed and counted.
+    The tunnel's program connects from this machine.  If the Host is the tunnel's, its headers for
+    the client's address and scheme are trusted; its header for the Host never is.  Another program
+    on this machine can pretend to be the tunnel, so the address may only be displayed and counted.
 
     @param came: the result of L{find_source}.
+    @param tunnels: host names of the tunnels that are up.
+    @param header: as for L{find_source}.
     """
     host = parse_host(came.host or "")
     if host is None or host.name not in tunnels or came.address not in LOOPBACK:
@@ -234,7 +241,10 @@ def find_tunnel_source(
 
 
 def _client_address(peer: str, chain: str, trusted: Sequence[Network]) -> str:
-    """Return the nearest address in the chain that is not a trusted proxy."""
+    """Return the client's address: the last one in the chain that is not a trusted proxy.
+
+    @param chain: the X-Forwarded-For header.
+    """
     found = peer
     for hop in reversed(chain.split(",")[-MOST_HOPS:]):
         address = normal_address(hop.strip())

@@ -26,11 +26,11 @@ from tservice.http.routing import RouteTable, path_arguments
 from tservice.http.transfer.large_responses import LargeResponses
 
 STYLES = (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL)
-"""Styles of operations that return a payload."""
+"""Response styles of operations that return a payload, and can be called here."""
 
 
 class InnerCalls:
-    """Finds operations and executes them.
+    """Executes operations for the handlers of other operations.
 
     @ivar table: the mounted operations.
     """
@@ -44,9 +44,9 @@ class InnerCalls:
         large: LargeResponses,
         on_call: Callable[[OperationCall, object], None],
     ) -> None:
-        """@param parked: holds calls that wait, and ends them with the right to them.
+        """@param parked: runs calls that wait, and ends them when the caller's access is revoked.
         @param large: schedules calls whose responses may be large.
-        @param heard: called with each call and its outcome.
+        @param on_call: called with each call and its outcome.
         """
         self._gate, self._parked, self._large, self._heard = gate, parked, large, on_call
         self.table: LateBinding[RouteTable] = LateBinding("the operations table")
@@ -61,10 +61,10 @@ class InnerCalls:
     ) -> Any:
         """Execute one operation and return its payload as JSON data.
 
-        @param outer: the call whose handler makes this one.
-        @param path: from C{/api} on, percent-encoded.
-        @raise ServiceError: as the operation would respond to a request.
-        @raise Refusal: the caller's right has ended.
+        @param outer: the call whose handler executes the operation.
+        @param path: the percent-encoded path, beginning with C{/api}.
+        @raise ServiceError: the error with which the operation would answer a request.
+        @raise HttpRefusal: the caller's access was revoked.
         """
         call = self._make_call(outer, method, path, body, query)
         try:

@@ -45,13 +45,13 @@ from tservice.http.transfer.request_body import IncomingBody
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 
 Path = Mapping[str, str]
-"""Parameters of a path."""
+"""Values of a path's parameters by name."""
 
 CallListener = Callable[[OperationCall, object], None]
 """Callback for a call and its outcome: the handler's result, or the exception that it raised."""
 
 FallbackRoute = Callable[[ServiceRequest], HttpResponse | None]
-"""Fallback for a request that is neither in the table nor a page; C{None}: not its own."""
+"""Handler for a request that is neither in the table nor a page; returns C{None} to decline it."""
 
 
 class IGate(Interface):
@@ -60,9 +60,9 @@ class IGate(Interface):
     def check_host_and_origin(
         request: ServiceRequest, method: str, path: str | None
     ) -> AuthenticationRequest:
-        """Check Host and Origin.
+        """Check the Host and Origin headers, and return the request's data for authentication.
 
-        @raise Refusal: the request ends here.
+        @raise HttpRefusal: the request is refused.
         """
 
     async def identify_caller(
@@ -71,7 +71,7 @@ class IGate(Interface):
         """Authenticate the caller.
 
         @param operation: C{None} for requests outside the table: pages and unknown paths.
-        @raise Refusal: the caller is not known, or locked out.
+        @raise HttpRefusal: the caller is unknown, or locked out.
         """
 
     def authorize_call(
@@ -80,7 +80,7 @@ class IGate(Interface):
         """Check that C{who} may call C{operation}.
 
         @param operation: as for L{identify_caller}.
-        @raise ServiceError: C{who} may not call it.
+        @raise ServiceError: C{who} may not call the operation.
         """
 
     def reauthorize_call(
@@ -88,29 +88,34 @@ class IGate(Interface):
     ) -> None:
         """Check that C{who}, who was admitted to C{operation}, still has all its rights.
 
-        @raise Refusal: the caller is no longer known.
-        @raise ServiceError: a right that it had is lost.
+        @raise HttpRefusal: the caller is no longer signed in.
+        @raise ServiceError: the caller has lost a right.
         """
 
     def get_headers(visit: AuthenticationRequest | None) -> Mapping[str, str]:
-        """Return the headers of a response; C{None}: L{check_host_and_origin} did not pass."""
+        """Return the headers of a response.
+
+        @param visit: the request's data.  C{None} if L{check_host_and_origin} refused the request.
+        """
 
 
 class IPages(Interface):
     """Files of the browser UI."""
 
     def find_page(path: str, visit: AuthenticationRequest) -> HttpResponse | None:
-        """Return the file at C{path}, C{None} when there is none."""
+        """Return the file at C{path}; C{None} if there is none."""
 
 
 class IUpgrades(Interface):
     """Handles WebSocket upgrades."""
 
     async def serve_socket(call: OperationCall) -> None:
-        """Upgrade, pass the socket to the operation, and return when it is closed."""
+        """Upgrade the connection, run the operation's handler, and return when the socket is
+        closed.
+        """
 
     async def refuse_socket(request: ServiceRequest, error: ServiceError) -> None:
-        """Upgrade, then close with the code that belongs to C{error} (protocol-websocket)."""
+        """Upgrade the connection, then close it with the code for C{error} (protocol-websocket)."""
 
 
 @implementer(IResource)
@@ -137,11 +142,11 @@ class HttpKernel:
     ) -> None:
         """@param base_path: the path under which a reverse proxy serves the service, for example
             C{/terminals}.
-        @param heard: called with each call that reached its handler, and its outcome.
-        @param parked: holds the long polls.
-        @param strays: answers requests that are neither in the table nor for a page; returns
-            C{None} for a request that it does not serve.
-        @param large: counts response bytes that wait to be read.
+        @param on_call: called with each call that reached its handler, and its outcome.
+        @param parked: runs the long polls.
+        @param fallback_route: answers requests that are neither in the table nor for a page;
+            returns C{None} for a request that it does not serve.
+        @param large: counts response bytes that the clients have not read yet.
         """
         self._strays = fallback_route
         self._heard = on_call
@@ -158,18 +163,18 @@ class HttpKernel:
         self._routed = self.table.app.resource()
 
     def getChildWithDefault(self, name: bytes, request: ServiceRequest) -> HttpKernel:
-        """Return the kernel itself, which is a leaf."""
+        """Return this resource, which serves all paths."""
         return self
 
     def putChild(self, path: bytes, child: object) -> None:
-        """Refuse children.
+        """Refuse child resources.
 
         @raise TypeError: always.
         """
         raise TypeError("the kernel has no child resources: use the operations table")
 
     def render(self, request: ServiceRequest) -> int:
-        """Answer C{request}, now or later."""
+        """Answer C{request}, immediately or later."""
         if not _TOKEN.fullmatch(request.method):
             # twisted.web does not limit the length of a method.
             self._end_response(request, bare_refusal(400, "Bad Request").response)
@@ -215,14 +220,14 @@ class HttpKernel:
         await self._sockets.refuse_socket(request, ServiceError(ErrorCode.FORBIDDEN, text))
 
     def get_body_limit(self, method: bytes, path: bytes) -> int:
-        """Return the limit in bytes on a body for this route."""
+        """Return the limit in bytes on a body for this method and path."""
         operation = self._find_operation(method, path)
         return JSON_BODY_LIMIT if operation is None else operation.body_limits.size
 
     def is_streamed(self, method: bytes, path: bytes, form: bool) -> bool:
         """Return whether this route's handler reads the body while it arrives.
 
-        @param form: the body is a form with files.
+        @param form: true if the body is a form with files.
         """
         if not form and not path.removeprefix(self._base.encode()).startswith(self._any_bodies):
             return False
@@ -234,7 +239,7 @@ class HttpKernel:
         return None if known is None else self.table.find_operation(_decode_text(method), known)
 
     def authorize_upload(self, request: ServiceRequest, method: bytes, target: bytes) -> None:
-        """Refuse a large body while it arrives, unless its sender may send it."""
+        """Authorize the sender of a large body while the body arrives, or refuse the body."""
         path = target.partition(b"?")[0]
 
         async def authorize_sender() -> None:
@@ -288,7 +293,7 @@ class HttpKernel:
         return await self._write_large(request, self._answer_call(request, operation, values))
 
     def _warn_deprecated(self, request: ServiceRequest, family: str) -> None:
-        """Warn the caller, and once the operator, of deprecation (protocol-versioning)."""
+        """Add a deprecation header for the caller, and log a warning once (protocol-versioning)."""
         request.responseHeaders.setRawHeaders("Deprecation", ["true"])
         if family not in self._warned:
             self._warned.add(family)
@@ -300,8 +305,9 @@ class HttpKernel:
     async def _write_large(
         self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
     ) -> bytes | None:
-        """Return the content that is still to be written; a large response is written here, at the
-        client's pace.
+        """Run C{work}, and write a large response at the client's pace.
+
+        @return: the content that is still to be written.  C{None} if nothing is left.
         """
         content = await self._convert_errors(request, work)
         if content is None or not is_written_in_pieces(len(content)):
@@ -312,7 +318,7 @@ class HttpKernel:
     async def _convert_errors(
         self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
     ) -> bytes | None:
-        """Turn any outcome of C{work} into one response, without details of a fault."""
+        """Turn any outcome of C{work} into one response, without details of internal errors."""
         try:
             response = await work
         except HttpRefusal as refusal:
@@ -396,8 +402,8 @@ class HttpKernel:
     def _reauthorize_after_wait(self, request: ServiceRequest, call: OperationCall) -> None:
         """Check the caller's rights again, since the handler may have taken minutes.
 
-        @raise Refusal: the caller is no longer known.
-        @raise ServiceError: a right is lost.
+        @raise HttpRefusal: the caller is no longer signed in.
+        @raise ServiceError: the caller has lost a right.
         """
         if call.operation.ends_access or request.gone or request.startedWriting:
             return
@@ -422,7 +428,7 @@ class HttpKernel:
     async def _without_operation(
         self, request: ServiceRequest, error: HTTPException
     ) -> HttpResponse:
-        """Answer a request outside the table: a page, a wrong method, an unknown path."""
+        """Answer a request that matches no operation: a page, a wrong method or an unknown path."""
         visit = request.visit
         page = None
         if visit.path is not None and visit.method in ("GET", "HEAD"):
@@ -451,7 +457,7 @@ async def _make_call(
 ) -> OperationCall:
     """Validate C{request} and return its call.
 
-    @param again: see L{OperationCall.reauthorize}.
+    @param reauthorize: see L{OperationCall}.
     @raise ServiceError: the operation does not accept the query or the body.
     """
     bounds = operation.body_limits

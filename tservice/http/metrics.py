@@ -1,4 +1,6 @@
-"""C{GET /metrics}: counters of this module, and values that are collected on request."""
+"""C{GET /metrics}: counters of this module, and values of features that are collected on
+request.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,16 @@ from tservice.http.operations import (
 )
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
-"""Upper bounds in seconds; long polls end at 600."""
+"""Upper bounds of the histogram of response times, in seconds; long polls end at 600."""
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-"""Known methods; others count as C{other}, because a caller must not be able to create new series.
+"""HTTP methods with their own time series.
+
+Other methods count as C{other}, because a caller must not be able to create new series.
 """
 
 Values = Mapping[tuple[str, ...], float]
-"""Values of a gauge or counter by its labels; C{()} for one without."""
+"""Values of a gauge or counter by label values; the key is C{()} for a metric without labels."""
 
 Family = GaugeMetricFamily | CounterMetricFamily
 
@@ -37,8 +41,9 @@ Family = GaugeMetricFamily | CounterMetricFamily
 class MetricSource:
     """Metric whose values are collected when the metrics are read.
 
-    @ivar name: without the prefix C{tservice_}.
-    @ivar values: by label values in the order of C{labels}; their number must be bounded.
+    @ivar name: the metric's name without the prefix C{tservice_}.
+    @ivar values: returns the values by label values, in the order of C{labels}.  Their number must
+        be bounded.
     @ivar grows: true for a counter, which only grows while the service runs.
     """
 
@@ -50,7 +55,10 @@ class MetricSource:
 
 
 def make_gauge(name: str, text: str, value: Callable[[], int]) -> MetricSource:
-    """Return a gauge of one value."""
+    """Return a gauge with one value and no labels.
+
+    @param text: the metric's help text.
+    """
     return MetricSource(name, text, lambda: {(): value()})
 
 
@@ -67,14 +75,15 @@ class _OnDemandCollector(Collector):
         yield family
 
     def describe(self) -> Iterator[Family]:
-        """Yield the metric without values; called at registration, when no values are available
-        yet.
+        """Yield the metric without values.
+
+        Prometheus' client calls this at registration, when no values are available yet.
         """
         yield self._empty()
 
 
 class MetricsRegistry:
-    """Counters of this service in a separate registry."""
+    """Counters of this service, in a registry that is not shared with other code."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -99,14 +108,14 @@ class MetricsRegistry:
     def count_response(
         self, route: str, method: str, status: int, seconds: float, size: int
     ) -> None:
-        """Count one response; the hook of L{tservice.http.site.HttpSite}."""
+        """Count one response, as a L{ResponseListener<tservice.http.site.ResponseListener>}."""
         known = method if method in METHODS else "other"
         self._requests.labels(route, known, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
         self._bytes.inc(size)
 
     def add_source(self, measure: MetricSource) -> None:
-        """Register C{add_source}."""
+        """Add a metric whose values are collected on request."""
         family = CounterMetricFamily if measure.grows else GaugeMetricFamily
         empty = partial(
             family, f"tservice_{measure.name}", measure.text, labels=list(measure.labels)

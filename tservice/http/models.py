@@ -69,8 +69,9 @@ def _check_member(value: object) -> object:
 
 
 ENUM_MEMBER = BeforeValidator(_check_member)
-"""Validator for an enum of texts in a body that may be large; pydantic's error would list all its
-members.
+"""Validator for a member of a string enum in a body that may be large.
+
+Pydantic's own error would list all members.
 """
 
 QueryInt = Annotated[int, BeforeValidator(_parse_integer)]

@@ -76,13 +76,13 @@ class AuditMode(Enum):
 class OperationCall:
     """Validated request, as passed to a handler.
 
-    @ivar path: the path's parameters.
-    @ivar query: an instance of the operation's query model, or C{None}.
-    @ivar body: an instance of the operation's body model, or C{None}.
+    @ivar path: the values of the path's parameters by name.
+    @ivar query: an instance of the operation's query model.  C{None} if it has no query model.
+    @ivar body: an instance of the operation's body model.  C{None} if it has no body model.
     @ivar address: the caller's address, with a trusted proxy's header already applied.
-    @ivar incoming: the body of an operation that L{streams<Operation.streams>} it.
-    @ivar again: reauthorizes the caller, for an effect after the handler has waited; raises a
-        refusal if the right to this call has ended.
+    @ivar incoming: the body, if the operation L{streams<Operation.streams>} it.
+    @ivar reauthorize: checks the caller's rights again.  Call it after waiting and before a change.
+        It raises a refusal if the caller may no longer make this call.
     """
 
     operation: Operation
@@ -97,11 +97,11 @@ class OperationCall:
 
     @property
     def id(self) -> str:
-        """Parameter C{id} of the path."""
+        """Value of the path parameter C{id}."""
         return self.path["id"]
 
     def get_header(self, name: str) -> str | None:
-        """Return a request header's last value, or C{None}."""
+        """Return a request header's last value; C{None} if it is missing."""
         value: str | None = self.request.getHeader(name)
         return value
 
@@ -110,7 +110,7 @@ class OperationCall:
 class RawReply:
     """Success response with headers, or without an envelope (L{ResponseStyle.RAW}).
 
-    @ivar content: bytes for L{ResponseStyle.RAW}, JSON-able data otherwise.
+    @ivar content: bytes for L{ResponseStyle.RAW}, JSON-able data for other styles.
     """
 
     content: Any
@@ -124,40 +124,42 @@ Handler = Callable[[OperationCall], Awaitable[object]]
 
 @frozen(kw_only=True)
 class Operation:
-    """Route with its rules.
+    """Route of the HTTP API, with its rules.
 
-    @ivar method: C{ANY} for every method.
-    @ivar path: with C{{name}} parameters, for example C{/api/sessions/{id}/input}; a final
+    @ivar method: HTTP method, or C{ANY} for every method.
+    @ivar path: path with C{{name}} parameters, for example C{/api/sessions/{id}/input}.  A final
         C{{name:path}} matches the rest of the path, with slashes and percent-escapes unchanged.
-    @ivar body: strict pydantic model of the JSON body; C{None} when there is none.
+    @ivar body: strict pydantic model of the JSON body.  C{None} if the operation takes no JSON
+        body.
     @ivar allowed: called before the request is validated; raises C{ServiceError} while the feature
         is switched off.
-    @ivar body_limit: bytes of the body; C{None}: derived from C{body}.
-    @ivar optional_body: true when an absent body means the model's defaults.
-    @ivar answer: the type of the payload, for the OpenAPI document.
+    @ivar body_limit: maximum size of the body in bytes.  C{None} to compute it from C{body}.
+    @ivar optional_body: true if an absent body means the model's defaults.
+    @ivar response_model: the type of the payload, for the OpenAPI document.
     @ivar errors: additional error codes that the other fields do not imply.
-    @ivar media_type: of a L{ResponseStyle.RAW} success, for the OpenAPI document.
-    @ivar status: of a L{ResponseStyle.RAW} success, for the OpenAPI document.
-    @ivar scope: the scope that a token needs; C{None}: no token may call it.  The reasons are in
-        L{tservice.http.token_scopes}.
-    @ivar audit: C{None}: L{AuditMode.EACH} for operations that may change something.
-    @ivar ends_access: true if it may end the caller's right.  Its response is not authorized again,
-        so a handler that waits calls L{OperationCall.reauthorize} before it has an effect.
-    @ivar streams: true if the handler reads a C{multipart/form-data} body from
-        L{OperationCall.incoming}
-        while it arrives; C{body_limit} bounds it.
-    @ivar carries: true if its handler only calls other operations for its caller.  Each call is
-        authorized, so a session-bound token may use it.
-    @ivar bears: true if it creates one session; an agent's token may do this, and the session
-        becomes its child.
-    @ivar large: returns whether a query needs a response of many megabytes; the number of
+    @ivar media_type: media type of a L{ResponseStyle.RAW} success, for the OpenAPI document.
+    @ivar status: status of a L{ResponseStyle.RAW} success, for the OpenAPI document.
+    @ivar scope: the scope that a token needs.  C{None} if no token may call the operation.  The
+        reasons are in L{tservice.http.token_scopes}.
+    @ivar audit: form of the audit entries.  C{None} for L{AuditMode.EACH} if the operation may
+        change something, else no entry.
+    @ivar ends_access: true if the operation may end the caller's own access.  The response is then
+        not authorized again.  A handler that waits calls C{reauthorize} of L{OperationCall} before
+        it changes anything.
+    @ivar streams: true if the handler reads a C{multipart/form-data} body from C{incoming} of
+        L{OperationCall} while it arrives, up to C{body_limit}.
+    @ivar proxies_calls: true if the handler only calls other operations for its caller.  Each call
+        is authorized, so a session-bound token may use the operation.
+    @ivar creates_session: true if the operation creates one session.  An agent's token may call it,
+        and the session becomes its child.
+    @ivar large: returns whether a query leads to a response of many megabytes.  The number of
         concurrent ones is limited (L{tservice.http.transfer.large_responses}).
-    @ivar any_body: true if it streams a body of any type, in place of a form.
+    @ivar any_body: true if the handler reads a body of any media type while it arrives.
     @ivar socket: limits on a client's messages for L{ResponseStyle.WEBSOCKET}.
-    @ivar closes_foreign: true if an upgrade whose Host or Origin is refused is accepted and closed
+    @ivar closes_foreign: true to accept an upgrade whose Host or Origin is refused, and close it
         with 4003, so that its page can see the reason (protocol-gate).
-    @ivar deprecated: the family of an operation that remains only for old clients
-        (protocol-versioning).
+    @ivar deprecated: name of the family of operations that remain only for old clients
+        (protocol-versioning).  C{None} for current operations.
     """
 
     method: str
@@ -190,16 +192,17 @@ class Operation:
 
     @property
     def has_no_body(self) -> bool:
-        """True if the operation uses no body.
+        """True if the operation takes no body.
 
-        The body of a read is ignored; with an explicit limit the handler reads it itself.
+        The body of a GET request is ignored.  If C{body_limit} is set, the handler reads the body
+        itself.
         """
         own = self.body is not None or self.body_limit is not None
         return not own and self.method in ("POST", "PUT", "PATCH", "DELETE")
 
     @property
     def body_limits(self) -> BodyLimits:
-        """Limits on the body; an operation that anybody may call accepts little."""
+        """Limits on the body; an operation without authentication accepts only a small body."""
         found = find_body_limits(self.body)
         if self.access is AccessRule.PUBLIC:
             return evolve(found, size=LEAST_BODY_LIMIT)
@@ -207,7 +210,10 @@ class Operation:
 
     @property
     def audit_mode(self) -> AuditMode:
-        """Form of its audit log entries; hooks are actions of agents, not of a person."""
+        """Form in which the audit log records calls.
+
+        Hook calls are not recorded, because they are actions of agents, not of a person.
+        """
         if self.audit is not None:
             return self.audit
         if self.method in ("GET", "HEAD", "OPTIONS") or self.access is AccessRule.HOOK:

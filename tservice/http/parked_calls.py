@@ -1,4 +1,4 @@
-"""Calls that are held open for minutes, and end when the right to them ends."""
+"""Calls that are held open for minutes, and are ended when the caller's access is revoked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class ParkedCalls:
         self._held: dict[_ParkedCall, None] = {}
 
     async def run_call(self, call: OperationCall) -> object:
-        """Run the handler of C{call} and return its result."""
+        """Run the handler of C{call} and return its result.
+
+        Cancel the handler if the caller's access is revoked.
+        """
         held = _ParkedCall(call, Deferred.fromCoroutine(_run_handler(call)))
         self._held[held] = None
         try:
@@ -35,10 +38,12 @@ class ParkedCalls:
             del self._held[held]
 
     def drop_connections(self, whose: Callable[[Identity], bool]) -> None:
-        """End the calls of identities whose right has ended.
+        """End the calls of callers whose access was revoked.
 
-        Identities that lost nothing, such as tokens of an account with additional rights, continue
-        to wait.
+        Callers who lost no right, such as tokens of an account that got more rights, continue to
+        wait.
+
+        @param whose: returns whether a caller is affected.
         """
         for held in tuple(self._held):
             if whose(held.call.identity) and _is_over(held.call):

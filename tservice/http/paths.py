@@ -1,4 +1,4 @@
-"""Rules for request paths: one spelling for routing, whatever the caller wrote."""
+"""Rules for request paths, which give each path one canonical spelling for routing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ _VERSIONED = "/api/v1"
 
 
 def canonical_path(path: bytes, base: str = "") -> str | None:
-    """Return the path as the routes know it, with percent-escapes in their canonical spelling.
+    """Return the path in its canonical spelling, which the routes use.
 
     An escaped slash stays escaped, so it never becomes a separator.  C{/api/v1} becomes C{/api}
     (protocol-versioning) and the C{base} path of a reverse proxy is removed.
 
-    @return: C{None} for a path that no route can have: not UTF-8, a NUL, no or two leading slashes.
+    @return: C{None} for a path that can match no route: not UTF-8, with a NUL, or with no or two
+        leading slashes.
     """
     text = path.decode("ascii") if _PLAIN.match(path) else _normalize_escapes(path)
     if text is None or not text.startswith("/") or text.startswith("//"):
@@ -39,23 +40,23 @@ def _normalize_escapes(path: bytes) -> str | None:
 
 
 def path_parameter(text: str) -> str | None:
-    """Return the value of a path parameter; C{None} if it could escape its segment."""
+    """Return the decoded value of a path parameter; C{None} if it is C{.}, C{..} or has a slash."""
     value = unquote_to_bytes(text).decode() if "%" in text else text
     return None if "/" in value or value in (".", "..") else value
 
 
 def is_api(path: str | None) -> bool:
-    """Return whether responses for this path are envelopes."""
+    """Return whether the path belongs to the API, whose responses have envelopes."""
     return path is not None and (path == "/api" or path.startswith("/api/"))
 
 
 def is_operation_path(path: str | None) -> bool:
-    """Return whether the path is for programs that call operations, in envelopes or by MCP."""
+    """Return whether the path is for programs that call operations, by the API or by MCP."""
     return is_api(path) or path == "/mcp"
 
 
 def is_program_path(path: str | None) -> bool:
-    """Return whether only programs request the path, never a person's address bar
+    """Return whether only programs request the path, never a person by the address bar
     (protocol-auth).
     """
     if path is None:
@@ -64,5 +65,5 @@ def is_program_path(path: str | None) -> bool:
 
 
 def printable_path(path: bytes) -> str:
-    """Return the path as requested, fit for an error text."""
+    """Return the path as requested, cleaned for an error text."""
     return path.decode("ascii", "backslashreplace")

@@ -1,6 +1,4 @@
-"""Request whose body is limited while it arrives, with the data that the kernel records about
-it.
-"""
+"""Request whose body is limited while it arrives, with data that the kernel records about it."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ FORM = "multipart/form-data"
 """Media type of the bodies that a handler may read while they arrive."""
 
 HANG_UP = 499
-"""Status in the metrics when the client left before its response."""
+"""Status that the metrics record if the client disconnected before its response."""
 
 SWITCHED = 101
 _NO_METHOD = server.Request.method
@@ -40,22 +38,23 @@ MAX_TINY_CHUNKS, TINY_CHUNK_BYTES = 1000, 64
 tiny (the average for chunks of one read): a read may hold ten thousand chunks of one byte."""
 
 PARAMETERS = 1000
-"""Limit on the parameters of a query string: each costs a microsecond before authentication, and
-the request line can hold 16,000.
+"""Limit on the parameters of a query string.
+
+Parsing one costs a microsecond before authentication, and the request line can hold 16,000.
 """
 
 BUSY = bare_refusal(503, "Service Unavailable", {"Retry-After": "1"})
 
 
 class ServiceRequest(server.Request):
-    """Request of a L{RequestServer<tservice.http.site.HttpSite>}.
+    """Request of a L{RequestServer<tservice.http.connections.interfaces.RequestServer>}.
 
-    @ivar visit: the gate's view of it.
-    @ivar gone: true if the client has disconnected; nothing can be written any more.
+    @ivar visit: the request's data for authentication, set by the gate.
+    @ivar gone: true if the client has disconnected, so nothing can be written.
     @ivar route: the path pattern that matched, for metrics.
-    @ivar started: when processing began, in the clock's seconds.
-    @ivar refusal: the reason why the body was refused, if it was.
-    @ivar incoming: the body, if the handler reads it while it arrives.
+    @ivar started: time when processing began, in the clock's seconds.
+    @ivar refusal: the reason why the body was refused.  C{None} if it was not.
+    @ivar incoming: the body, if the handler reads it while it arrives; otherwise C{None}.
     """
 
     site: RequestServer  # type: ignore[assignment]
@@ -84,7 +83,9 @@ class ServiceRequest(server.Request):
         self.channel.owner = account
 
     def getRequestHostname(self) -> bytes:
-        """Return a constant: the gate checks the Host header, and routing never uses it."""
+        """Return a constant, because the gate checks the Host header and routing does not
+        use it.
+        """
         return b"localhost"
 
     def header_values(self, name: str) -> list[str]:
@@ -98,7 +99,9 @@ class ServiceRequest(server.Request):
         return [value.decode("utf-8", "replace") for value in values]
 
     def getHeader(self, key: AnyStr) -> AnyStr | None:
-        """Return the last value of a header, or C{None}; as text it is one of L{header_values}."""
+        """Return the last value of a header, cleaned as by L{header_values}; C{None} if it is
+        missing.
+        """
         if isinstance(key, bytes):
             return super().getHeader(key)
         values = self.header_values(key)
@@ -112,7 +115,10 @@ class ServiceRequest(server.Request):
                 self._refuse_body(too_large(bound))
 
     def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
-        """Add data to the body, which arrived in C{pieces} pieces."""
+        """Add data to the body.
+
+        @param pieces: number of chunks in which the data arrived.
+        """
         self._crumbs += max(0, pieces - len(data) // TINY_CHUNK_BYTES)
         if self.incoming is not None:
             self._pass_on(self.incoming, data)
@@ -141,7 +147,7 @@ class ServiceRequest(server.Request):
         return self.site.kernel.is_streamed(method, path, kind == FORM)
 
     def _start_streaming(self, data: bytes) -> None:
-        """Start the handler although the body has only begun to arrive."""
+        """Start the handler before the body is complete; C{data} is the first part of the body."""
         self.content.close()
         self.content = BytesIO()
         self.incoming = IncomingBody(self.channel.hold_body, self.channel.go_on, complete=False)
@@ -177,7 +183,9 @@ class ServiceRequest(server.Request):
             self.incoming.set_complete()
 
     def _check_size(self, size: int) -> None:
-        """Refuse the body if it is too large, or its sender may not send a body of that size."""
+        """Refuse the body if C{size} exceeds the route's limit, or the sender may not send
+        so much.
+        """
         if self._received > LEAST_BODY_LIMIT:
             bound = self._look_up_bound() if self._bound is None else self._bound
             if self._received > bound:
@@ -194,7 +202,9 @@ class ServiceRequest(server.Request):
         return self._bound
 
     def refuse_body(self, why: ServiceError | HttpRefusal) -> None:
-        """Stop receiving the body; no-op once the request is being handled."""
+        """Stop receiving the body and respond with C{why}; no-op once the request is being
+        handled.
+        """
         if not self.gone and self.refusal is None and not self.is_complete:
             self._refuse_body(why)
 
@@ -210,7 +220,7 @@ class ServiceRequest(server.Request):
         self._held = 0
 
     def answer_early(self, method: bytes, target: bytes, version: bytes) -> None:
-        """Handle the request with its headers only; the connection ends with the response."""
+        """Handle the request without its body; the connection is closed after the response."""
         self.setHeader(b"connection", b"close")
         self.requestReceived(method, target, version)
 
@@ -242,7 +252,7 @@ class ServiceRequest(server.Request):
 
     @property
     def is_complete(self) -> bool:
-        """True if the request is complete, so a response is in progress."""
+        """True if the request has arrived completely, so its response is in progress."""
         return self.method != _NO_METHOD
 
     @property
@@ -276,7 +286,10 @@ class ServiceRequest(server.Request):
 
 
 def _content_file(length: int | None) -> IO[bytes]:
-    """Return memory for a size that JSON may have, a temporary file for larger uploads."""
+    """Return a file for a body: in memory for sizes of JSON, a temporary file for larger uploads.
+
+    @param length: size of the body in bytes.  C{None} if it is unknown.
+    """
     if length is not None and length <= JSON_BODY_LIMIT:
         return BytesIO()
     return SpooledTemporaryFile(max_size=JSON_BODY_LIMIT)

@@ -18,7 +18,10 @@ ANY = "ANY"
 """Value of L{Operation.method} for every method."""
 
 REST = ":path"
-"""C{{name:path}} matches the rest of the path, slashes included, with percent-escapes kept."""
+"""Suffix of the last path parameter: C{{name:path}} matches the rest of the path.
+
+Slashes are included, and percent-escapes are kept.
+"""
 
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 
@@ -32,8 +35,10 @@ class _RestConverter(BaseConverter):
 
 
 class _MatchOnlyRule(Rule):
-    """Rule that is only matched: werkzeug would also compile code that builds its URL, a quarter of
-    a millisecond for each, which is never used.
+    """Rule that is only matched, never used to build a URL.
+
+    werkzeug would compile code that builds URLs for each rule, which takes a quarter of a
+    millisecond.
     """
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
@@ -45,14 +50,14 @@ def _refuse_url_building(rule: Rule, **values: object) -> tuple[str, str]:
 
 
 class RouteTable:
-    """Mounted operations.
+    """Operations that are mounted on a Klein app.
 
-    @ivar app: the Klein app; it belongs to the instance so that two sites can coexist.
+    @ivar app: the Klein app; each instance has its own, so two sites can coexist.
     """
 
     def __init__(self, operations: Iterable[Operation], serve: Serve, miss: Miss) -> None:
         """@param serve: answers a request whose operation was found.
-        @param miss: answers a request without operation (unknown path, wrong method).
+        @param miss: answers a request that matches no operation: unknown path or wrong method.
         @raise ValueError: two operations have the same method and path.
         """
         self.operations = tuple(operations)
@@ -93,7 +98,7 @@ class RouteTable:
         return None if found is None else found[0]
 
     def match_path(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]] | None:
-        """Return the operation for a method and path, with the path's parameters as written."""
+        """Return the operation for a method and path, with the path's parameters still escaped."""
         try:
             endpoint, values = self.app.url_map.bind("localhost").match(path, method)
         except HTTPException:
@@ -104,14 +109,17 @@ class RouteTable:
 def werkzeug_rule(path: str) -> str:
     """Return an operation's path in werkzeug's syntax.
 
-    >>> rule("/api/sessions/{id}/input")
+    >>> werkzeug_rule("/api/sessions/{id}/input")
     '/api/sessions/<id>/input'
     """
     return _PARAMETER.sub(lambda m: f"<rest:{m[1]}>" if m[2] else f"<{m[1]}>", path)
 
 
 def path_arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
-    """Return the path's parameters without percent-escapes; C{None} if one is not a single name."""
+    """Return the path's parameters without percent-escapes.
+
+    @return: C{None} if a decoded value is not a single path segment.
+    """
     values: dict[str, str] = {}
     for name, text in path.items():
         value = text if f"{{{name}{REST}}}" in operation.path else path_parameter(text)

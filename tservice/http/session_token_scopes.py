@@ -1,4 +1,4 @@
-"""Token scopes of operations on sessions and workspaces: see L{tservice.http.token_scopes}."""
+"""Token scopes of operations on sessions and workspaces, see L{tservice.http.token_scopes}."""
 
 from __future__ import annotations
 

@@ -19,10 +19,10 @@ from tservice.http.kernel import HttpKernel
 from tservice.http.request import ServiceRequest
 
 IDLE_SECONDS = 75
-"""Seconds of silence after which a connection without a request in progress is closed."""
+"""Seconds without traffic after which a connection is closed, unless a request is in progress."""
 
 MAX_BODY_BYTES = 256 * 1024 * 1024
-"""Limit in bytes on the request bodies held at a time, over all connections; beyond that 503."""
+"""Limit in bytes on the request bodies of all connections together; beyond that 503."""
 
 OVER_SHARE = bare_refusal(
     429, "Too Many Requests: too many concurrent ones of this account", {"Retry-After": "1"}
@@ -41,7 +41,7 @@ def _ignore_response(route: str, method: str, status: int, seconds: float, size:
 class HttpSite(server.Site):
     """Serves the kernel over HTTP/1.1.
 
-    There is no access log: it would cost a third of the throughput; use C{answered} instead.
+    There is no access log, which would cost a third of the throughput; use C{on_response} instead.
     """
 
     requestFactory = ServiceRequest
@@ -69,7 +69,10 @@ class HttpSite(server.Site):
         return [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Any:
-        """Return a connection, or C{None} (it is closed) when there are too many."""
+        """Return the protocol of a new connection.
+
+        @return: C{None} if there are too many connections; Twisted then closes the connection.
+        """
         if len(self._open) >= self._max_connections and not self._make_room():
             return None
         connection = Http1Channel(self)
@@ -79,11 +82,11 @@ class HttpSite(server.Site):
     def count_for_account(
         self, request: ServiceRequest, account: str, *, admin: bool = False
     ) -> None:
-        """Count the response to C{request} for C{account}.
+        """Count the response to C{request} as one in progress for C{account}.
 
-        @param admin: true for no limit.
-        @raise Refusal: bare 429: so many are in progress that other accounts would find no
-            connection.
+        @param admin: true if no limit applies.
+        @raise HttpRefusal: bare 429: the account has so many responses in progress that other
+            accounts would find no connection.
         """
         request.set_owner(account or None)
         if admin or not (self._shared and account) or 2 * len(self._open) <= self._max_connections:
@@ -94,13 +97,13 @@ class HttpSite(server.Site):
             raise OVER_SHARE
 
     def _make_room(self, weigh: Weigh | None = None) -> bool:
-        """Drop a connection: a silent one, else one whose response belongs to no account.
+        """Drop one connection: a silent one, else one whose response belongs to no account.
 
         Among the candidates, choose the oldest of the address with the largest weight.
 
-        @param weigh: weighs connections, and limits the choice to silent ones; C{None}: equal
-            weights.
-        @return: true if a connection of any weight was found.
+        @param weigh: returns the weight of a connection, and limits the choice to silent ones.
+            C{None} for equal weights.
+        @return: true if a connection was dropped.
         """
         silent = [each for each in self._open if not each.is_responding]
         if weigh is None:
@@ -138,9 +141,9 @@ class HttpSite(server.Site):
         return len(self._open)
 
     def reserve_body_bytes(self, size: int) -> bool:
-        """Account for C{size} bytes of request body (negative: release them).
+        """Reserve memory for C{size} bytes of request body; a negative number releases memory.
 
-        @return: true if they may be kept.
+        @return: true if the limit allows it.
         """
         if size > 0 and self._held + size > MAX_BODY_BYTES:
             # Incomplete bodies can fill it: drop one, so that a retry finds room.
@@ -151,13 +154,13 @@ class HttpSite(server.Site):
         return True
 
     def startFactory(self) -> None:
-        """Do nothing: open no log file, and start no timer."""
+        """Do nothing; the base class would open a log file and start a timer."""
 
     def stopFactory(self) -> None:
         """Do nothing, since there is nothing to close."""
 
     def log(self, request: ServiceRequest) -> None:  # type: ignore[override]
-        """Count one response; twisted.web calls this when a request is finished."""
+        """Count a finished response; twisted.web calls this method."""
         seconds = self.reactor.seconds() - request.started
         method = request.method.decode("ascii", "replace")
         self._answered(request.route, method, request.code, seconds, request.sentLength)

@@ -1,4 +1,4 @@
-"""Files of the browser UI, as they were built (protocol-envelope)."""
+"""Built files of the browser UI (protocol-envelope)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from tservice.http.kernel import IPages
 
 INDEX = "index.html"
 UI_ROUTES = frozenset({"/", "/login"})
-"""Paths that the UI handles itself: all of them serve its one page."""
+"""Paths that the UI's script handles; each of them serves the single HTML page."""
 
 GESTURE = "gesture/"
-"""Folder of the gesture overlay, served only with the flag (protocol-gesture)."""
+"""Folder of the gesture overlay, served only if the overlay is enabled (protocol-gesture)."""
 
 OVERLAY = (
     b'<link rel="stylesheet" href="./gesture/overlay.css">'
     b'<script type="module" src="./gesture/overlay.js"></script></head>'
 )
-"""Markup that the flag inserts into the page."""
+"""Markup that is inserted into the page if the gesture overlay is enabled."""
 
 CACHE_BYTES = 32 * 1024 * 1024
-"""Limit in bytes on file content kept in memory; the UI is a tenth of it."""
+"""Limit in bytes on file content kept in memory; the UI needs a tenth of this."""
 
 COMPRESS_FROM = 1024
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -65,9 +65,9 @@ NOT_BUILT = b"""<!doctype html>
 
 @frozen(kw_only=True)
 class StoredFile:
-    """Representation of a file.
+    """Content of a file in one encoding.
 
-    @ivar encoding: its Content-Encoding, if any.
+    @ivar encoding: the Content-Encoding.  C{None} for the plain content.
     """
 
     content: bytes
@@ -93,12 +93,13 @@ def matches_etag(header: str, tag: str) -> bool:
 
 @implementer(IPages)
 class StaticPages:
-    """Serves a folder.  Only files that existed at the start are served, so no path can escape
-    it.
+    """Files of one folder.
+
+    Only files that existed at the start are served, so no path can escape the folder.
     """
 
     def __init__(self, folder: Path, *, gesture: bool = False) -> None:
-        """@param folder: may be missing: then one page says so.
+        """@param folder: the folder of the built UI.  If it is missing, one page says so.
         @param gesture: true to serve the gesture overlay.
         """
         self._folder = folder
@@ -121,7 +122,8 @@ class StaticPages:
     def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
         """Return the file at C{path}, compressed if the client accepts it, or a 304.
 
-        @return: C{None} when there is none; C{public} for the files of the login page.
+        @return: C{None} if there is no such file.  The response is C{public} for the files of the
+            login page.
         """
         name = INDEX if path in UI_ROUTES else unquote(path[1:])
         if name == INDEX and not self.is_built:
@@ -182,9 +184,9 @@ class StaticPages:
         return self._load_cached(name, "gzip", None) if worth and "gzip" in encodings else plain
 
     def _load_cached(self, name: str, encoding: str | None, source: str | None) -> StoredFile:
-        """Return one representation, from memory or read now.
+        """Return a file's content in one encoding, from the cache or from the disk.
 
-        @param source: the file that holds it; C{None}: compressed here.
+        @param source: the file that holds the compressed content.  C{None} to compress here.
         """
         known = self._cache.get((name, encoding))
         if known is not None:

@@ -1,5 +1,5 @@
-"""Record of the decision on an operation in L{tservice.http.token_scopes}: its scope, and the
-reason.
+"""Decision which token scope an operation needs, with the reason
+(L{tservice.http.token_scopes}).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from attrs import frozen
 from tservice.core.scopes import Scope
 
 HOOK_OPERATIONS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
-"""Operations for hooks: any program in a pane can read the hook secret, by design."""
+"""Operations for hooks.  Any program in a pane can call them, because it can read the hook secret.
+"""
 
 
 class Capability(StrEnum):
@@ -26,16 +27,18 @@ class Capability(StrEnum):
 
 
 NEVER = frozenset({Capability.CREDENTIAL, Capability.RIGHTS})
-"""Capabilities that no token may have, because it could outlive itself or extend its rights."""
+"""Capabilities that no token may have, because the token could outlive itself or extend its rights.
+"""
 
 
 @frozen
 class TokenScopeRule:
-    """Decision on an operation.
+    """Decision which token scope an operation needs.
 
-    @ivar scope: the scope that a token needs; C{None}: no token may call it.
-    @ivar why: the reason, a sentence.
-    @ivar opens: operations that its response enables for callers who could not use them before.
+    @ivar scope: the scope that a token needs.  C{None} if no token may call the operation.
+    @ivar why: the reason, as a sentence.
+    @ivar opens: names of operations that the response enables for callers who could not use them
+        before.
     """
 
     scope: Scope | None
@@ -51,6 +54,12 @@ def make_rules(
     *powers: Capability,
     opens: frozenset[str] = frozenset(),
 ) -> dict[str, TokenScopeRule]:
-    """Return one decision for several operations, named one per line."""
+    """Return the same rule for several operations.
+
+    @param why: the reason, as a sentence.
+    @param names: the operations' names, one per line.
+    @param powers: capabilities that a caller gains beyond the response.
+    @param opens: see L{TokenScopeRule}.
+    """
     reach = TokenScopeRule(scope, why, frozenset(powers), opens)
     return {line.strip(): reach for line in names.strip().splitlines()}

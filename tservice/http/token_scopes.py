@@ -18,12 +18,12 @@ from tservice.http.token_scope_rule import HOOK_OPERATIONS, Capability, TokenSco
 
 
 def operation_name(operation: Operation) -> str:
-    """Return the key of an operation in L{TOKEN_SCOPES}."""
+    """Return the name of an operation, its key in L{TOKEN_SCOPES}."""
     return f"{operation.method} {operation.path}"
 
 
 def reachable_operations(scope: Scope) -> frozenset[str]:
-    """Return every operation that a token with only that scope can call, directly or indirectly."""
+    """Return every operation that a token with only C{scope} can call, directly or indirectly."""
     found: set[str] = set()
     ahead = [name for name, reach in TOKEN_SCOPES.items() if reach.scope is scope]
     while ahead:
@@ -440,6 +440,8 @@ SETTING_SCOPES: Mapping[str, Scope | None] = {
     "readMyMindModel": None,
     "readMyMindModes": None,
 }
-"""Additional scope that a token needs to change a setting: the scope of the operation with the same
-effect.  A switch that only permits an operation is not listed.
+"""Additional scopes that a token needs to change a setting, by the name of the setting.
+
+The scope is that of the operation with the same effect.  Settings that only permit an operation are
+not listed.
 """

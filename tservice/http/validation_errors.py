@@ -1,4 +1,6 @@
-"""Translation of pydantic's errors into the service's error texts: C{cols: must be at most 500}."""
+"""Translation of pydantic's errors into the service's error texts, such as C{cols: must be at most
+500}.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +61,12 @@ _BOUND: dict[str, Callable[[_Context], str]] = {
 
 
 def _format_bound(bound: object) -> object:
-    """Return a limit in its shortest form: 10, not 10.0."""
+    """Return a limit in its shortest form, such as 10 instead of 10.0."""
     return int(bound) if isinstance(bound, float) and bound.is_integer() else bound
 
 
 def explain_error(error: ValidationError, data: Any, whole: str) -> ServiceError:
-    """Return a 400 for the first error in C{data}.
+    """Return a 400 error that describes the first error in C{data}.
 
     @param whole: the name of the data as a whole: C{body} or C{query}.
     """
@@ -84,7 +86,7 @@ def explain_error(error: ValidationError, data: Any, whole: str) -> ServiceError
 
 
 def _join_rules(rules: Sequence[str]) -> str:
-    """Combine several rules into one sentence: C{must be true or false, a string or a list}."""
+    """Combine several rules into one phrase: C{must be true or false, a string or a list}."""
     first, *more = (rule.removeprefix(_MUST) for rule in rules)
     return rules[0] if not more else f"{_MUST}{', '.join([first, *more[:-1]])} or {more[-1]}"
 
@@ -99,7 +101,7 @@ def _format_rule(found: ErrorDetails) -> str:
 
 
 def _field_path(found: ErrorDetails, data: Any) -> str:
-    """Return the dotted path without names of union members, which the caller cannot know."""
+    """Return the dotted path of a field, without pydantic's names of union members."""
     parts: list[str] = []
     for step in found["loc"]:
         if _has_step(data, step):
@@ -117,7 +119,7 @@ def _has_step(data: Any, step: int | str) -> bool:
 
 
 def printable_name(name: str, limit: int = 64) -> str:
-    """Return text from the caller, shortened and cleaned for an error text."""
+    """Return a name from the request, shortened and cleaned for an error text."""
     # A name may be as long as a body: process only the part that is shown.
     clean = name[: limit + 1].encode("utf-8", "backslashreplace").decode()
     printable = "".join(c if c.isprintable() else "?" for c in clean)

@@ -1,1 +1,1 @@
-"""Listener that only serves hooks from containers."""
+"""Listener that serves only hooks from containers."""

@@ -30,7 +30,7 @@ from tservice.http.request import ServiceRequest
 class BridgeGate:
     """Gate that admits hooks of containers.
 
-    @ivar hooks: finds the container of a secret.
+    @ivar hooks: authenticator that identifies the container by its secret.
     @ivar failures: counts wrong secrets, together with those of other hooks.
     @ivar paths: the only paths that are served.
     """
@@ -42,9 +42,9 @@ class BridgeGate:
     def check_host_and_origin(
         self, request: ServiceRequest, method: str, path: str | None
     ) -> AuthenticationRequest:
-        """Refuse every path but those of hooks.
+        """Refuse every path that is not a hook's, and describe the request.
 
-        @raise Refusal: bare 404.
+        @raise HttpRefusal: bare 404.
         """
         if method != "POST" or path not in self.paths:
             raise bare_refusal(404, "Not Found")
@@ -62,9 +62,9 @@ class BridgeGate:
     async def identify_caller(
         self, visit: AuthenticationRequest, operation: Operation | None
     ) -> CredentialsAccepted:
-        """Identify the container.
+        """Identify the container by the secret in the request.
 
-        @raise Refusal: bare 401, 429 over a failure cap.
+        @raise HttpRefusal: bare 401, or 429 over the failure limit.
         """
         verdict = await self.hooks.authenticate(visit)
         if isinstance(verdict, CredentialsAccepted):
@@ -102,19 +102,19 @@ class NoPages:
     """Empty set of pages."""
 
     def find_page(self, path: str, visit: AuthenticationRequest) -> HttpResponse | None:
-        """Return C{None}."""
+        """Return C{None}, since this listener serves no pages."""
         return None
 
 
 @implementer(IUpgrades)
 class NoUpgrades:
-    """Upgrade handler of a listener without WebSockets."""
+    """Upgrade handler for a listener without WebSockets."""
 
     async def serve_socket(self, call: OperationCall) -> None:
-        """Do nothing."""
+        """Do nothing; no operation of this listener is a WebSocket."""
 
     async def refuse_socket(self, request: ServiceRequest, error: ServiceError) -> None:
-        """Do nothing."""
+        """Do nothing; no operation of this listener is a WebSocket."""
 
 
 def is_hook(operation: Operation) -> bool:

@@ -27,21 +27,23 @@ HEADER_SECONDS = 20.0
 """Time limit from a request's first byte to the end of its headers."""
 
 BODY_RATE = 4096.0
-"""Minimum average rate of a body in bytes a second, after L{HEADER_SECONDS}."""
+"""Minimum average rate of a body in bytes per second, measured after L{HEADER_SECONDS}."""
 
 LINGER_SECONDS = 5.0
 LINGER_BYTES = 16 * 1024 * 1024
-"""Limits on discarding a refused body, in seconds and bytes."""
+"""Limits in seconds and bytes on reading the rest of a refused body, which is discarded."""
 
 BITE_BYTES = 4096
-"""Bytes of a chunked body that are decoded in one step: all chunks in them are processed, even if
-the first ones are reason enough to refuse the body.
+"""Maximum number of bytes of a chunked body that are decoded in one step.
+
+All chunks in one step are processed, even if the first of them exceed a limit.
 """
 
 _REFUSED = b"HTTP/1.1 %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TOO_LONG_TARGET = _REFUSED % b"414 URI Too Long"
 TOO_LONG_HEADER = _REFUSED % b"431 Request Header Fields Too Large"
-"""Bare response, because a caller is not authenticated before its headers are complete."""
+"""Response for overlong headers; it has no envelope, because the caller is not authenticated yet.
+"""
 
 
 class Http1Channel(HTTPChannel):
@@ -103,7 +105,10 @@ class Http1Channel(HTTPChannel):
             self.timeoutConnection()
 
     def _arrives_in_time(self, size: int) -> bool:
-        """Return whether the request arrives fast enough; silence is left to the idle time-out."""
+        """Return whether the request arrives fast enough.
+
+        A client that sends nothing at all is handled by the idle time-out.
+        """
         if self._handlingRequest:
             return True
         now = self.site.reactor.seconds()
@@ -116,8 +121,9 @@ class Http1Channel(HTTPChannel):
     def headerReceived(self, line: bytes) -> bool:
         """Process one header line.
 
-        twisted.web accepts C{identity}, which is no longer a transfer coding (RFC 9112, section 7):
-        a reverse proxy might compute another length for the same request.
+        A C{Transfer-Encoding} of C{identity} is refused.  twisted.web accepts it, but it is no
+        longer valid (RFC 9112, section 7).  A reverse proxy might compute another length for the
+        same request.
 
         @return: true if the request may continue.
         """
@@ -181,7 +187,7 @@ class Http1Channel(HTTPChannel):
         return isinstance(self._transferDecoder, BatchedChunkDecoder) and not self._handlingRequest
 
     def requestDone(self, request: Any) -> None:
-        """Continue with the next request: if it has already arrived, in a new reactor iteration.
+        """Continue with the next request, in a new reactor iteration if it has already arrived.
 
         twisted.web answers all pipelined requests at once, even for a client that reads nothing: a
         read of 64 KiB can request a thousand files.
@@ -230,19 +236,20 @@ class Http1Channel(HTTPChannel):
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
 
     def stream(self, request: StreamedRequest) -> None:
-        """Start the handler of C{request} while its body is arriving; the connection ends with
-        it.
+        """Start the handler of C{request} while its body is arriving.
+
+        The connection is closed after the response.
         """
         self.persistent = 0
         self._streaming = request
         request.answer_early(*self.request_line)
 
     def hold_body(self) -> None:
-        """Stop reading the body for now."""
+        """Stop reading the body until L{go_on} is called."""
         self._networkProducer.pauseProducing()
 
     def go_on(self) -> None:
-        """Continue reading the body."""
+        """Continue reading the body after L{hold_body}."""
         self._networkProducer.resumeProducing()
 
     def _send100Continue(self) -> None:
@@ -270,7 +277,10 @@ class Http1Channel(HTTPChannel):
         self.loseConnection()
 
     def upgrade(self, protocol: IProtocol, first: bytes) -> None:
-        """Transfer the connection to C{protocol}, which receives all further bytes and its end."""
+        """Transfer the connection to C{protocol}, which also handles its end.
+
+        @param first: bytes that were already received after the request.
+        """
         waiting = b"".join(self._dataBuffer)
         self._dataBuffer = []
         self.transport.unregisterProducer()

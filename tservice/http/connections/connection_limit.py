@@ -1,4 +1,4 @@
-"""Limit on the number of connections that reserves enough descriptors for the panes."""
+"""Limit on the number of connections, which reserves file descriptors for the panes."""
 
 from __future__ import annotations
 
@@ -9,36 +9,38 @@ from twisted.logger import Logger
 MAX_CONNECTIONS = 1024
 """Limit on concurrent connections, streams and WebSockets included.
 
-A further connection replaces one without a response in progress, else one whose response belongs to
-no account.  Clients that hold silent or slow connections therefore lock no user out.  If none can
-be replaced, the new connection is closed at once; L{is_within_share} prevents this case.
+A further connection replaces a connection without a response in progress.  If there is none, it
+replaces one whose response belongs to no account.  Clients that hold silent or slow connections
+therefore lock no user out.  If no connection can be replaced, the new one is closed at once;
+L{is_within_share} prevents this case.
 """
 
 FEW = 256
-"""Number of connections below which one account may hold all; in that case more descriptors are
-requested from the system.
-"""
+"""Minimum number of connections for which the service raises its descriptor limit."""
 
 OTHER_FILES = 200
-"""Descriptors reserved for other purposes: the database, logs, git, hooks, doctor."""
+"""Number of descriptors reserved for other purposes: the database, logs, git, hooks, doctor."""
 
 FILES_OF_A_SESSION = 4
-"""Descriptors of a session: its client's three pipes, and its process while it is being ended."""
+"""Number of descriptors of a session: three pipes of its control client, and one for its process
+while the session is being ended.
+"""
 
 RELAYED = 256
-"""Limit on concurrent requests and sockets of web tabs: each also needs a connection to its target.
+"""Limit on concurrent requests and sockets of web tabs, each of which needs a connection to its
+target too.
 """
 
 TABS_CONNECTIONS = 320
-"""Limit like L{MAX_CONNECTIONS} for a separate listener of web tabs, if there is one."""
+"""Limit on concurrent connections of a separate listener for web tabs, if there is one."""
 
 _log = Logger()
 
 
 def count_reserved_descriptors(sessions: int, *, tabs_listener: bool = False) -> int:
-    """Return the number of descriptors reserved for other purposes.
+    """Return the number of descriptors that are not available for connections.
 
-    @param sessions: the limit on sessions.
+    @param sessions: the maximum number of sessions.
     @param tabs_listener: true if web tabs have a separate listener.
     """
     return (
@@ -50,10 +52,10 @@ def count_reserved_descriptors(sessions: int, *, tabs_listener: bool = False) ->
 
 
 def connections_for_descriptors(files: int, kept: int) -> int:
-    """Return how many connections leave enough descriptors for the panes.
+    """Return the number of connections that leaves enough descriptors for the panes.
 
     @param files: the descriptor limit of this process (C{ulimit -n}).
-    @param kept: the number of reserved ones, see L{count_reserved_descriptors}.
+    @param kept: the number of reserved descriptors, see L{count_reserved_descriptors}.
     """
     return max(1, min(MAX_CONNECTIONS, files - kept))
 
@@ -61,23 +63,25 @@ def connections_for_descriptors(files: int, kept: int) -> int:
 def is_within_share(held: int, used: int, most: int) -> bool:
     """Return whether an account may have its current number of responses in progress.
 
-    An account may use no more than is free for all others: one account uses at most half, two at
-    most three quarters.  A sixteenth always stays free, for administration of the service.
+    An account may use no more connections than are free for all others: one account uses at most
+    half, two at most three quarters.  A sixteenth always stays free, for administration of the
+    service.
 
     @param held: connections on which the account's responses are in progress, including the new
         one.
-    @param used: the same number for all accounts.
+    @param used: connections on which responses of any account are in progress.
     @param most: the limit on connections.
     """
     return used <= 1 or held <= most - most // 16 - used
 
 
 def raise_descriptor_limit(kept: int) -> int:
-    """Return the number of connections for this process; raise its descriptor limit if there were
-    only L{FEW}.
+    """Return the number of connections for this process, raising its descriptor limit if needed.
 
-    A descriptor limit that reduces the number is logged, since users would not know why they are
-    refused.
+    The descriptor limit is raised if it would allow fewer than L{FEW} connections.  If it cannot be
+    raised so far, this is logged, so that the operator knows why callers are refused.
+
+    @param kept: the number of reserved descriptors, see L{count_reserved_descriptors}.
     """
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if connections_for_descriptors(files, kept) < FEW:

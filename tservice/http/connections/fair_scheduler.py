@@ -17,23 +17,26 @@ from twisted.logger import Logger
 from tservice.core.timers import cancel_call
 
 ITERATION_BUDGET = 64
-"""Budget of one reactor iteration, in small frames: some milliseconds."""
+"""Number of small frames that may be processed in one reactor iteration: some milliseconds."""
 CONNECTION_SHARE = 16
-"""Part of the budget that one connection may use before the next one."""
+"""Number of small frames that one connection may process before the next connection."""
 
 
 class ScheduledConnection(Protocol):
-    """Connection with bytes to process."""
+    """Connection with received bytes that wait to be processed."""
 
     def process_share(self) -> None:
-        """Process a share of the bytes, and call L{FairScheduler.queue_connection} for the rest."""
+        """Process a share of the received bytes.
+
+        Call L{FairScheduler.queue_connection} again if bytes are left.
+        """
 
     def abort_connection(self) -> None:
         """Abort the connection."""
 
 
 class FairScheduler:
-    """Queues of the connections of one server that wait; each is queued at most once.
+    """Scheduler of the connections of one server whose bytes wait; each is queued at most once.
 
     Connections with new data are queued separately from those that had a share and have more.  The
     two queues alternate, so neither waits for all of the other.
@@ -54,14 +57,14 @@ class FairScheduler:
         return self._left > 0 and not self._has_waiting
 
     def charge_budget(self, cost: int) -> None:
-        """Charge C{cost} small frames to the budget."""
+        """Subtract C{cost}, a number of small frames, from the budget of this iteration."""
         self._left -= cost
         self._schedule_iteration()
 
     def queue_connection(self, taker: ScheduledConnection, *, again: bool = False) -> None:
         """Queue C{taker} for its next share.
 
-        @param again: it has had a share, and has more.
+        @param again: true if the connection has had a share, and has more bytes.
         """
         (self._served if again else self._come).append(taker)
         self._schedule_iteration()

@@ -11,13 +11,13 @@ class EarlyResponseRequest(Protocol):
     """Request that can be answered before its body is complete."""
 
     def answer_early(self, command: bytes, path: bytes, version: bytes) -> None:
-        """Respond now."""
+        """Respond to the request now, without the rest of its body."""
 
 
 class StreamedRequest(EarlyResponseRequest, Protocol):
     """Request whose handler reads the body while it arrives.
 
-    @ivar thrown: true if the rest of the body is discarded.
+    @ivar discards_rest: true if the rest of the body is discarded.
     """
 
     @property
@@ -46,7 +46,7 @@ class ConnectionServer(Protocol):
 
 
 class RequestResponder(Protocol):
-    """Answers requests."""
+    """Resource that answers requests."""
 
     def authorize_upload(self, request: Any, method: bytes, target: bytes) -> None:
         """Authorize a request whose body is still arriving."""
@@ -67,10 +67,10 @@ class RequestServer(ConnectionServer, Protocol):
     kernel: RequestResponder
 
     def reserve_body_bytes(self, size: int) -> bool:
-        """Account for C{size} bytes of request body; return whether they may be kept."""
+        """Reserve memory for C{size} bytes of request body; return true if the limit allows it."""
 
     def count_for_account(self, request: Any, account: str, *, admin: bool = False) -> None:
-        """Count the response to C{request} for C{account}."""
+        """Count the response to C{request} as one in progress for C{account}."""
 
     def log(self, request: Any) -> None:
-        """Count a response."""
+        """Count a finished response in the metrics."""

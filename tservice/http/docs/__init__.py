@@ -1,1 +1,1 @@
-"""OpenAPI document and the page made from it."""
+"""OpenAPI document, and a documentation page that is generated from it."""

@@ -126,7 +126,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "PUT /api/cases/order": {"order": ["parser"]},
     }
 )  # fmt: skip
-"""Bodies by L{tservice.http.token_scopes.operation_name}; ids, names and folders are placeholders
-for the
-caller's.
+"""Example bodies by L{tservice.http.token_scopes.operation_name}.
+
+Ids, names and folders are placeholders, which the tests replace by existing ones.
 """

@@ -1,4 +1,4 @@
-"""Links of the OpenAPI document between operations, for clients and for tests that follow them."""
+"""Links between operations in the OpenAPI document, for clients and for tests that follow them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tservice.http.token_scopes import operation_name
 
 @frozen
 class OperationLink:
-    """Link from a part of a response to the operations below a path.
+    """Link from a value in a response to the operations that take this value in their path.
 
-    @ivar value: a JSON pointer into the payload of the envelope.
-    @ivar path: the prefix of their paths; its last parameter gets the value.
+    @ivar value: a JSON pointer to the value, in the payload of the envelope.
+    @ivar path: the prefix of the operations' paths; its last parameter gets the value.
     """
 
     value: str
@@ -41,14 +41,15 @@ OPERATION_LINKS: Mapping[str, OperationLink] = MappingProxyType(
         "GET /api/approvals": OperationLink("approvals/0/id", "/api/approvals/{item}"),
     }
 )
-"""Links by the operation that creates or lists an object."""
+"""Links by the name of the operation that creates or lists an object."""
 
 
 def find_links(
     operation: Operation, table: Iterable[Operation], names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the links of an operation's success response.
+    """Return the OpenAPI links of an operation's success response.
 
+    @param table: all operations.
     @param names: the C{operationId} of each operation, by L{operation_name}.
     """
     way = OPERATION_LINKS.get(operation_name(operation))

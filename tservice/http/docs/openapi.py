@@ -1,4 +1,4 @@
-"""OpenAPI 3.1 document of the operations table (protocol-openapi)."""
+"""OpenAPI 3.1 document that is generated from the operations table (protocol-openapi)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tservice.http.token_scopes import TOKEN_SCOPES, operation_name
 Schema = dict[str, Any]
 
 EVENTS = "text/event-stream"
-"""Default media type of a stream."""
+"""Default media type of an operation that streams."""
 
 BYTES = "application/octet-stream"
-"""Media type of a stream of a file's bytes."""
+"""Media type of an operation that streams a file."""
 
 PARTIAL: Schema = {
     "206": {"description": "The requested range"},
@@ -75,10 +75,10 @@ _BARE: Mapping[int, str] = {
     502: "The other server does not respond: plain text",
     503: "Too many streams: plain text, with Retry-After",
 }
-"""Responses of the gate, which are never envelopes (protocol-errors)."""
+"""Descriptions of the gate's responses, which have no envelope, by status (protocol-errors)."""
 
 TARGET_TOO_LONG: Schema = {"414": {"description": "Request line longer than 16 KiB: no body"}}
-"""Response of any route whose address contains text from the caller (protocol-errors)."""
+"""Response of every route whose address contains text from the caller (protocol-errors)."""
 
 _KEYWORDS = {
     "ge": "minimum",
@@ -86,7 +86,7 @@ _KEYWORDS = {
     "le": "maximum",
     "lt": "exclusiveMaximum",
 }
-"""Names that pydantic uses for limits of fields with a preceding validator."""
+"""JSON Schema keywords by the names that pydantic uses for fields with a preceding validator."""
 
 
 def make_document(operations: Sequence[Operation], version: str, base: str = "") -> Schema:
@@ -130,8 +130,9 @@ def make_document(operations: Sequence[Operation], version: str, base: str = "")
 
 
 def _referenced_schemas(schema: Any, shared: Mapping[str, Schema]) -> list[str]:
-    """Return the shared schemas that C{schema} refers to, in their order; schemas of queries are
-    inlined.
+    """Return the names of the shared schemas that C{schema} refers to, in order of reference.
+
+    Schemas of queries are inlined, so they may refer to shared ones.
     """
     found: set[str] = set()
     ahead = _schema_names(schema)
@@ -153,7 +154,9 @@ def _schema_names(value: Any) -> set[str]:
 
 
 def _normalize_keywords(value: Any) -> Any:
-    """Return C{value} with every limit under its JSON Schema name."""
+    """Return the schema C{value} with pydantic's names of limits replaced by JSON Schema
+    keywords.
+    """
     if isinstance(value, Mapping):
         return {
             _KEYWORDS.get(key, key) if isinstance(inner, int | float) else key: _normalize_keywords(
@@ -241,7 +244,9 @@ def _describe_operation(operation: Operation, method: str, schemas: _SchemaRegis
 
 
 def _token_rule(operation: Operation) -> Schema:
-    """Return the reason why tokens may or may not call the operation."""
+    """Return the schema extension that gives the reason why tokens may or may not call the
+    operation.
+    """
     reach = TOKEN_SCOPES.get(operation_name(operation))
     if reach is None:
         return {}
@@ -250,7 +255,7 @@ def _token_rule(operation: Operation) -> Schema:
 
 
 def operation_id(method: str, path: str) -> str:
-    """Return a name for client generators.
+    """Return an operation's C{operationId}, from which client generators derive function names.
 
     >>> operation_id("GET", "/api/sessions/{id}/git-status")
     'getSessionsIdGitStatus'
@@ -260,8 +265,9 @@ def operation_id(method: str, path: str) -> str:
 
 
 def _security_requirements(operation: Operation) -> list[Schema]:
-    """Return the permitted kinds of authentication, with the scope that a token needs (OpenAPI 3.1
-    lists roles this way).
+    """Return the OpenAPI security requirements: kinds of authentication, and the token's scope.
+
+    OpenAPI 3.1 lists scopes and roles in the same way.
     """
     access, scope = operation.access, operation.scope
     if access in (AccessRule.PUBLIC, AccessRule.CAPABILITY):
@@ -321,7 +327,9 @@ def _envelope_schema(operation: Operation, schemas: _SchemaRegistry) -> Schema:
 
 
 def list_error_codes(operation: Operation) -> frozenset[ErrorCode]:
-    """Return the error codes that the operation's properties imply, and those that it names."""
+    """Return the error codes that the operation's fields imply, and those in
+    C{operation.errors}.
+    """
     codes = {ErrorCode.INTERNAL_ERROR, *operation.errors}
     if operation.body is not None or operation.has_no_body or operation.query is not None:
         codes.add(ErrorCode.INVALID_INPUT)

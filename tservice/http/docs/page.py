@@ -1,4 +1,4 @@
-"""C{/api/openapi.json} and C{/api/docs}: the document, and a page made from it.
+"""C{/api/openapi.json} and C{/api/docs}: the OpenAPI document, and a page generated from it.
 
 The page holds no script and makes no requests to other hosts.
 """
@@ -42,17 +42,18 @@ td:first-child { overflow-wrap: normal; }
 
 @frozen(kw_only=True)
 class GeneratedDocs:
-    """Generated document and its page."""
+    """OpenAPI document and its HTML page."""
 
     json: bytes
     page: bytes
 
 
 class ApiDocs:
-    """Document of an operations table that includes its own routes."""
+    """Routes for the OpenAPI document of an operations table, which includes these routes."""
 
     def __init__(self, version: str, threads: IThreads, base: str = "") -> None:
-        """@param threads: runs the generation of the document, which takes some hundred
+        """@param version: the version of the service.
+        @param threads: threads in which the document is generated; this takes some hundred
             milliseconds.
         @param base: the path under which a reverse proxy serves the service.
         """
@@ -77,8 +78,9 @@ class ApiDocs:
         )
 
     async def _generate_once(self) -> GeneratedDocs:
-        """Generate the document once; concurrent requests share the work, and a failure is retried
-        by the next request.
+        """Return the generated document; concurrent requests share the work.
+
+        If the generation fails, the next request tries again.
         """
         made = self._made = self._made or SharedWork(self._in_thread())
         try:
@@ -128,7 +130,7 @@ def _make_operation(path: str, handler: Any, summary: str, media_type: str) -> O
 
 
 def generate_docs(operations: Sequence[Operation], version: str, base: str) -> GeneratedDocs:
-    """Generate the document of these operations, and its page."""
+    """Generate the OpenAPI document of C{operations}, and its page."""
     found = make_document(operations, version, base)
     shown: list[bytes | Failure] = []
     # Rendering is synchronous, so the page is complete when this returns.
@@ -139,7 +141,7 @@ def generate_docs(operations: Sequence[Operation], version: str, base: str) -> G
 
 
 def render_page(found: Schema) -> Tag:
-    """Return the page of an OpenAPI document."""
+    """Return the HTML page of an OpenAPI document."""
     info = found["info"]
     sections = [_render_section(tag["name"], found) for tag in found["tags"]]
     return tags.html(

@@ -1,4 +1,4 @@
-"""Descriptions of the operations' tags."""
+"""Tags of the operations in the OpenAPI document, and their descriptions."""
 
 from __future__ import annotations
 

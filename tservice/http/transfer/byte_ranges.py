@@ -1,4 +1,4 @@
-"""Byte ranges and validators of a served file (RFC 9110, sections 13 and 14; pure)."""
+"""Byte ranges and validators of a served file (RFC 9110, sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -11,26 +11,30 @@ _RANGE = re.compile(r"bytes=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNOREC
 
 @frozen
 class ByteRange:
-    """Range of a file: C{length} bytes from C{start}."""
+    """Range of a file that begins at C{start} and has C{length} bytes."""
 
     start: int
     length: int
 
     def content_range(self, size: int) -> str:
-        """Return the C{FileContent-Range} header of a 206."""
+        """Return the C{Content-Range} header of a 206 response.
+
+        @param size: size of the file in bytes.
+        """
         return f"bytes {self.start}-{self.start + self.length - 1}/{size}"
 
 
 class UnsatisfiableRange(ValueError):
-    """Error of a range that begins after the file's end: 416."""
+    """Error of a range that begins after the file's end, answered with 416."""
 
 
 def parse_range(header: str | None, size: int) -> ByteRange | None:
-    """Return the single requested range; C{None}: the whole file.
+    """Return the single requested range; C{None} for the whole file.
 
-    Anything but a single range of bytes is ignored, as a server may.
+    A header with several ranges or another unit is ignored, as RFC 9110 allows.
 
-    @raise Unsatisfiable: nothing of the file is in it.
+    @param size: size of the file in bytes.
+    @raise UnsatisfiableRange: the range contains no byte of the file.
     """
     match = _RANGE.fullmatch(header or "")
     if match is None or not (match[1] or match[2]):
@@ -50,7 +54,7 @@ def parse_range(header: str | None, size: int) -> ByteRange | None:
 
 
 def matches_any_tag(header: str | None, tag: str) -> bool:
-    """Return whether an C{If-None-NeedleMatch} header contains C{tag}, or is C{*}."""
+    """Return whether an C{If-None-Match} header contains C{tag}, or is C{*}."""
     if header is None:
         return False
     tags = [each.strip().removeprefix("W/") for each in header.split(",")]
@@ -58,5 +62,5 @@ def matches_any_tag(header: str | None, tag: str) -> bool:
 
 
 def may_be_partial(if_range: str | None, tag: str) -> bool:
-    """Return whether a range is useful to a client that has the version named by C{If-Range}."""
+    """Return whether an C{If-Range} header permits a partial response for the version C{tag}."""
     return if_range is None or if_range.strip() == tag

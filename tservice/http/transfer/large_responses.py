@@ -1,4 +1,4 @@
-"""Large responses: limits on how many are prepared at a time, and on the bytes that wait to be
+"""Limits on large responses: how many are prepared concurrently, and how many bytes wait to be
 read.
 """
 
@@ -16,8 +16,9 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.transfer.streamed_response import StreamedResponse
 
 PIECE = 72 * 1024
-"""Bytes that are written at a time: longer content is written at the client's pace.  Beyond 64 KiB
-a transport reports that it is full, so it never holds two pieces.
+"""Size in bytes of the pieces in which longer content is written, at the client's pace.
+
+Beyond 64 KiB a transport reports that it is full, so it never holds two pieces.
 """
 
 MAX_UNREAD, MAX_UNREAD_PER_ACCOUNT = 256 * 1024 * 1024, 128 * 1024 * 1024
@@ -30,7 +31,10 @@ a response takes several times its size in memory."""
 
 
 class LargeResponses:
-    """Counter of large responses, from the request until each is sent or its client has left."""
+    """Counter of large responses that are being prepared or sent.
+
+    A response counts from the request until it is sent or its client has disconnected.
+    """
 
     def __init__(self) -> None:
         self._untaken: Counter[str] = Counter()
@@ -40,11 +44,11 @@ class LargeResponses:
 
     @property
     def unread_bytes(self) -> int:
-        """Number of bytes that wait to be read."""
+        """Number of response bytes that the clients have not read yet."""
         return self._untaken.total()
 
     async def run_call(self, call: Any) -> object:
-        """Run the handler of C{call} when its turn comes, and return its result.
+        """Run the handler of C{call}, after waiting for a free slot, and return its result.
 
         @param call: a L{tservice.http.operations.OperationCall}.
         @raise ServiceError: 429: too many bytes wait to be read.
@@ -58,9 +62,12 @@ class LargeResponses:
             return await call.operation.handler(call)
 
     def count_response(self, request: Any, who: str, size: int) -> None:
-        """Count C{size} bytes for C{who} until C{request} has ended, if it L{is_written_in_pieces}.
+        """Count C{size} bytes for the caller until C{request} has ended.
+
+        Responses that are not L{written in pieces<is_written_in_pieces>} are not counted.
 
         @param request: a L{tservice.http.request.ServiceRequest}.
+        @param who: the name of the caller's account.
         @raise ServiceError: 429: too many bytes wait to be read.
         """
         if request.gone or not is_written_in_pieces(size):
@@ -94,7 +101,7 @@ def is_written_in_pieces(size: int) -> bool:
 
 
 async def write_in_pieces(request: Any, content: bytes) -> None:
-    """Write a body at the client's pace; return when all of it is sent, or the client has left."""
+    """Write a body in pieces; return when all of it is sent, or the client has disconnected."""
     # A cancellation means that the client has left or was disconnected: ignore it.
     with closing(StreamedResponse(request)) as answer, suppress(CancelledError):
         answer.write_head(request.code, {})

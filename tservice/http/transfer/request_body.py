@@ -1,4 +1,4 @@
-"""Request body that its handler reads while it arrives."""
+"""Request body that a handler reads while it arrives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from tservice.core.errors import ServiceError
 
 BUFFER_BYTES = 256 * 1024
-"""Unread bytes at which the sender is paused; one more read of the transport may follow."""
+"""Number of unread bytes at which the sender is paused; one more read of the transport may follow.
+"""
 
 
 def _do_nothing() -> None:
@@ -18,10 +19,12 @@ def _do_nothing() -> None:
 
 
 class IncomingBody:
-    """Received and unread part of a body; at most L{BUFFER_BYTES} and one read of the transport.
+    """Buffer for the part of a body that was received but not read by the handler.
+
+    The buffer holds at most L{BUFFER_BYTES} and one read of the transport.
 
     @ivar complete: true if no more data follows: the body is complete, or broke off.
-    @ivar thrown: true if the rest is discarded.
+    @ivar discards_rest: true if the rest of the body is discarded.
     """
 
     def __init__(
@@ -30,8 +33,9 @@ class IncomingBody:
         go_on: Callable[[], None] = _do_nothing,
         complete: bool = True,
     ) -> None:
-        """@param hold: pauses the sender; C{go_on} resumes it.
-        @param complete: the body is empty.
+        """@param hold: pauses the sender.
+        @param go_on: resumes the sender.
+        @param complete: true for an empty body.
         """
         self.complete = complete
         self._hold, self._go_on = hold, go_on
@@ -43,9 +47,9 @@ class IncomingBody:
         self._waiting: Deferred[None] | None = None
 
     async def read_data(self) -> bytes:
-        """Return the available data, waiting for some; empty at the body's end.
+        """Wait for data and return it; an empty result means the end of the body.
 
-        @raise ServiceError: 413: it is too large.
+        @raise ServiceError: 413: the body is too large.
         @raise CancelledError: the sender has disconnected.
         """
         while not (self._pieces or self.complete):
@@ -61,7 +65,7 @@ class IncomingBody:
     # -- called by the request
 
     def add_data(self, data: bytes) -> None:
-        """Add received data."""
+        """Add received data to the buffer, and pause the sender if the buffer is full."""
         if self.complete or self.discards_rest:
             return
         self._pieces.append(data)
@@ -77,11 +81,11 @@ class IncomingBody:
         self._wake_reader()
 
     def refuse_body(self, error: ServiceError) -> None:
-        """Refuse the body: readers get C{error}."""
+        """Refuse the body: L{read_data} raises C{error} from now on."""
         self._fail_reader(error)
 
     def handle_disconnect(self) -> None:
-        """Handle a disconnect of the sender."""
+        """End the body, because the sender has disconnected."""
         if not self.complete:
             self.complete = True
             self._fail_reader(CancelledError())

@@ -1,4 +1,4 @@
-"""Response that is written at its client's pace."""
+"""Response that is written at the client's pace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class StreamedResponse:
 
     def __init__(self, request: Any, still: Callable[[], bool] = lambda: True) -> None:
         """@param request: a L{tservice.http.request.ServiceRequest}.
-        @param still: returns whether the client may receive more; called before each piece.
+        @param still: called before each piece; returns false if the client may receive no more.
         """
         self._request, self._still = request, still
         self._clock = request.site.reactor
@@ -43,9 +43,9 @@ class StreamedResponse:
             self._request.registerProducer(self, True)
 
     async def write(self, data: bytes) -> None:
-        """Send C{data}; return once more may be sent.
+        """Send C{data}; return once more data may be sent.
 
-        @raise CancelledError: the client has left, or was disconnected.
+        @raise CancelledError: the client has disconnected, or was disconnected.
         """
         if not self._still():
             self.abort_response()
@@ -65,7 +65,7 @@ class StreamedResponse:
         self.resumeProducing()
 
     def close(self) -> None:
-        """End the response; called in every case."""
+        """End the response; call this in every case, also after an error."""
         self._stop_timer()
         self._over = True
         if self._request.producer is self and not self._request.gone:

@@ -1,1 +1,1 @@
-"""WebSockets of the operations table."""
+"""WebSocket support for operations of the table."""

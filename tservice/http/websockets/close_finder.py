@@ -1,33 +1,36 @@
-"""Parsing of incoming data after the service has sent its close: only the peer's close matters."""
+"""Parsing of received data after the service has sent its close frame.
+
+Only the peer's close frame matters then.
+"""
 
 from __future__ import annotations
 
 FRAMES = 1000
-"""Limit on the frame headers that are parsed, at some microseconds each; later frames are ignored.
+"""Limit on the frame headers that are parsed, each of which costs some microseconds; later frames
+are ignored.
 """
 
 _CLOSE = 8
 _LONGEST_CLOSE = 125
 _MORE = {126: 2, 127: 8}
-"""Bytes of a length that does not fit into a header's second byte."""
+"""Number of additional length bytes, by the length code in a header's second byte."""
 
 
 class CloseFrameFinder:
-    """Finds the peer's close frame in data that was in transit when the service closed, and skips
-    the rest unread.
+    """Finds the peer's close frame in received data, and skips all other frames unread.
 
     @ivar size: number of skipped bytes.
     """
 
     def __init__(self, rest: int) -> None:
-        """@param rest: remaining bytes of the frame that was being read."""
+        """@param rest: number of bytes that remain of the frame that was being read."""
         self._rest = rest
         self._head = b""
         self._frames = FRAMES
         self.size = 0
 
     def finds_close(self, data: bytes) -> bool:
-        """Return whether the close frame ends in C{data}, the next bytes."""
+        """Return whether C{data}, the next received bytes, contains the end of the close frame."""
         self.size += len(data)
         if not self._frames:
             return False
@@ -42,10 +45,11 @@ class CloseFrameFinder:
 
 
 def _parse_frame(data: bytes, at: int) -> tuple[bool, int] | None:
-    """Return whether the frame at C{at} is a close, and the start of the next one (RFC 6455,
-    section 5.2).
+    """Return whether the frame at offset C{at} is a close frame, and the offset of the next one.
 
-    @return: C{None} unless its header, or for a close the whole frame, is available.
+    The format is that of RFC 6455, section 5.2.
+
+    @return: C{None} if the header, or for a close frame the whole frame, has not arrived yet.
     """
     if len(data) < at + 2:
         return None

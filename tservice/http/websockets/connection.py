@@ -28,20 +28,23 @@ from tservice.http.websockets.frames import SocketMessage
 
 PING_SECONDS = 30
 PONG_SECONDS = 10
-"""Interval of pings in seconds; the socket is dropped when nothing is received for that time
-afterwards (protocol-websocket).
+"""Interval of pings in seconds.
+
+The socket is dropped if nothing is received for that time after a ping (protocol-websocket).
 """
 
 CLOSE_SECONDS = 5
-"""Seconds in which the peer must answer a close."""
+"""Time limit in seconds for the peer's answer to a close frame."""
 
 LINGER_BYTES = 16 * 1024 * 1024
-"""Bytes that the peer may send until then: they are discarded.  A connection that ends with unread
-bytes is reset, and the peer may lose the close that is on its way to it.
+"""Limit on the bytes that the peer may send after the service's close frame; they are discarded.
+
+A connection that is closed with unread bytes is reset, and the peer may lose the close frame that
+is on its way.
 """
 
 MAX_BUFFERED = 16 * 1024 * 1024
-"""Unsent bytes at which the socket is aborted: its handler ignores back-pressure.
+"""Number of unsent bytes at which the socket is aborted, because its handler ignores back-pressure.
 
 One message may be longer than this; only the bytes queued before it count.
 """
@@ -53,7 +56,7 @@ GOING_AWAY, UNSUPPORTED, ABNORMAL, NO_CODE, INTERNAL = 1001, 1003, 1006, 1005, 1
 
 
 class ISocket(Interface):
-    """Operations of a handler on its socket.  Each is a no-op once the socket is closed."""
+    """Socket as its handler sees it.  Each method is a no-op once the socket is closed."""
 
     buffered: int = Attribute(
         "bytes not yet handed to the system: 0 while the peer reads, else true within 64 KiB"
@@ -61,7 +64,7 @@ class ISocket(Interface):
     writable: bool = Attribute("whether something sent now could arrive")
 
     def send(message: SocketMessage) -> None:
-        """Send a message that other sockets may get too."""
+        """Send a message; the same message may be sent to several sockets."""
 
     def send_text(text: str) -> None:
         """Send a text message."""
@@ -78,17 +81,17 @@ class ISocket(Interface):
         """Continue reading."""
 
     def close(code: int = 1000, reason: str = "") -> None:
-        """Send the queued data, then close."""
+        """Send the queued data, then close the socket."""
 
 
 class ISocketHandler(Interface):
-    """Result of an operation of C{ResponseStyle.WEBSOCKET}, one for each socket.
+    """Handler of one socket, returned by an operation of C{ResponseStyle.WEBSOCKET}.
 
     An exception from any of these methods is logged and closes the socket with 1011.
     """
 
     def socket_opened(socket: ISocket) -> None:
-        """Handle the open socket."""
+        """Store the socket, which is open now."""
 
     def text_received(data: str) -> None:
         """Handle a text message."""
@@ -97,15 +100,15 @@ class ISocketHandler(Interface):
         """Handle a binary message."""
 
     def sending_paused() -> None:
-        """Stop sending until L{sending_resumed}: the peer reads more slowly than data is sent."""
+        """Stop sending until L{sending_resumed}, because the peer reads too slowly."""
 
     def sending_resumed() -> None:
-        """Continue sending: all data was passed to the system."""
+        """Continue sending, because all data was passed to the system."""
 
     def socket_closed(code: int) -> None:
-        """Handle the end of the socket; called once, and last.
+        """Handle the end of the socket; this is the last call.
 
-        @param code: the close code, 1005 for none, 1006 for a lost connection.
+        @param code: the close code; 1005 if the peer sent none, 1006 for a lost connection.
         """
 
 
@@ -114,14 +117,14 @@ MAX_PARTS = 1024
 
 
 STEP_BYTES = 2048
-"""Bytes of a decompressed frame, or of a whole message, that cost as much as a small frame."""
+"""Number of decompressed bytes that cost as much time as a small frame."""
 
 
 @define
 class SocketTraffic:
-    """Bytes of all sockets on the wire: compressed, with frame headers.
+    """Number of bytes on the wire of all sockets, compressed and with frame headers.
 
-    @ivar sent: passed to the transport or queued for it.
+    @ivar sent: bytes that were passed to the transport or queued for it.
     """
 
     sent: int = 0
@@ -130,7 +133,7 @@ class SocketTraffic:
 
 @implementer(ISocket, IPushProducer)
 class ServerSocket(WebSocketServerProtocol):
-    """Autobahn protocol that belongs to a handler.
+    """Autobahn protocol that passes messages to a handler.
 
     @ivar extra_headers: headers of the handshake response.
     """
@@ -153,7 +156,10 @@ class ServerSocket(WebSocketServerProtocol):
         turns: FairScheduler,
         bounds: SocketLimits = ANY_MESSAGE,
     ) -> None:
-        """@param turns: scheduler of all sockets whose bytes wait."""
+        """@param gone: called with this socket when it has ended.
+        @param turns: scheduler that is shared by all sockets whose bytes wait.
+        @param bounds: limits on the client's messages.
+        """
         super().__init__()
         self._turns = turns
         self._bounds = bounds
@@ -307,9 +313,9 @@ class ServerSocket(WebSocketServerProtocol):
         return self.writable
 
     def _wait_for_close(self) -> None:
-        """Wait for the peer's close; discard everything else at low cost.
+        """Wait for the peer's close frame; discard everything else at low cost.
 
-        The base class would parse all of it, and keep the data that follows some faults.
+        The base class would parse all of it, and keep the data that follows some protocol errors.
         """
         data, self.data = self.data, b""
         if self._farewell is None:
@@ -440,4 +446,4 @@ class ServerSocket(WebSocketServerProtocol):
 
 
 def _accept_no_compression(offers: object) -> None:
-    """Accept no compression."""
+    """Return C{None} to decline every compression offer."""

@@ -6,13 +6,14 @@ import struct
 import zlib
 
 DEFLATE_FROM = 1024
-"""Payload size in bytes from which compression is worth its time; echoes stay below it."""
+"""Payload size in bytes from which compression is worth its time; echoes of keystrokes are smaller.
+"""
 
 _FIN_TEXT, _FIN_BINARY, _COMPRESSED = 0x81, 0x82, 0x40
 
 
 def encode_server_frame(first: int, payload: bytes) -> bytes:
-    """Return an unmasked frame, as servers send them.
+    """Return a frame without a mask, as servers send them.
 
     @param first: the frame's first byte: FIN, reserved bits and opcode.
     """
@@ -25,7 +26,7 @@ def encode_server_frame(first: int, payload: bytes) -> bytes:
 
 
 def deflate_payload(payload: bytes) -> bytes:
-    """Return C{payload} as one message of permessage-deflate, without context of earlier ones.
+    """Return C{payload} as one permessage-deflate message that does not depend on earlier messages.
 
     A client that keeps its context between messages can read it, because it contains no
     back-references.  Therefore the same bytes can go to every socket that negotiated the extension.
@@ -52,7 +53,7 @@ class SocketMessage:
         self._deflated: bytes | None = None
 
     def encode_message(self, deflate: bool) -> bytes:
-        """Return the frame to write; it is made once, then shared.
+        """Return the message as a frame; the bytes are cached and shared by all sockets.
 
         @param deflate: true if the socket negotiated permessage-deflate.
         """

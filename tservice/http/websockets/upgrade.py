@@ -51,9 +51,9 @@ _CODES: Mapping[ErrorCode, int] = {
 
 
 class CloseSocket(Exception):
-    """Raised by an operation: accept the socket, then close it with this code.
+    """Raised by an operation to accept the socket and then close it with a code.
 
-    @ivar reason: at most 123 bytes of UTF-8 reach the client.
+    @ivar reason: the reason of the close; at most 123 bytes of UTF-8 reach the client.
     """
 
     def __init__(self, code: int, reason: str = "") -> None:
@@ -62,18 +62,24 @@ class CloseSocket(Exception):
 
 
 class FeatureDisabled(ServiceError):
-    """Error of a feature that is off: a 403 that names its setting, and on a WebSocket a close with
-    4004.
+    """Error of a feature that is switched off, which names the setting.
+
+    An HTTP request gets a 403, and a WebSocket is closed with 4004.
     """
 
     def __init__(self, setting: str, reason: str) -> None:
-        """@param reason: the reason of the close."""
+        """@param setting: the name of the setting.
+        @param reason: the reason of the WebSocket's close.
+        """
         super().__init__(ErrorCode.FORBIDDEN, f"the setting {setting} is off")
         self.reason = reason
 
 
 def find_close_code(error: ServiceError) -> CloseSocket | None:
-    """Return the close for C{error}; C{None} if it is answered in HTTP, like a bad query."""
+    """Return the close code and reason for C{error}.
+
+    @return: C{None} if the error is answered by an HTTP response, as for an invalid query.
+    """
     if isinstance(error, FeatureDisabled):
         return CloseSocket(NO_SUCH, error.reason)
     code = _CODES.get(error.code)
@@ -107,7 +113,9 @@ class _ClosingHandler:
 
 
 def _accept_offer(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
-    """Accept the first permessage-deflate offer whose window fits the shared frames."""
+    """Accept the first permessage-deflate offer whose window is large enough for the shared
+    frames.
+    """
     for offer in offers:
         if isinstance(offer, PerMessageDeflateOffer) and offer.request_max_window_bits in (0, 15):
             return PerMessageDeflateOfferAccept(
@@ -117,9 +125,9 @@ def _accept_offer(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | No
 
 
 def _check_handshake(request: ServiceRequest) -> None:
-    """Refuse invalid handshakes, so that Autobahn only receives valid ones.
+    """Refuse an invalid handshake, so that Autobahn receives only valid ones.
 
-    @raise Refusal: 426, an envelope.
+    @raise HttpRefusal: 426 with an error envelope.
     """
     key = request.getHeader("sec-websocket-key") or ""
     try:
@@ -143,9 +151,9 @@ def _check_handshake(request: ServiceRequest) -> None:
 
 @implementer(IUpgrades)
 class WebSockets(Service):
-    """Registry of all open sockets.
+    """Service that holds all open sockets.
 
-    @ivar traffic: bytes that all of them have sent and received since the start.
+    @ivar traffic: bytes that all sockets have sent and received since the start.
     """
 
     _log = Logger()
@@ -174,10 +182,11 @@ class WebSockets(Service):
         return len(self._open)
 
     async def serve_socket(self, call: OperationCall) -> None:
-        """Upgrade, pass the socket to the operation, and return when it is closed.
+        """Upgrade the connection, run the operation's handler, and return when the socket is
+        closed.
 
-        @raise Refusal: it is not a WebSocket handshake.
-        @raise ServiceError: a refusal that has no close code.
+        @raise HttpRefusal: the request is not a WebSocket handshake.
+        @raise ServiceError: the operation refused with an error that has no close code.
         """
         request = cast(ServiceRequest, call.request)
         _check_handshake(request)
@@ -191,7 +200,7 @@ class WebSockets(Service):
         await self._upgrade_request(request, handler, call.identity, call.operation.socket)
 
     async def refuse_socket(self, request: ServiceRequest, error: ServiceError) -> None:
-        """Upgrade, then close with the code that belongs to C{error}."""
+        """Upgrade the connection, then close it with the code for C{error}."""
         _check_handshake(request)
         await self._upgrade_request(request, _make_closing_handler(error), None)
 
@@ -221,7 +230,10 @@ class WebSockets(Service):
             self._emptied = None
 
     def drop_connections(self, whose: Callable[[Identity], bool]) -> None:
-        """Close the sockets of identities whose right to them has ended."""
+        """Close the sockets of callers whose access was revoked.
+
+        @param whose: returns whether a caller is affected.
+        """
         for socket, identity in tuple(self._open.items()):
             if identity is not None and whose(identity):
                 socket.close(NOT_YOURS, "signed out")
@@ -229,7 +241,7 @@ class WebSockets(Service):
     def stopService(self) -> Deferred[None]:
         """Close every socket with 1001.
 
-        @return: fires when all are closed; sockets that do not answer are aborted after a while.
+        @return: fires when all sockets are closed.  Sockets that do not answer in time are aborted.
         """
         super().stopService()
         if not self._open:
@@ -248,15 +260,15 @@ def _make_closing_handler(error: ServiceError) -> _ClosingHandler:
 
 
 def _header_words(request: ServiceRequest, name: str) -> list[str]:
-    """Return the words of a list header."""
+    """Return the comma-separated values of a header, in lower case."""
     return [word.strip().lower() for word in ",".join(request.header_values(name)).split(",")]
 
 
 def _handshake_head(request: ServiceRequest) -> bytes:
-    """Return a request head with everything that Autobahn needs, since it parses one itself.
+    """Return the bytes of a request head for Autobahn, which parses one itself.
 
-    L{_check_handshake} and the gate have checked the rest, and Autobahn splits lines in other
-    places.
+    The head has only the headers that Autobahn needs.  The gate and L{_check_handshake} have
+    checked the others, and Autobahn splits lines differently.
     """
     lines = [
         "GET / HTTP/1.1",
