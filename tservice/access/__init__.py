@@ -1,1 +1,1 @@
-"""Authentication: passwords, cookie sessions, failure counts."""
+"""Authentication: accounts, passwords, cookie sessions, failure counts."""

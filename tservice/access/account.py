@@ -1,4 +1,4 @@
-"""Accounts of multi-user mode: their record, and the rules that need nothing else
+"""Accounts of multi-user mode: the record, and rules that depend on nothing else
 (protocol-users).
 """
 
@@ -20,7 +20,7 @@ LONGEST_PASSWORD = 1024
 MAX_ACCOUNTS = 1000
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-"""Letters and digits that are not mistaken for each other."""
+"""Letters and digits that are not easily confused with each other."""
 
 _ONE_TIME_LENGTH = 20
 _ID_BYTES = 8
@@ -37,13 +37,13 @@ class AccountRole(StrEnum):
 class UserAccount:
     """User account.
 
-    @ivar id: no other account has had it, and none will: its folder is called so.
-    @ivar password_hash: argon2id, as a PHC string.
-    @ivar can_bypass_permissions: true if it may start shells, and agents that ask for no
+    @ivar id: id that is never used for another account; also the name of the account's folder.
+    @ivar password_hash: argon2id hash, as a PHC string.
+    @ivar can_bypass_permissions: true if the user may start shells, and agents that do not ask for
         permission.
-    @ivar must_change_password: true if it may only change its password.
-    @ivar created_at: Unix milliseconds.
-    @ivar os_user: the OS user that its panes run as; C{None}: the service's user.
+    @ivar must_change_password: true if the user must change the password before any other action.
+    @ivar created_at: time of creation in Unix milliseconds.
+    @ivar os_user: the OS user that the account's panes run as.  C{None} for the service's user.
     """
 
     username: str
@@ -58,11 +58,14 @@ class UserAccount:
 
     @property
     def is_active_admin(self) -> bool:
-        """True if it may do everything that only admins may."""
+        """True if the account is an admin and is enabled."""
         return self.enabled and self.role is AccountRole.ADMIN
 
     def adds_no_rights(self, before: UserAccount) -> bool:
-        """Return whether this account has no right that it did not have C{before}."""
+        """Return whether this account has no right that it lacked before a change.
+
+        @param before: the account before the change.
+        """
         return (
             (self.password_hash, self.os_user) == (before.password_hash, before.os_user)
             and self.role in (before.role, AccountRole.USER)
@@ -82,7 +85,7 @@ class UserAccount:
         )
 
     def make_identity(self) -> Identity:
-        """Return the identity that the rest of the service uses."""
+        """Return the identity of a caller who signs in with this account."""
         return Identity(
             username=self.username,
             admin=self.role is AccountRole.ADMIN,
@@ -93,9 +96,9 @@ class UserAccount:
 
 
 def check_username(name: str) -> str:
-    """Return C{name} if an account can have it.
+    """Return C{name} if it is a valid user name.
 
-    @raise ServiceError: 400.
+    @raise ServiceError: 400: the name is invalid.
     """
     if USERNAME.fullmatch(name) is None:
         raise invalid_field("username", f"must match ^{USERNAME.pattern}$")
@@ -103,9 +106,10 @@ def check_username(name: str) -> str:
 
 
 def check_password(word: str, field: str = "password") -> str:
-    """Return C{word} if it can be a password.
+    """Return C{word} if it is a valid new password.
 
-    @raise ServiceError: 400.
+    @param field: the name of the request's field, for the error text.
+    @raise ServiceError: 400: the password is invalid.
     """
     if not SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD:
         raise invalid_field(
@@ -115,12 +119,18 @@ def check_password(word: str, field: str = "password") -> str:
 
 
 def new_id(random: Callable[[int], bytes]) -> str:
-    """Return the id of a new account: random, so that none comes twice, whatever was restored."""
+    """Return a random id for a new account, which does not repeat even if a database is restored.
+
+    @param random: returns that many unguessable bytes.
+    """
     return random(_ID_BYTES).hex()
 
 
 def one_time_password(random: Callable[[int], bytes]) -> str:
-    """Return a password that is shown once: about 98 bits, every letter equally likely."""
+    """Return a random password of about 98 bits, which is shown once.
+
+    @param random: returns that many unguessable bytes.
+    """
     letters: list[str] = []
     bound = 256 - 256 % len(_ALPHABET)
     while len(letters) < _ONE_TIME_LENGTH:

@@ -1,4 +1,4 @@
-"""C{/api/admin/users} and C{/api/me/password} (protocol-users)."""
+"""Routes C{/api/admin/users} and C{/api/me/password} (protocol-users)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class LoggedOutResponse(ResponseModel):
 
 
 def answer_when_busy(handler: Handler) -> Handler:
-    """Wrap a handler to answer 429 if a password was not checked."""
+    """Wrap a handler so that it answers 429 if too many password checks are waiting."""
 
     @wraps(handler)
     async def handle_call(call: OperationCall) -> object:
@@ -130,7 +130,7 @@ def answer_when_busy(handler: Handler) -> Handler:
 
 
 class AccountRoutes:
-    """Routes to manage accounts, and to change the caller's password."""
+    """Routes to manage accounts, and to change the caller's own password."""
 
     def __init__(
         self, accounts: AccountService, cookies: CookieSessionRegistry, passwords: PasswordChecker
@@ -175,17 +175,17 @@ class AccountRoutes:
         return EmptyPayload()
 
     async def reset_password(self, call: OperationCall) -> object:
-        """Give an account a one-time password."""
+        """Set a one-time password for an account."""
         once = await self._accounts.reset_password(call.path["name"], call.reauthorize)
         return OneTimePasswordResponse(one_time_password=once)
 
     async def log_out(self, call: OperationCall) -> object:
-        """End every session and stream of an account, and its tokens only on request."""
+        """End every session and stream of an account, and on request its tokens."""
         revoked, tokens = self._accounts.log_out(call.path["name"], call.body.tokens)
         return LoggedOutResponse(revoked=revoked, tokens=tokens)
 
     async def set_own_password(self, call: OperationCall) -> object:
-        """Change the caller's password; every other session of the caller ends."""
+        """Change the caller's password, and end every other session of the caller."""
         body: PasswordBody = call.body
         name = call.identity.username
         found = await self._passwords.check_password(name, body.current_password, call.address)
@@ -203,7 +203,7 @@ class AccountRoutes:
         return RawReply(content=PageKeyResponse(key=opened.key), headers={"Set-Cookie": cookie})
 
     def list_operations(self) -> list[Operation]:
-        """Return the routes for the table."""
+        """Return the routes for the operations table."""
         one = "/api/admin/users/{name}"
         return [
             _read_operation("/api/admin/users", self.list_accounts, "List all users",

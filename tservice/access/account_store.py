@@ -32,31 +32,34 @@ _TRUTHS = ("can_bypass_permissions", "enabled", "must_change_password")
 
 
 class AccountStore:
-    """Access to the table C{accounts}."""
+    """Access to the database table C{accounts}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def load(self) -> Sequence[UserAccount]:
-        """Return every account, the oldest first."""
+        """Return every account, oldest first."""
         sql = "SELECT * FROM accounts ORDER BY created_at, username"
         return self._database.read_records(_account_from_row, sql, named="accounts.username")
 
     def ids(self) -> dict[str, str]:
-        """Return the id of each name: of its account, or of the last one that was removed."""
+        """Return the account id of each user name, including names of removed accounts.
+
+        For a name that was used several times, the id is that of the latest account.
+        """
         return {row["username"]: row["id"] for row in self._database.query_rows(_IDS)}
 
     def save(self, account: UserAccount) -> None:
-        """Add or update an account; it is on disk when this returns.
+        """Insert or update an account; it is on disk when this returns.
 
-        @raise DiskFull: the disk does not accept it.
+        @raise DiskFull: the disk does not accept the write.
         """
         self._database.execute(_SAVE, asdict(account))
 
     def save_or_defer(self, account: UserAccount) -> None:
         """Update an existing account, deferring the write if the disk does not accept it.
 
-        @raise DiskFull: the write is deferred; until it succeeds, a restart undoes the change.
+        @raise DiskFull: the write is deferred.  A restart before it succeeds undoes the change.
         """
         try:
             self.save(account)
@@ -65,9 +68,9 @@ class AccountStore:
             raise
 
     def delete(self, username: str) -> None:
-        """Delete an account.
+        """Delete an account, deferring the write if the disk does not accept it.
 
-        @raise DiskFull: the write is deferred; until it succeeds, a restart restores the account.
+        @raise DiskFull: the write is deferred.  A restart before it succeeds restores the account.
         """
         try:
             self._database.execute(_DELETE, (username,))

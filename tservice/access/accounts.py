@@ -1,4 +1,4 @@
-"""Accounts of multi-user mode, and every change of them (protocol-users)."""
+"""Accounts of multi-user mode, and the operations that change them (protocol-users)."""
 
 from __future__ import annotations
 
@@ -39,18 +39,19 @@ from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.core.users.os_users import OsUsers
 
 Reauthorize = Callable[[], None]
-"""Callable that reauthorizes the caller of a change; raises the refusal."""
+"""Callable that checks the rights of a change's caller again; raises a refusal if they are lost."""
 
 
 @frozen(kw_only=True)
 class AccountsDependencies:
     """Services that the accounts depend on.
 
-    @ivar revoke: ends all access in an account's name: cookies, sockets, streams.
+    @ivar revoke: ends all access in the name of an account (cookies, sockets, streams), and returns
+        the number of ended sessions.
     @ivar forget: ends the tokens of an account.
-    @ivar tokens_of: returns how many live tokens an account has.
+    @ivar tokens_of: returns the number of live tokens of an account.
     @ivar os_users: checks the OS users that accounts name.
-    @ivar owns: returns whether sessions of an owner's name exist.
+    @ivar owns: returns whether sessions exist whose owner has that name.
     """
 
     clock: IReactorTime
@@ -66,7 +67,10 @@ class AccountsDependencies:
 
 @frozen(kw_only=True)
 class AccountChange:
-    """Changes by an admin; C{None} keeps a value, an empty C{os_user} removes it."""
+    """Changes to an account by an admin.
+
+    C{None} keeps a value.  An empty C{os_user} removes the OS user.
+    """
 
     role: AccountRole | None = None
     password: str | None = None
@@ -77,10 +81,11 @@ class AccountChange:
 
 @implementer(IAccounts)
 class AccountService:
-    """Registry of all accounts in memory; a change that grants a right is first written to disk.
+    """Registry of all accounts, held in memory.
 
-    A change that removes a right takes effect at once.  If the disk does not accept it, its write
-    is deferred, and the 422 says that the change is in effect.
+    A change that grants a right is written to disk before it takes effect.  A change that removes a
+    right takes effect at once.  If the disk does not accept it, the write is deferred, and the 422
+    says that the change is in effect.
     """
 
     def __init__(self, store: AccountStore, deps: AccountsDependencies) -> None:
@@ -92,9 +97,9 @@ class AccountService:
     # -- IAccounts
 
     async def check_password(self, username: str, password: str, place: str) -> Identity | None:
-        """See L{IAccounts}.
+        """See L{IAccounts.check_password}.
 
-        @raise Crowded: too many checks from this address are waiting.
+        @raise TooManyChecks: too many checks from this address are waiting.
         """
         account = self._accounts.get(username)
         if account is not None and self._was_right(account, password):
@@ -115,12 +120,14 @@ class AccountService:
         return account.make_identity() if account is not None and account.enabled else None
 
     def get_rights(self, username: str) -> AccountRights | None:
-        """Return the rights of an account, enabled or not."""
+        """Return the rights of an account, also of a disabled one; C{None} if there is no such
+        account.
+        """
         found = self._accounts.get(username)
         return None if found is None else found.get_rights()
 
     def id_of(self, username: str) -> str | None:
-        """Return the id of an account, or of the last one of that name that was removed."""
+        """Return the id of an account, or of the latest removed account of that name."""
         return self._ids.get(username)
 
     def get_seal(self, username: str) -> bytes | None:
@@ -132,15 +139,16 @@ class AccountService:
         return username in self._accounts
 
     def get_counted_name(self, username: str) -> str | None:
-        """Return the name for counting failures, also for an unknown name: a difference would
-        reveal which names exist.
+        """Return the name under which failed sign-ins are counted.
+
+        Unknown names are counted too, because a difference would reveal which names exist.
         """
         return username if USERNAME.fullmatch(username) else None
 
     # -- for admins
 
     def list_accounts(self) -> Sequence[UserAccount]:
-        """Return every account, the oldest first."""
+        """Return every account, oldest first."""
         return tuple(self._accounts.values())
 
     def get_account(self, username: str) -> UserAccount:
@@ -165,12 +173,14 @@ class AccountService:
     ) -> tuple[UserAccount, str | None]:
         """Create an account.
 
-        @param os_user: the OS user that its panes run as; empty or C{None}: the service's user.
-        @param again: as for L{change_account}.
-        @return: the account, and its one-time password if none was given.
-        @raise ServiceError: 400, 409 (the name is taken, or owns sessions), 422 (too many accounts,
-            or no OS user that panes can run as).
-        @raise Crowded: see L{FairPasswordHasher.hash_password}.
+        @param password: the password.  C{None} to generate a one-time password.
+        @param os_user: the OS user that the account's panes run as.  Empty or C{None} for the
+            service's user.
+        @param reauthorize: as for L{change_account}.
+        @return: the account, and its one-time password if one was generated.
+        @raise ServiceError: 400; 409: the name is taken, or owns sessions; 422: there are too many
+            accounts, or panes cannot run as the OS user.
+        @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         self._judge_new(username)
         await self._judge_os_user(os_user)
@@ -193,10 +203,11 @@ class AccountService:
         return account, once
 
     def create_first(self, username: str, password: str | None) -> str | None:
-        """Create the first admin at the first start; do nothing when accounts exist.
+        """Create the first admin at the first start; do nothing if accounts exist.
 
-        @return: the one-time password, if none was given.
-        @raise ServiceError: 400: no account can have this name or password.
+        @param password: the password.  C{None} to generate a one-time password.
+        @return: the one-time password, if one was generated.
+        @raise ServiceError: 400: the name or password is invalid.
         """
         if self._accounts:
             return None
@@ -222,11 +233,11 @@ class AccountService:
     ) -> UserAccount:
         """Change an account and end all access in its name.
 
-        @param again: reauthorizes the caller, after the wait for a hash and before the change; its
-            exceptions are passed on.
-        @raise ServiceError: 400, 404, 409 C{LAST_ADMIN}, 422 (no OS user that panes can run as, or
-            a full disk).
-        @raise Crowded: see L{FairPasswordHasher.hash_password}.
+        @param reauthorize: called after the wait for a hash and before the change.  It raises if
+            the caller has lost the right to the change.
+        @raise ServiceError: 400; 404; 409 C{LAST_ADMIN}; 422: panes cannot run as the OS user, or
+            the disk is full.
+        @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         self.get_account(username)
         await self._judge_os_user(wanted.os_user)
@@ -242,9 +253,10 @@ class AccountService:
         return self._save_account(after)
 
     def remove_account(self, username: str) -> None:
-        """Remove an account and its tokens, and end all access in its name; its sessions stay.
+        """Remove an account and its tokens, and end all access in its name; its sessions are kept.
 
-        @raise ServiceError: 404, 409 C{LAST_ADMIN}, 422: done, but not yet on disk.
+        @raise ServiceError: 404; 409 C{LAST_ADMIN}; 422: the account is removed, but not yet on
+            disk.
         """
         account = self.get_account(username)
         self._judge_last_admin(account, None)
@@ -256,11 +268,11 @@ class AccountService:
             self._end_access(username)
 
     async def reset_password(self, username: str, reauthorize: Reauthorize = lambda: None) -> str:
-        """Set a one-time password and return it.
+        """Set a one-time password for an account, and return the password.
 
-        @param again: as for L{change_account}.
-        @raise ServiceError: 404.
-        @raise Crowded: see L{FairPasswordHasher.hash_password}.
+        @param reauthorize: as for L{change_account}.
+        @raise ServiceError: 404: there is no such account.
+        @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         self.get_account(username)
         once = one_time_password(self._deps.random)
@@ -273,9 +285,10 @@ class AccountService:
     def log_out(self, username: str, tokens: bool = False) -> tuple[int, int]:
         """End all access in an account's name.
 
-        @param tokens: end its tokens too.  They belong to programs, and signing out keeps them.
-        @return: the number of ended cookies, and the number of remaining tokens.
-        @raise ServiceError: 404, 422: done, but not yet on disk.
+        @param tokens: true to end the account's tokens too.  Tokens belong to programs, so by
+            default they remain valid.
+        @return: the number of ended cookie sessions, and the number of remaining tokens.
+        @raise ServiceError: 404; 422: access has ended, but this is not yet on disk.
         """
         self.get_account(username)
         try:
@@ -299,9 +312,10 @@ class AccountService:
 
         @param current: the current password, already checked.  The new one must differ, since the
             current one may be a one-time password that an admin knows.
-        @param again: as for L{change_account}: an admin may have ended a thief's access.
-        @raise ServiceError: 400, or 404: the account was removed during the request.
-        @raise Crowded: see L{FairPasswordHasher.hash_password}.
+        @param reauthorize: as for L{change_account}, because an admin may have ended the caller's
+            access.
+        @raise ServiceError: 400; 404: the account was removed during the request.
+        @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         check_password(new, "newPassword")
         if new == current:
@@ -353,7 +367,7 @@ class AccountService:
         return account
 
     def _apply_revocation(self, account: UserAccount) -> UserAccount:
-        """Apply a change that removes a right, even if the disk does not accept it."""
+        """Apply a change that removes a right; if the disk does not accept it, defer the write."""
         self._accounts[account.username] = account
         try:
             with report_unsaved_change():

@@ -40,8 +40,7 @@ OPEN_SERVICE = "Unauthorized: this service has no password; send no Authorizatio
 
 @implementer(IAuthenticator)
 class OpenAccessAuthenticator:
-    """Authenticator of single-user mode without a password: every caller who reaches the port is
-    the user.
+    """Authenticator of single-user mode without a password, which accepts every caller.
 
     Tokens are checked before.  A request with any other credentials is refused: a client with a
     revoked or mistyped credential must not be served as the admin.
@@ -61,8 +60,9 @@ class OpenAccessAuthenticator:
 
 @implementer(IAuthenticator)
 class CookieAuthenticator:
-    """Authenticator for live cookie sessions; an unknown cookie is not a failure, since it may be
-    old.
+    """Authenticator for cookies of live sessions.
+
+    An unknown cookie does not count as a failure, because it may belong to an expired session.
     """
 
     def __init__(self, cookies: CookieSessionRegistry, accounts: IAccounts) -> None:
@@ -129,8 +129,9 @@ class BasicAuthenticator:
         )
 
     def _find_credentials(self, visit: AuthenticationRequest) -> tuple[str, str] | None:
-        """Return the name and password of a request, unless a link of another site put them
-        there.
+        """Return the user name and password of a request.
+
+        @return: C{None} if there are none, or if a link of another site supplied them.
         """
         shown = None if visit.led else parse_basic(visit.header("authorization") or "")
         if shown is None or may_admit_page(self._cookies, visit, shown[0]):
@@ -144,9 +145,11 @@ class BasicAuthenticator:
 def may_admit_page(
     cookies: CookieSessionRegistry, visit: AuthenticationRequest, username: str
 ) -> bool:
-    """Return whether a password that a browser sends by itself may admit its page as C{username}.
-    It may not while the page has the key of another user's live session, because a browser keeps
-    the password of any link.
+    """Return whether a password that the browser sends automatically may admit a page as
+    C{username}.
+
+    A browser keeps the user name and password of any link.  Therefore the page is not admitted
+    while it has the key of another user's live session.
     """
     owner = None if visit.key is None else cookies.find_key_owner(visit.key)
     return owner is None or owner == username
@@ -155,14 +158,16 @@ def may_admit_page(
 def _current_identity(
     cookies: CookieSessionRegistry, accounts: IAccounts, identity: Identity
 ) -> Identity | None:
-    """Return the account's current identity while the session of C{identity} is live."""
+    """Return the account's current identity; C{None} if the session of C{identity} has ended."""
     session = identity.auth_session
     alive = session is not None and cookies.is_live(session)
     return accounts.find_identity(identity.username) if alive else None
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:
-    """Return the user name and password of an C{Authorization: Basic} header, if it is one."""
+    """Return the user name and password of an C{Authorization: Basic} header; C{None} for
+    others.
+    """
     scheme, _, value = header.partition(" ")
     if scheme.lower() != "basic":
         return None
@@ -176,8 +181,9 @@ def parse_basic(header: str) -> tuple[str, str] | None:
 
 @implementer(IAuthenticator)
 class HookAuthenticator:
-    """Authenticator for the secret of the instance or of an OS user in a header; for hooks of this
-    machine only.
+    """Authenticator for hooks of this machine, which send a secret in a header.
+
+    The secret is that of the service or of an OS user.
     """
 
     def __init__(self, secret: str) -> None:
@@ -199,10 +205,10 @@ class HookAuthenticator:
 
 @implementer(IAuthenticator)
 class ContainerAuthenticator:
-    """Authenticator for a container's secret in the header of hooks."""
+    """Authenticator for hooks of containers, which send the container's secret in a header."""
 
     def __init__(self, secret: str) -> None:
-        """@param secret: the secret of the instance, from which those of containers are derived."""
+        """@param secret: the secret of the service, from which those of containers are derived."""
         self._secret = secret
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:

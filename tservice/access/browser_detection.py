@@ -1,4 +1,4 @@
-"""Detection of browsers, when a cookie is issued and when it is presented."""
+"""Detection of browsers, both when a cookie is issued and when it is presented."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ _BROWSER_HEADERS = (
     "sec-fetch-site",
     "upgrade-insecure-requests",
 )
-"""Headers of which each browser sends several; over plain HTTP no browser sends all."""
+"""Headers by which a browser is recognized.
+
+Each browser sends several of them, but over plain HTTP none sends all.
+"""
 
 
 def is_from_browser(visit: AuthenticationRequest) -> bool:
-    """Return whether a browser may have sent the request; true in doubt.
+    """Return whether a browser may have sent the request; true in cases of doubt.
 
-    No page can make its browser omit all of these headers, so no page obtains a program's cookie.
+    No page can make its browser omit all of these headers, so no page obtains a cookie that needs
+    no page key.
     """
     if visit.key is not None or any(visit.header(name) is not None for name in _BROWSER_HEADERS):
         return True
@@ -29,10 +33,9 @@ def is_from_browser(visit: AuthenticationRequest) -> bool:
 
 
 def is_from_page(visit: AuthenticationRequest) -> bool:
-    """Return whether a page's browser sent the request with a cookie.
+    """Return whether a browser sent the request with a cookie for a page.
 
-    Programs with a cookie may send C{WebOrigin} too, as WebSocket libraries do by default.  A page
-    can
+    Programs with a cookie may send C{Origin} too, as WebSocket libraries do by default.  A page can
     choose C{Accept-Language}, but cannot omit it.
     """
     theirs = ("accept-language", "sec-fetch-site")

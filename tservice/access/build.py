@@ -61,16 +61,19 @@ class OpenConnections(Protocol):
     """Open connections of callers: sockets, event streams, long polls."""
 
     def drop_connections(self, whose: Whose) -> None:
-        """End the connections of callers whose right to them has ended."""
+        """End the connections of callers whose access was revoked.
+
+        @param whose: returns whether a caller is affected.
+        """
 
 
 class CredentialRegistry:
-    """Cookies, tokens, capabilities and codes.
+    """Registry of all credentials: cookies, tokens, capabilities and sign-in codes.
 
-    @ivar accounts: the accounts; C{None} if no sign-in is required.
+    @ivar accounts: the accounts.  C{None} if no sign-in is required.
     @ivar codes: sign-in codes of the tunnel.
-    @ivar known: addresses that users signed in from.
-    @ivar passwords: checks passwords; C{None} if no sign-in is required.
+    @ivar known: addresses from which users signed in.
+    @ivar passwords: checks passwords.  C{None} if no sign-in is required.
     """
 
     _log = Logger()
@@ -78,7 +81,7 @@ class CredentialRegistry:
     def __init__(
         self, ground: Runtime, audit: AuditLog, open_connections: Sequence[OpenConnections]
     ) -> None:
-        """@param open_ones: connections that end with the right to them."""
+        """@param open_connections: connections to end when their caller's access is revoked."""
         self._open, self._audit = open_connections, audit
         self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
         self.codes: LateBinding[QrLogin] = LateBinding("signing in by code")
@@ -104,21 +107,19 @@ class CredentialRegistry:
         )
 
     def check_passwords(self, ground: Runtime, accounts: IAccounts) -> PasswordChecker:
-        """Check the passwords of C{accounts} from now on."""
+        """Return the checker for the passwords of C{accounts}, which is used from now on."""
         checker = PasswordChecker(accounts, self.failures, self.known, ground.reactor)
         self.passwords = checker
         return checker
 
     def end_outdated_sessions(self) -> None:
-        """End sessions that were opened under another password, if it was changed while the service
-        was stopped.
-        """
+        """End sessions whose user's password was changed while the service was stopped."""
         self.cookies.revoke_sessions(
             lambda session: session.seal != self._seal_of(session.username)
         )
 
     def revoke_access(self, username: str) -> int:
-        """End all access in an account's name, and every credential that could regain it.
+        """End all access in an account's name, and every credential that could regain access.
 
         @return: the number of ended sessions.
         """
@@ -135,7 +136,7 @@ class CredentialRegistry:
         self._drop_connections(lambda identity: identity.parent == session)
 
     def close(self) -> None:
-        """Stop the expiry timers, and refuse passwords that wait to be checked."""
+        """Stop the expiry timers, and refuse waiting password checks."""
         if self.passwords is not None:
             self.passwords.close()
         self.codes().close()
@@ -155,7 +156,7 @@ class CredentialRegistry:
         return None if accounts is None else accounts.get_seal(username)
 
     def _record_lockout(self, lockout: LockoutEvent) -> None:
-        """Log one line and one audit entry; the counter is elsewhere."""
+        """Log a lockout, and add an audit entry; the metric is counted elsewhere."""
         detail = {
             "bucket": lockout.bucket.value,
             "kind": lockout.kind,
@@ -192,7 +193,7 @@ class CredentialRegistry:
 class AccessControl:
     """Assembled authentication and authorization.
 
-    @ivar accounts: C{None} if no sign-in is required.
+    @ivar accounts: the accounts.  C{None} if no sign-in is required.
     @ivar capabilities: capability tokens in paths.
     @ivar failures: counts wrong passwords, secrets and codes.
     """
@@ -215,9 +216,10 @@ def build_access(
 ) -> FeatureRegistration[AccessControl]:
     """Build passwords, accounts, cookies, tokens, the hook secret, and the gate that uses them.
 
-    @param open_ones: connections that end with the right to them.
-    @raise StartError: a secret's file is not one of the service's, or accessible to others; or the
-        first admin cannot be created.
+    @param open_connections: connections to end when their caller's access is revoked.
+    @param sse_clients: returns the number of clients of the event stream.
+    @raise StartError: the file of a secret does not belong to the service's user or is accessible
+        to others, or the first admin cannot be created.
     """
     config = ground.config
     secret = hook_secret.load_hook_secret(config.data_dir, ground.random)
@@ -273,7 +275,9 @@ def _lockout_metric(failures: FailureCounter) -> MetricSource:
 def _build_agent_tokens(
     ground: Runtime, known: CredentialRegistry, accounts: IAccounts | None, sessions: SessionService
 ) -> AgentTokens:
-    """Return tokens for the agents of sessions that start from now on."""
+    """Return the registry of agent tokens, which issues tokens to sessions that start from
+    now on.
+    """
     alone = Identity(username=ground.config.username, admin=True)
     agents = AgentTokens(
         clock=ground.reactor,
@@ -292,9 +296,9 @@ def _build_agent_tokens(
 def _build_accounts(
     ground: Runtime, secret: str, sessions: SessionService, known: CredentialRegistry
 ) -> tuple[IAccounts | None, list[Operation]]:
-    """Return the accounts, C{None} if no password is required, and their routes.
+    """Return the accounts and their routes; the accounts are C{None} if no password is required.
 
-    @param secret: the secret of this instance.
+    @param secret: the secret of this data folder.
     """
     config = ground.config
     if not config.multiuser:
@@ -343,7 +347,11 @@ def _list_authenticators(
     accounts: IAccounts | None,
     passwords: PasswordChecker | None,
 ) -> list[IAuthenticator]:
-    """Return the authenticators in their order: explicit credentials before ambient ones."""
+    """Return the authenticators in the order in which they are tried.
+
+    Credentials that the client chose to send are tried before those that browsers send by
+    themselves.
+    """
     if accounts is None or passwords is None:
         everybody = Identity(username=username, admin=True)
 
@@ -359,7 +367,7 @@ def _list_authenticators(
 
 
 def find_session_owner(sessions: SessionService, session_id: str) -> str | None:
-    """Return the owner of a session; C{None} also for an unknown session."""
+    """Return the owner of a session; C{None} if the session has no owner or is unknown."""
     try:
         return sessions.get_owner(session_id)
     except ServiceError:
@@ -372,7 +380,10 @@ def build_removed_accounts(
     accounts: IAccounts | None,
     forgets: Sequence[Callable[[AccountExists], object]],
 ) -> FeatureRegistration[None]:
-    """Build the cleanup after removed accounts; does nothing in single-user mode."""
+    """Build the cleanup of removed accounts' data; it does nothing in single-user mode.
+
+    @param forgets: functions of the features that delete the data of accounts that do not exist.
+    """
     if accounts is None or not ground.config.multiuser:
         return FeatureRegistration(name="departures", service=None)
     departures = RemovedAccountCleanup(ground.hub, accounts.account_exists, forgets)

@@ -1,9 +1,9 @@
-"""Capability tokens in a path, each of which opens one resource in a user's name
+"""Capability tokens in a path, each of which gives access to one resource in a user's name
 (protocol-capabilities).
 
-They are for web tabs, whose frames cannot send headers, and for children of a session that get no
-cookie.  A token has 192 random bits and only its hash is kept, in memory.  It is therefore invalid
-after a restart, and a memory dump of a crash does not reveal it.
+They are for web tabs, whose frames cannot send headers, and for child processes of a session that
+get no cookie.  A token has 192 random bits and only its hash is kept, in memory.  It is therefore
+invalid after a restart, and a memory dump of a crash does not reveal it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from twisted.internet.interfaces import IReactorTime
 
 BYTES = 24
 MOST = 200
-"""Limit on the number of tokens (protocol-capabilities)."""
+"""Maximum number of tokens (protocol-capabilities)."""
 
 TTL_SECONDS = 12 * 60 * 60.0
-"""Lifetime of a token after its last use (protocol-capabilities)."""
+"""Default lifetime of a token in seconds after its last use (protocol-capabilities)."""
 
 
 @frozen(kw_only=True)
 class CapabilityGrant:
-    """Resource that a token opens.
+    """Access that a capability token gives.
 
-    @ivar kind: the kind of resource, for example C{webview}; a token of one kind opens no other.
+    @ivar kind: the kind of resource, for example C{webview}; the token is valid for this kind only.
     @ivar subject: the id of the resource.
-    @ivar username: the user who made the token, in whose name it opens the resource.
-    @ivar auth_session: the sign-in session that made it, if any: the token ends with it.
-    @ivar expires_at: in the clock's seconds.
-    @ivar lasts: seconds from each use.
+    @ivar username: the user who created the token, in whose name the resource is accessed.
+    @ivar auth_session: the sign-in session that created the token; the token ends with it.  C{None}
+        if the creator had no such session.
+    @ivar expires_at: time of expiry in the clock's seconds.
+    @ivar lasts: lifetime in seconds, which begins again at each use.
     """
 
     kind: str
@@ -47,8 +48,8 @@ class CapabilityGrant:
 class CapabilityRegistry:
     """Registry of all capability tokens.
 
-    At L{MOST}, the least recently used token of the user with most tokens is removed: a user cannot
-    displace the tokens of users with fewer.
+    If there are L{MOST} tokens, the least recently used token of the user with most tokens is
+    removed.  So a user cannot displace the tokens of users with fewer.
     """
 
     def __init__(self, clock: IReactorTime, random: Callable[[int], bytes]) -> None:
@@ -65,7 +66,10 @@ class CapabilityRegistry:
         auth_session: str | None = None,
         lasts: float = TTL_SECONDS,
     ) -> str:
-        """Return a new token: 32 characters that need no escaping in a path."""
+        """Create a token, and return it as 32 characters that need no escaping in a path.
+
+        @param kind: see L{CapabilityGrant}, as for the other parameters.
+        """
         self._forget_expired()
         if len(self._known) >= MOST:
             self._make_room()
@@ -83,9 +87,10 @@ class CapabilityRegistry:
     def find_grant(
         self, kind: str, token: str, username: str | None = None
     ) -> CapabilityGrant | None:
-        """Return the capability of a token, and restart its lifetime.
+        """Return the access that a token gives, and restart the token's lifetime.
 
-        @param username: the caller, if known: another user's token is then invalid.
+        @param username: the caller, if known; another user's token is then invalid.
+        @return: C{None} for an invalid token.
         """
         key = _hash_token(token)
         found = self._known.get(key)
@@ -103,11 +108,11 @@ class CapabilityRegistry:
     def register_connection(
         self, found: CapabilityGrant, cut: Callable[[], object]
     ) -> Callable[[], None]:
-        """Register an open connection of a token: C{cut} ends it when the token is revoked.
+        """Register an open connection of a token; C{cut} is called when the token is revoked.
 
         Expiry of the token ends no connection, because the connection is in use.
 
-        @return: a function to call when the connection has ended; may be called twice.
+        @return: a function to call when the connection has ended; it may be called twice.
         """
         key = object()
         self._open[key] = (found, cut)
@@ -118,9 +123,9 @@ class CapabilityRegistry:
         return forget_connection
 
     def revoke_tokens(self, which: Callable[[CapabilityGrant], bool]) -> int:
-        """Revoke tokens at once, and end their open connections.
+        """Revoke the tokens for which C{which} returns true, and end their open connections.
 
-        @return: the number of tokens.
+        @return: the number of revoked tokens.
         """
         ended = self._remove_grants(which)
         for found, cut in tuple(self._open.values()):
@@ -145,5 +150,8 @@ class CapabilityRegistry:
 
 
 def _hash_token(word: str) -> bytes:
-    """Return the hash of a token: it is random and long, so one round of a fast hash is enough."""
+    """Return the hash of a token.
+
+    A token is random and long, so one round of a fast hash is enough.
+    """
     return hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()

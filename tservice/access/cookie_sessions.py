@@ -1,6 +1,6 @@
-"""Cookie sessions: opened by a sign-in, extended by every request, ended by time or on demand.
+"""Cookie sessions, which a sign-in opens and every request extends, until they expire or are ended.
 
-All of them are held in memory (at most L{MAX_SESSIONS}) and written to the store.
+They are held in memory (at most L{MAX_SESSIONS}) and written to the store.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ from tservice.core.disk_errors import DiskFull, report_unsaved_change
 from tservice.core.timers import cancel_call
 
 SLACK_SECONDS = 300
-"""Time by which a session's expiry on disk may exceed the real one.
+"""Maximum difference in seconds between a session's expiry and the value on disk.
 
 A request therefore causes a write only when it has moved the expiry by this much.
 """
 
 LOOK_SECONDS = 60.0
-"""Longest interval between checks for expired sessions, whose open streams end with them."""
+"""Maximum interval in seconds between checks for expired sessions, whose open streams are then
+ended.
+"""
 
 Random = Callable[[int], bytes]
 
@@ -55,10 +57,10 @@ class CookieSessionRegistry:
         seal_of: Callable[[str], bytes | None] = lambda username: b"",
     ) -> None:
         """@param random: returns that many unguessable bytes.
-        @param revoked: called with the ids of sessions that have ended, also by time, so that their
-            open streams can end as well.
+        @param revoked: called with the ids of ended or expired sessions, so that their open streams
+            can be ended.
         @param opened: called with each new session.
-        @param seal_of: returns the seal of a user's current password.
+        @param seal_of: returns a value that identifies a user's current password.
         """
         self._opened, self._seal_of = opened, seal_of
         self._store, self._clock, self._random, self._revoked = store, clock, random, revoked
@@ -74,7 +76,8 @@ class CookieSessionRegistry:
     ) -> OpenedSession:
         """Open a session for a user who signs in.
 
-        @param keyed: true if the cookie needs a page key; only a program's does not.
+        @param method: the way of signing in: C{login}, C{basic} or C{qr}.
+        @param keyed: true if the cookie is valid only with a page key, as for browsers.
         """
         self._forget_expired()
         self._make_room()
@@ -106,9 +109,9 @@ class CookieSessionRegistry:
     def find_or_open(
         self, username: str, address: str, user_agent: str, keyed: bool = False
     ) -> OpenedSession:
-        """Return the session of a caller that signs in with every request; open it at the first.
+        """Return the session of a caller that signs in with every request; open one at the first.
 
-        A program that keeps no cookies has one session this way, not one for each request
+        A program that keeps no cookies thus has one session, not one for each request
         (protocol-cookies).
 
         @param keyed: as for L{open_session}; the key is not sent to the caller.
@@ -127,7 +130,7 @@ class CookieSessionRegistry:
         return evolve(opened, key=None)
 
     def find_session(self, token: str) -> CookieSession | None:
-        """Return the live session of a cookie."""
+        """Return the live session of a cookie; C{None} if there is none."""
         session = self._sessions.get(hash_cookie(token))
         if session is not None and session.expires_at <= now_ms(self._clock):
             self._forget_expired()
@@ -135,14 +138,15 @@ class CookieSessionRegistry:
         return session
 
     def find_presented(self, visit: AuthenticationRequest) -> list[tuple[str, CookieSession]]:
-        """Return the live sessions whose cookies a request contains, valid for it or not, with
-        their cookies.
+        """Return pairs of a cookie and its live session, for all cookies in a request.
+
+        The session is included even if the cookie needs a page key that the request lacks.
         """
         found = [(token, self.find_session(token)) for token in visit.cookies(COOKIE)]
         return [(token, session) for token, session in found if session is not None]
 
     def find_key_owner(self, key: str) -> str | None:
-        """Return the user whose live session a page key belongs to, regardless of the cookie."""
+        """Return the user to whose live session a page key belongs, whatever cookie is sent."""
         hashed, now = hash_cookie(key), now_ms(self._clock)
         for session in self._sessions.values():
             if session.key_hash is not None and compare_digest(session.key_hash, hashed):
@@ -150,24 +154,24 @@ class CookieSessionRegistry:
         return None
 
     def seconds_left(self, session: CookieSession) -> int:
-        """Return the seconds until a session ends without a further request."""
+        """Return the seconds until a session expires if no further request arrives."""
         return (session.expires_at - now_ms(self._clock)) // 1000
 
     def is_live(self, session_id: str) -> bool:
-        """Return whether a session is still signed in, without extending it."""
+        """Return whether a session has neither ended nor expired, without extending it."""
         found = self._hashes.get(session_id)
         return found is not None and self._sessions[found].expires_at > now_ms(self._clock)
 
     def list_sessions(self) -> Sequence[CookieSession]:
-        """Return every live session, the oldest first."""
+        """Return every live session, oldest first."""
         self._forget_expired()
         return self._list_live()
 
     def revoke_sessions(self, which: Callable[[CookieSession], bool] = lambda session: True) -> int:
-        """End sessions at once.
+        """End the sessions for which C{which} returns true.
 
-        @return: the number of sessions.
-        @raise ServiceError: 422: they have ended, but this is not yet on disk.
+        @return: the number of ended sessions.
+        @raise ServiceError: 422: the sessions have ended, but this is not yet on disk.
         """
         self._forget_expired()
         ended = [session for session in self._list_live() if which(session)]
@@ -179,12 +183,12 @@ class CookieSessionRegistry:
         return sorted(self._sessions.values(), key=lambda s: (s.created_at, s.id))
 
     def close(self) -> None:
-        """Cancel the timer."""
+        """Cancel the expiry timer."""
         cancel_call(self._timer)
         self._timer = None
 
     def _schedule_expiry(self) -> None:
-        """Schedule the check for the first session that may expire."""
+        """Schedule a check for the time when the next session may expire."""
         if self._timer is None and self._sessions:
             soonest = min(session.expires_at for session in self._sessions.values())
             wait = seconds_until(self._clock, soonest, LOOK_SECONDS)
@@ -196,8 +200,9 @@ class CookieSessionRegistry:
         self._schedule_expiry()
 
     def _make_room(self) -> None:
-        """End the oldest session of the user with most sessions: no user can displace the
-        others.
+        """End the oldest session of the user with most sessions.
+
+        So no user can displace the sessions of others.
         """
         while len(self._sessions) >= MAX_SESSIONS:
             live = self._list_live()
@@ -206,7 +211,7 @@ class CookieSessionRegistry:
                 self._end_sessions([next(session for session in live if session.username == most)])
 
     def extend_session(self, session: CookieSession) -> CookieSession:
-        """Return a live session with its longest possible lifetime."""
+        """Restart a session's lifetime as a request does, and return the updated session."""
         end = now_ms(self._clock) + TTL_SECONDS * 1000
         later = evolve(session, expires_at=min(end, _last_moment(session)))
         if later.expires_at > self._kept_until[session.id]:
@@ -241,5 +246,5 @@ class CookieSessionRegistry:
 
 
 def _last_moment(session: CookieSession) -> int:
-    """Return the latest end of a session, in Unix milliseconds."""
+    """Return the time after which a session cannot be extended, in Unix milliseconds."""
     return session.created_at + LIFETIME_SECONDS * 1000

@@ -29,7 +29,7 @@ _DELETE = "DELETE FROM auth_sessions WHERE id = ?"
 
 @implementer(ICookieStore)
 class MemoryCookieStore:
-    """Store for the lifetime of the process."""
+    """Store that keeps cookie sessions until the process ends."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, CookieSession] = {}
@@ -47,7 +47,7 @@ class MemoryCookieStore:
 
 @implementer(ICookieStore)
 class DatabaseCookieStore:
-    """Store in the table C{auth_sessions}."""
+    """Store that keeps cookie sessions in the table C{auth_sessions}."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

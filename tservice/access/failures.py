@@ -1,8 +1,8 @@
 """Counting of wrong passwords, secrets and codes (protocol-auth, protocol-failures).
 
-A secret or token is too long to guess, so a correct one passes regardless of the counts.  A
-password is not: over a cap it is only checked at limited times, and otherwise refused without a
-check.
+A secret or token is too long to guess, so a correct one is accepted regardless of the counts.  A
+password is not.  Once a limit is reached, passwords are checked only at intervals, and otherwise
+refused without a check.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ from zope.interface import implementer
 from tservice.core.authentication import FailureBucket, IFailureCounter
 
 CAP = 10
-"""Failures of an address, and of a user name, in a window."""
+"""Maximum number of failures in a window, for one address and for one user name."""
 
 NETWORK_CAP = 60
-"""Failures of a network that one customer of a provider may have (protocol-failures)."""
+"""Maximum number of failures in a window for a network of one customer of a provider
+(protocol-failures).
+"""
 
 WINDOW_SECONDS = 15 * 60
 MAX_COUNTED = 10_000
-"""Limit on the addresses, names and networks, each, that are counted; the oldest window is dropped
-first.
+"""Maximum number of addresses, of names and of networks that are counted.
+
+Beyond that the oldest window is dropped.
 """
 
 LOOK_SECONDS = 5.0
-"""Interval in seconds in which one password is checked over a cap."""
+"""Interval in seconds between password checks for unknown clients once a limit is reached."""
 
 TURN_SECONDS = 1.0
-"""Interval in seconds between checks of passwords from a known address over a cap."""
+"""Interval in seconds between password checks for a known address once a limit is reached."""
 
 MAX_TURNS = 8
-"""Limit on the requests of a known address that wait; a further one is refused."""
+"""Maximum number of waiting requests of a known address; a further one is refused."""
 
 _CAPS = {"address": CAP, "username": CAP, "network": NETWORK_CAP}
 _Key = tuple[FailureBucket, str, str]
@@ -44,10 +47,11 @@ Heard = Callable[[str, str, str | None, bool], None]
 
 @define(eq=False)
 class _FailureWindow:
-    """Failures of one key.
+    """Failures of one address, network or user name.
 
-    @ivar reserved: passwords that are being checked; each counts until it proves right.
-    @ivar next_look: time of the next check of an unknown client's password, once the cap is
+    @ivar reserved: number of passwords that are being checked.  Each counts as a failure until it
+        proves right.
+    @ivar next_look: time of the next password check for an unknown client, once the limit is
         reached.
     """
 
@@ -59,17 +63,17 @@ class _FailureWindow:
 
     @property
     def is_empty(self) -> bool:
-        """True if it has not begun: a correct password adds nothing."""
+        """True if the window holds no failure, because correct passwords are not counted."""
         return not self.count + self.reserved
 
     @property
     def is_full(self) -> bool:
-        """True if its cap is reached."""
+        """True if the failure limit is reached."""
         return self.count + self.reserved >= _CAPS[self.key[1]]
 
 
 class TooManySignIns(Exception):
-    """Error: the password was not checked.
+    """Error of a password that was not checked, because of earlier failures or waiting checks.
 
     @ivar seconds: seconds after which to retry.
     """
@@ -81,7 +85,7 @@ class TooManySignIns(Exception):
 
 @frozen(kw_only=True)
 class LockoutEvent:
-    """Cap that was just reached.
+    """Failure limit that was just reached.
 
     @ivar kind: C{address}, C{network_of_address} or C{username}.
     @ivar value: the address, network or name that was counted.
@@ -96,7 +100,7 @@ class LockoutEvent:
 
 @frozen(kw_only=True)
 class PasswordReservation:
-    """Permission to check a password.
+    """Permission to check one password.
 
     @ivar wait: seconds to wait before the check.
     """
@@ -109,17 +113,17 @@ class PasswordReservation:
 
 @implementer(IFailureCounter)
 class FailureCounter:
-    """Counter of failures; a window of L{WINDOW_SECONDS} begins with the first failure and has a
-    cap.
+    """Counter of failures in windows of L{WINDOW_SECONDS}.
 
-    Failures over the cap are not counted, so an attacker cannot keep a window open.
+    A window begins with the first failure and has a limit.  Failures over the limit are not
+    counted, so an attacker cannot keep a window open.
 
-    @ivar lockouts: how often a cap was reached, by bucket and kind.
+    @ivar lockouts: number of times that a limit was reached, by bucket and kind.
     """
 
     def __init__(self, clock: IReactorTime, on_failure: Heard = lambda *failure: None) -> None:
-        """@param heard: called with each failure: its bucket, address, user name, and true if it
-        was over the cap.
+        """@param on_failure: called for each failure with its bucket, address, user name, and true
+        if it was over the limit.
         """
         self._clock, self._heard = clock, on_failure
         self._windows: dict[str, dict[_Key, _FailureWindow]] = {kind: {} for kind in _CAPS}
@@ -128,18 +132,19 @@ class FailureCounter:
         self.lockouts: dict[tuple[str, ...], float] = {}
 
     def when_locked(self, observer: Callable[[LockoutEvent], object]) -> None:
-        """Call C{observer} each time that a cap is reached."""
+        """Call C{observer} each time that a failure limit is reached."""
         self._lockout_observers.append(observer)
 
     def reserve_check(
         self, address: str, username: str | None, *, knows_address: bool, knows_name: bool
     ) -> PasswordReservation:
-        """Count a password as wrong before it is checked, so that concurrent requests cannot evade
-        the cap.
+        """Count a password as wrong before it is checked.
+
+        Otherwise concurrent requests could evade the limit.
 
         @param knows_address: true if a user recently signed in from the address.
-        @param knows_name: true if C{username} recently did.
-        @raise TooManySignIns: it must not be checked now.
+        @param knows_name: true if C{username} recently signed in from the address.
+        @raise TooManySignIns: the password must not be checked now.
         """
         now, keys = self._clock.seconds(), _window_keys(FailureBucket.BASIC, address, username)
         kept = {"username": knows_name, "address": knows_address, "network": knows_address}
@@ -164,12 +169,14 @@ class FailureCounter:
         )
 
     def release_check(self, look: PasswordReservation) -> None:
-        """Undo the count: the password was right, or was not checked."""
+        """Take back the failure that L{reserve_check} counted: the password was right or not
+        checked.
+        """
         for window in look.windows:
             window.reserved -= 1
 
     def confirm_failure(self, look: PasswordReservation) -> None:
-        """Confirm the count: the password was wrong."""
+        """Keep the failure that L{reserve_check} counted, because the password was wrong."""
         self.release_check(look)
         place = counted_address(look.address)
         self._heard(FailureBucket.BASIC.value, place, look.username, not look.windows)
@@ -199,7 +206,7 @@ class FailureCounter:
     def record_failure(self, bucket: FailureBucket, address: str, username: str | None) -> float:
         """Count one failure.
 
-        @return: 0 up to the cap, beyond it the seconds until the window ends.
+        @return: 0 up to the limit, beyond it the seconds until the window ends.
         """
         wait = self.get_block_seconds(bucket, address, username)
         place = counted_address(address)
@@ -211,7 +218,7 @@ class FailureCounter:
         return wait
 
     def get_block_seconds(self, bucket: FailureBucket, address: str, username: str | None) -> float:
-        """Return the same as L{record_failure} without counting a failure."""
+        """Return the seconds that L{record_failure} would return, without counting a failure."""
         return max(self._seconds_left(key) for key in _window_keys(bucket, address, username))
 
     def _seconds_left(self, key: _Key) -> float:
@@ -242,7 +249,7 @@ def _window_keys(bucket: FailureBucket, address: str, username: str | None) -> l
 
 
 def counted_address(address: str) -> str:
-    """Return the unit for counting: an IPv4 address, or the /64 that an IPv6 host owns."""
+    """Return the address as it is counted: an IPv4 address, or the /64 network of an IPv6 host."""
     try:
         found = ip_address(address)
     except ValueError:
@@ -253,7 +260,9 @@ def counted_address(address: str) -> str:
 
 
 def network_of_address(address: str) -> str | None:
-    """Return the /24 or /48 around an address; C{None} for this machine's addresses."""
+    """Return the /24 (IPv4) or /48 (IPv6) network of an address; C{None} for this machine's
+    addresses.
+    """
     try:
         found = ip_address(address)
     except ValueError:

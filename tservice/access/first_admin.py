@@ -1,4 +1,4 @@
-"""Steps of a start of a multi-user service that concern its accounts (protocol-startup)."""
+"""Creation of the first admin, and checks of the accounts, at the start (protocol-startup)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def make_first_admin(
 ) -> None:
     """Create the first admin if there is no account yet.
 
-    If no password is configured, a one-time password is printed as one line on stdout.  It is not
-    logged, because logs are kept and read by others.
+    If no password is configured, a one-time password is printed as one line on stdout.  The
+    password is not logged, because logs are kept and read by others.
 
-    @param out: C{None}: the process's stdout, which C{twistd} replaces by its log.
-    @raise StartError: an account cannot have the name or the password, or the line would not be
-        visible.
+    @param out: the stream for that line.  C{None} for the process's stdout, which C{twistd}
+        replaces by its log.
+    @raise StartError: the name or the password is invalid, or the line would not be visible.
     """
     if accounts.list_accounts():
         return
@@ -43,7 +43,9 @@ def make_first_admin(
 
 
 def tell_shared_user(accounts: AccountService) -> None:
-    """Log what accounts that name no OS user are to each other, where there are several."""
+    """Log a warning if several accounts have no OS user, because they can access each
+    other's data.
+    """
     shared = sum(account.os_user is None for account in accounts.list_accounts())
     if shared > 1:
         _log.warn(
@@ -55,7 +57,7 @@ def tell_shared_user(accounts: AccountService) -> None:
 
 
 def _is_null(out: TextIO) -> bool:
-    """Return whether output is lost, as on a daemon's stdout."""
+    """Return whether the stream is the null device, as a daemon's stdout is."""
     try:
         return os.path.samestat(os.fstat(out.fileno()), os.stat(os.devnull))
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
 """Slow password hashes, computed in a thread pool in a fair order.
 
 Each hash costs tens of milliseconds and tens of megabytes, and any caller can cause one by trying a
-password.  Therefore few run at a time, callers alternate, and each caller may only have a few
-waiting.  A flood from one address delays others by one hash per turn, not by its length.
+password.  Therefore few run at a time, callers are served in turn, and each caller may only have a
+few waiting.  A flood from one address delays others by one hash per turn, not by its length.
 """
 
 from __future__ import annotations
@@ -26,28 +26,33 @@ from tservice.core.workers.worker_pool import SIZE, IThreads
 MEMORY_KIB = 19 * 1024
 PASSES = 2
 LANES = 1
-"""Parallelism of argon2id, as recommended by the OWASP password storage cheat sheet."""
+"""Parallelism of argon2id, as the OWASP password storage cheat sheet recommends."""
 
 MAX_WAITING = 8
-"""Limit on the waiting checks of one address; a further one is refused."""
+"""Maximum number of waiting checks of one address; a further one is refused."""
 
 MAX_AROUND = 64
-"""Limit on the waiting checks of one network: the owner of a /48 has unlimited addresses."""
+"""Maximum number of waiting checks of one network.
+
+The owner of an IPv6 /48 network has an unlimited number of addresses.
+"""
 
 MAX_TOTAL = 256
-"""Limit on all waiting checks, each of which holds a connection open.
+"""Maximum number of all waiting checks, each of which holds a connection open.
 
-A further check replaces one of the network that has most of them.
+A further check replaces a check of the network that has most of them.
 """
 
 BUSY_SECONDS = 1.0
-"""Seconds after which to retry."""
+"""Seconds after which a refused caller should retry."""
 
 
 def password_seal(password: str, salt: bytes) -> bytes:
-    """Return a value that identifies a password after a restart, as costly to guess as its hash.
+    """Return a value that identifies a password even after a restart of the service.
 
-    @param salt: secret of this instance, at least 16 bytes.
+    Guessing the password from this value is as costly as from its hash.
+
+    @param salt: secret of this data folder, at least 16 bytes.
     """
     return hash_secret_raw(_encode_password(password), salt, PASSES, MEMORY_KIB, LANES, 32, Type.ID)
 
@@ -57,7 +62,7 @@ class TooManyChecks(Exception):
 
 
 class FairPasswordHasher:
-    """Argon2id hasher with a fast path for a password that was recently verified."""
+    """Argon2id hasher that quickly accepts a password that was verified recently."""
 
     def __init__(
         self,
@@ -71,13 +76,14 @@ class FairPasswordHasher:
         self._key = random(32)
 
     def hash_now(self, password: str) -> str:
-        """Return the hash of a new password, computed in this thread: for the start only."""
+        """Return the hash of a new password, computed in the calling thread; only for the start."""
         return self._argon.hash(_encode_password(password))
 
     async def hash_password(self, place: str, password: str) -> str:
         """Return the hash of a new password.
 
-        @raise Crowded: see L{FairQueue}.
+        @param place: the caller's address, for the fair order.
+        @raise TooManyChecks: see L{FairQueue.run_in_turn}.
         """
         found: str = await self._turns.run_in_turn(place, partial(self.hash_now, password))
         return found
@@ -85,9 +91,10 @@ class FairPasswordHasher:
     async def verify_password(self, place: str, password_hash: str | None, password: str) -> bool:
         """Return whether C{password} matches C{password_hash}.
 
-        @param place: the caller's address; addresses alternate.
-        @param password_hash: C{None} for an unknown user: takes the same time, and never matches.
-        @raise Crowded: see L{FairQueue}.
+        @param place: the caller's address; waiting checks are served round-robin by address.
+        @param password_hash: C{None} for an unknown user.  The check then takes the same time, and
+            never succeeds.
+        @raise TooManyChecks: see L{FairQueue.run_in_turn}.
         """
         if password_hash is None:
             # Verification computes the hash again: this costs as much as a wrong password.
@@ -98,10 +105,11 @@ class FairPasswordHasher:
         return right
 
     def fingerprint_password(self, password_hash: str, password: str) -> bytes:
-        """Return a value that recognizes this password of this hash while this process runs.
+        """Return a value that identifies the pair of a password and its hash in this process.
 
-        Programs send a password with every request.  The key is in no file, so the stored values
-        are useless without access to the process.
+        Programs send a password with every request, so verified passwords are recognized by this
+        value.  Its key is in no file, so the stored values are useless without access to the
+        process.
         """
         text = b"%d:%b%b" % (len(password_hash), password_hash.encode(), _encode_password(password))
         return hmac.digest(self._key, text, "sha256")
@@ -111,8 +119,9 @@ _Waiting = tuple[Callable[[], Any], Deferred[Any]]
 
 
 class FairQueue:
-    """Runs at most L{SIZE} work items at a time; networks alternate, and in each network its
-    addresses.
+    """Queue that runs at most L{SIZE} work items at a time.
+
+    Networks are served round-robin, and within each network its addresses.
     """
 
     _log = Logger()
@@ -123,10 +132,11 @@ class FairQueue:
         self._waiting: dict[str, dict[str, deque[_Waiting]]] = {}
 
     async def run_in_turn(self, place: str, work: Callable[[], Any]) -> Any:
-        """Run C{work} in its turn and return its result.
+        """Wait for a turn, run C{work} in a thread, and return its result.
 
-        @raise Crowded: L{MAX_WAITING} of C{place}, or L{MAX_AROUND} of its network, are waiting; or
-            there are L{MAX_TOTAL}, and no network has more than this one would.
+        @param place: the caller's address.
+        @raise TooManyChecks: L{MAX_WAITING} checks of C{place}, or L{MAX_AROUND} of its network,
+            are waiting.  Also if L{MAX_TOTAL} are waiting, and no other network has more of them.
         """
         around = network_of_address(place.partition("/")[0]) or place
         many = self._count_waiting(around)
@@ -142,7 +152,10 @@ class FairQueue:
         return sum(map(len, self._waiting.get(around, {}).values()))
 
     def _has_room(self, many: int) -> bool:
-        """Return whether a network with C{many} checks may add one; makes room if that is fair."""
+        """Return whether a network with C{many} waiting checks may add one.
+
+        If the queue is full, drop a check of a network that has more.
+        """
         counts = {around: self._count_waiting(around) for around in self._waiting}
         if sum(counts.values()) < MAX_TOTAL:
             return True
@@ -166,7 +179,7 @@ class FairQueue:
                 spawn_logged(self._run_work(work, done), self._log, "a password check")
 
     def _take_next(self) -> _Waiting:
-        """Return the next work item; the remaining ones of its network are queued last.
+        """Return the next work item, and move its network and address to the end of the order.
 
         The order of the dicts is the order of turns.
         """

@@ -1,4 +1,4 @@
-"""Secret that the hooks of this machine's agents send (protocol-hook-secret)."""
+"""Secret that hooks of agents on this machine send (protocol-hook-secret)."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _SECRET = re.compile(r"[0-9a-f]{64}")
 
 
 def load_hook_secret(data_dir: Path, random: Random) -> str:
-    """Return the secret of this data folder, made at the first start: 32 random bytes in hex.
+    """Return the secret of this data folder, created at the first start: 32 random bytes in hex.
 
-    It never changes: panes outlive the service, and read the file when a hook runs.
+    The secret never changes: panes outlive the service, and read the file when a hook runs.
 
-    @raise StartError: the file is not one of the service's, accessible to others, or cannot be
-        written.
+    @raise StartError: the file does not belong to the service's user, is accessible to others, or
+        cannot be written.
     """
     found = load_or_create(data_dir / FILE_NAME, lambda: random(32).hex())
     if not _SECRET.fullmatch(found):
@@ -40,32 +40,32 @@ def load_hook_secret(data_dir: Path, random: Random) -> str:
 
 
 def derive_os_user_secret(secret: str, uid: int) -> str:
-    """Return the secret of one OS user's hooks, valid for the sessions of that user only.
+    """Return the secret of one OS user's hooks, valid only for the sessions of that user.
 
-    It is derived from the instance's secret, which it does not reveal, and begins with the user id.
+    It is derived from the service's secret, which it does not reveal, and begins with the user id.
     """
     made = digest(bytes.fromhex(secret), b"hooks of user %d" % uid, sha256)
     return f"{uid}-{made.hex()}"
 
 
 def parse_uid(shown: str) -> int | None:
-    """Return the user id that a presented secret begins with; C{None} for other secrets."""
+    """Return the user id with which a presented secret begins; C{None} for other secrets."""
     found = _OS_USER_SECRET.fullmatch(shown)
     return None if found is None else int(found[1])
 
 
 def derive_container_secret(secret: str, container: str) -> str:
-    """Return the secret of one container's hooks, valid for the sessions in that container only.
+    """Return the secret of one container's hooks, valid only for the sessions in that container.
 
-    It is derived from the instance's secret, which it does not reveal, and begins with the
-    container.
+    It is derived from the service's secret, which it does not reveal, and begins with the
+    container's name.
     """
     made = digest(bytes.fromhex(secret), b"hooks of container " + container.encode(), sha256)
     return f"{container}.{made.hex()}"
 
 
 def parse_container(shown: str) -> str | None:
-    """Return the container that a presented secret begins with; C{None} for other secrets."""
+    """Return the container with whose name a presented secret begins; C{None} for other secrets."""
     found = _CONTAINER_SECRET.fullmatch(shown)
     return None if found is None else found[1]
 
@@ -74,8 +74,8 @@ def parse_container(shown: str) -> str | None:
 class OsUserSecrets:
     """Files with the hook secrets of OS users, each readable by its user only.
 
-    @ivar secret: the instance's.
-    @ivar hide: called with each secret, so that no log shows it.
+    @ivar secret: the service's secret, from which those of users are derived.
+    @ivar hide: called with each derived secret, so that logs do not show it.
     """
 
     secret: Callable[[], str]
@@ -83,18 +83,18 @@ class OsUserSecrets:
     hide: Callable[[str], object]
 
     def get_path(self, user: OsUser) -> Path:
-        """Return the path of C{user}'s secret."""
+        """Return the path of the file with C{user}'s secret."""
         return self.shared.path / f"{user.uid}.{FILE_NAME}"
 
     def get_hook_access(self, user: OsUser) -> HookAccess:
-        """Return how C{user}'s hooks reach the service."""
+        """Return the data with which C{user}'s hooks reach the service."""
         return HookAccess(secret_file=self.get_path(user), put=lambda: self.write_secret(user))
 
     def write_secret(self, user: OsUser) -> Path:
-        """Write C{user}'s secret to its file.
+        """Write C{user}'s secret to its file, and return the path.
 
-        @raise FileError: another user could access it.
-        @raise OSError: it cannot be written.
+        @raise FileError: another user could access the file.
+        @raise OSError: the file cannot be written.
         """
         made = derive_os_user_secret(self.secret(), user.uid)
         self.hide(made)

@@ -1,4 +1,4 @@
-"""Interfaces that access provides and requires."""
+"""Interfaces that the package C{access} provides and requires."""
 
 from __future__ import annotations
 
@@ -14,40 +14,45 @@ class IAccounts(Interface):
     """Accounts and their passwords."""
 
     async def check_password(username: str, password: str, place: str) -> Identity | None:
-        """Return the account's identity if the password is right, in time that reveals nothing.
+        """Return the account's identity if the password is right, else C{None}.
 
-        @param place: the caller's address; checks of one address wait for each other.
-        @raise Crowded: too many checks from this address are waiting.
+        The time does not reveal whether the account exists.
+
+        @param place: the caller's address; checks from one address run one after the other.
+        @raise TooManyChecks: too many checks from this address are waiting.
         """
 
     def find_identity(username: str) -> Identity | None:
-        """Return the account's current identity; C{None} when it was removed or is disabled."""
+        """Return the account's current identity; C{None} if it was removed or is disabled."""
 
     def get_seal(username: str) -> bytes | None:
-        """Return a value that identifies the account's password among all its past and future ones,
-        but reveals nothing about it; C{None} when there is no such account.
+        """Return a value that changes with the account's password, but does not reveal it.
+
+        Each password of the account has another value.
+
+        @return: C{None} if there is no such account.
         """
 
     def account_exists(username: str) -> bool:
-        """Return whether an account of that name exists, disabled or not."""
+        """Return whether an account of that name exists; disabled accounts count."""
 
     def get_counted_name(username: str) -> str | None:
-        """Return the name for counting failures; C{None} for a text that cannot be a name."""
+        """Return the name under which failed sign-ins are counted; C{None} for an invalid name."""
 
 
 class ICookieStore(Interface):
-    """Keeps cookie sessions across a restart."""
+    """Store that keeps cookie sessions across restarts."""
 
     def load() -> Sequence[CookieSession]:
         """Return every stored session."""
 
     def save(session: CookieSession) -> None:
-        """Add a session, or update the one with the same id; on a full disk the write is
+        """Insert a session, or update the one with the same id; on a full disk the write is
         deferred.
         """
 
     def delete(ids: Iterable[str]) -> None:
-        """Delete sessions; unknown ids are fine.
+        """Delete the sessions with these ids; unknown ids are ignored.
 
-        @raise DiskFull: the write is deferred; until it succeeds, a restart restores them.
+        @raise DiskFull: the write is deferred.  A restart before it succeeds restores the sessions.
         """

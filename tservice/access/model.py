@@ -1,4 +1,4 @@
-"""Cookie sessions: their record, and the rules that need nothing else (protocol-cookies)."""
+"""Cookie sessions: the record, and rules that depend on nothing else (protocol-cookies)."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from tservice.core.authentication import AuthenticationRequest
 
 COOKIE = "service_session"
 TTL_SECONDS = 24 * 60 * 60
-"""Lifetime of a session after its last request (protocol-cookies)."""
+"""Lifetime of a session in seconds after its last request (protocol-cookies)."""
 
 LIFETIME_SECONDS = 30 * 24 * 60 * 60
-"""Longest lifetime of a session, regardless of its requests (protocol-cookies)."""
+"""Maximum lifetime of a session in seconds, regardless of its requests (protocol-cookies)."""
 
 MAX_SESSIONS = 100
-"""Limit on the number of sessions; the oldest is removed (protocol-cookies)."""
+"""Maximum number of sessions; beyond that an old one is ended (protocol-cookies)."""
 
 MAX_AGENT = 256
-"""Length to which a User-Agent is cut."""
+"""Number of characters of a User-Agent header that are stored."""
 
 
 @frozen(kw_only=True)
 class CookieSession:
     """Session of a browser or program that signed in.
 
-    @ivar id: identifies the session for admins; not the cookie.
+    @ivar id: id that identifies the session for admins; it is not the cookie.
     @ivar token_hash: SHA-256 of the cookie's value.
-    @ivar key_hash: SHA-256 of the page key, without which a browser's cookie is invalid; C{None}: a
-        program's session, which needs none.
-    @ivar seal: seal of the password that it was opened with.
-    @ivar method: how it was opened: C{login}, C{basic} or C{qr}.
-    @ivar created_at: Unix milliseconds.
-    @ivar expires_at: Unix milliseconds.
+    @ivar key_hash: SHA-256 of the page key, without which a browser's cookie is invalid.  C{None}
+        for a program's session, which needs no key.
+    @ivar seal: value that identifies the password with which the user signed in.
+    @ivar method: the way of signing in: C{login}, C{basic} or C{qr}.
+    @ivar created_at: time of the sign-in in Unix milliseconds.
+    @ivar expires_at: time of expiry in Unix milliseconds.
     """
 
     id: str
@@ -50,10 +50,10 @@ class CookieSession:
     expires_at: int
 
     def opens_for(self, visit: AuthenticationRequest) -> bool:
-        """Return whether the cookie in C{visit} is presented by the client that received it.
+        """Return whether the cookie in C{visit} comes from the client that received it.
 
-        The need for a key was decided when the session was opened, because a thief can imitate a
-        program.
+        A browser proves this by the page key.  Whether a key is needed was decided when the session
+        was opened, because a thief can imitate a program.
         """
         if self.key_hash is None:
             # A page that presents a program's cookie got it from an attacker.
@@ -66,7 +66,7 @@ class OpenedSession:
     """Session that was just opened, with the values that are only stored as hashes.
 
     @ivar token: the cookie's value.
-    @ivar key: the page key; C{None}: it is not sent to the caller.
+    @ivar key: the page key.  C{None} if it is not sent to the caller.
     """
 
     id: str
@@ -75,31 +75,31 @@ class OpenedSession:
 
 
 SCANNED_KEY_PREFIX = "qr-"
-"""Prefix of the page key of a session that was opened by a scanned code.
+"""Prefix of the page key of a session that was opened by scanning a QR code.
 
-A page adds it to a key from its address.  Therefore no link can lead a page into a session whose
-key an attacker got at a login.
+A page adds the prefix to a key from its own address.  Therefore no link can lead a page into a
+session whose key an attacker got at a login.
 """
 
 
 def hash_cookie(token: str) -> bytes:
-    """Return the stored hash of a cookie's value.
+    """Return the hash of a cookie's value, as it is stored.
 
-    It is random and long, so one round of a fast hash is enough.
+    The value is random and long, so one round of a fast hash is enough.
     """
     return hashlib.sha256(token.encode()).digest()
 
 
 def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECONDS) -> str:
-    """Return the C{Set-TargetCookie} that opens or extends a session (protocol-cookies).
+    """Return the C{Set-Cookie} header that opens or extends a session (protocol-cookies).
 
-    @param seconds: until the session ends without a further request.
+    @param seconds: seconds until the session expires if no further request arrives.
     """
     return _format_cookie(token, seconds, visit)
 
 
 def clear_cookie(visit: AuthenticationRequest) -> str:
-    """Return the C{Set-TargetCookie} that ends a session."""
+    """Return the C{Set-Cookie} header that ends a session."""
     return _format_cookie("", 0, visit)
 
 

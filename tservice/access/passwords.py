@@ -12,20 +12,22 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.identity import Identity
 
 LONGEST_NAME = 256
-"""Limit in characters on a user name whose failures are counted."""
+"""Maximum length of a user name whose failures are counted, in characters."""
 
 
 @implementer(IAccounts)
 class SingleAccount:
-    """Account with one user name and one password; the user is an admin.
+    """Account of a single-user service; the user is an admin.
 
-    The password is hashed once, at the start; it is not kept.
+    The password is hashed once, at the start, and not kept.
     """
 
     def __init__(
         self, username: str, password: str, hasher: FairPasswordHasher, seal: bytes = b""
     ) -> None:
-        """@param seal: see L{IAccounts.get_seal}; it is the same after a restart."""
+        """@param seal: value that identifies the password; the same after a restart
+        (L{IAccounts.get_seal}).
+        """
         self._seal, self._hasher = seal, hasher
         self._username, self._hash = _fixed_length_digest(username), hasher.hash_now(password)
         self._identity = Identity(username=username, admin=True)
@@ -34,9 +36,9 @@ class SingleAccount:
     async def check_password(
         self, username: str, password: str, place: str = ""
     ) -> Identity | None:
-        """See L{IAccounts}; a wrong name costs a hash like the right one.
+        """See L{IAccounts.check_password}; a wrong user name takes as long as the right one.
 
-        @raise Crowded: too many checks from this address are waiting.
+        @raise TooManyChecks: too many checks from this address are waiting.
         """
         name = compare_digest(_fixed_length_digest(username), self._username)
         shown = self._hasher.fingerprint_password(self._hash, password)
@@ -57,12 +59,14 @@ class SingleAccount:
         return username == self._identity.username
 
     def get_counted_name(self, username: str) -> str | None:
-        """Return the name for counting failures, also if it is not the account's: a difference
-        would reveal the right name.
+        """Return the name under which failed sign-ins are counted.
+
+        Other names than the account's are counted too, because a difference would reveal the right
+        name.
         """
         return username if len(username) <= LONGEST_NAME else None
 
 
 def _fixed_length_digest(text: str) -> bytes:
-    """Return a digest of fixed length, so that a comparison takes constant time."""
+    """Return a digest of fixed length, so that comparing two digests takes constant time."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

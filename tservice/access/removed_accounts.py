@@ -1,4 +1,6 @@
-"""Cleanup after removed accounts: their data must not pass to a new account of the same name."""
+"""Cleanup after removed accounts, so that a new account of the same name does not get their
+data.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ from tservice.core.identity import AccountExists
 
 
 class RemovedAccountCleanup:
-    """Service that makes features delete data of unknown owners, at the start and after each change
-    of accounts.
+    """Service that makes features delete the data of accounts that no longer exist.
 
-    @param forgets: functions of the features that delete the data of unknown owners.
+    It runs at the start and after each change of accounts.
+
+    @param forgets: functions of the features that delete such data.
     """
 
     def __init__(
@@ -25,7 +28,9 @@ class RemovedAccountCleanup:
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
-        """Delete data that remains from before the start, after a full disk or a kill."""
+        """Delete data that an earlier run of the service could not delete, and subscribe to
+        events.
+        """
         self._delete_unknown()
         self._unsubscribe = self._hub.subscribe(self._handle_event)
 

@@ -1,4 +1,4 @@
-"""Signing in and out, and the caller's identity (protocol-login)."""
+"""Routes to sign in, to sign out, and to get the caller's identity (protocol-login)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RevokedSessionsResponse(ResponseModel):
 
 
 class AccessRoutes:
-    """C{/api/sign_in}, C{/api/sign_out}, C{/api/auth/revoke_sessions}, C{/api/get_caller}."""
+    """Routes C{/api/login}, C{/api/logout}, C{/api/auth/revoke} and C{/api/me}."""
 
     def __init__(
         self,
@@ -69,19 +69,19 @@ class AccessRoutes:
         multiuser: bool,
         revoked: Callable[[], None] = lambda: None,
     ) -> None:
-        """@param passwords: C{None} if no password is required.
-        @param username: the user name of every caller in that case.
-        @param revoked: called when a user's access was revoked, so that other ways in, such as a
-            displayed code, end too.
+        """@param passwords: checks passwords.  C{None} if no password is required.
+        @param username: the user name of every caller if no password is required.
+        @param revoked: called when a user's access was revoked, to invalidate displayed sign-in
+            codes too.
         """
         self._revoked = revoked
         self._cookies, self._passwords = cookies, passwords
         self._username, self._multiuser = username, multiuser
 
     async def sign_in(self, call: OperationCall) -> object:
-        """Sign a browser in.
+        """Sign in and open a cookie session.
 
-        @raise Refusal: bare 401 for a wrong password, 429 over the failure cap.
+        @raise HttpRefusal: bare 401 for a wrong password, 429 over the failure limit.
         """
         if self._passwords is None:
             everybody = self._caller_response(Identity(username=self._username, admin=True))
@@ -104,7 +104,7 @@ class AccessRoutes:
         return RawReply(content=answer, headers={"Set-Cookie": cookie})
 
     async def sign_out(self, call: OperationCall) -> object:
-        """End the caller's session."""
+        """End the caller's cookie session."""
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke_sessions(lambda session: session.id == mine)
@@ -114,7 +114,7 @@ class AccessRoutes:
         )
 
     async def revoke_sessions(self, call: OperationCall) -> object:
-        """End one session, or all of them, including the caller's."""
+        """End one cookie session, or all of them, including the caller's."""
         wanted = call.body.session_id
         ended = self._cookies.revoke_sessions(lambda session: wanted in (None, session.id))
         if wanted is not None and not ended:
@@ -138,7 +138,7 @@ class AccessRoutes:
         )
 
     def list_operations(self) -> list[Operation]:
-        """Return the routes for the table."""
+        """Return the routes for the operations table."""
         return [
             Operation(
                 method="POST",
@@ -189,7 +189,7 @@ class AccessRoutes:
 
 
 def _find_credentials(call: OperationCall) -> tuple[str, str, str]:
-    """Return the sign-in method, and the user name and password.
+    """Return the sign-in method, the user name and the password of a call.
 
     @raise ServiceError: 400 naming the missing field.
     """

@@ -1,4 +1,4 @@
-"""Password checks, no faster than earlier failures allow (protocol-failures)."""
+"""Password checks at a rate that earlier failures allow (protocol-failures)."""
 
 from __future__ import annotations
 
@@ -16,26 +16,29 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
 
 KNOWN_SECONDS = 30 * 24 * 3600
-"""Seconds for which an address is known after a sign-in."""
+"""Seconds after a sign-in for which its address counts as known."""
 
 MAX_KNOWN = 64
-"""Limit on the known addresses of a user name; the oldest is dropped."""
+"""Maximum number of known addresses of a user name; beyond that the oldest is dropped."""
 
 
 class KnownAddresses:
-    """Recent sign-in addresses of users, so that guesses from other addresses do not lock them
-    out.
+    """Addresses from which users recently signed in.
+
+    Guesses from other addresses do not lock these users out.
     """
 
     def __init__(self, clock: IReactorTime, sign_ins: Iterable[tuple[str, str, int]] = ()) -> None:
-        """@param sign_ins: names, addresses and Unix milliseconds of earlier sign-ins, in order."""
+        """@param sign_ins: user name, address and Unix milliseconds of earlier sign-ins, oldest
+        first.
+        """
         self._clock = clock
         self._names: dict[str, dict[str, int]] = {}
         for username, address, at in sign_ins:
             self._remember_address(username, address, at)
 
     def add(self, username: str, address: str) -> None:
-        """Record a sign-in."""
+        """Record a sign-in of C{username} from C{address}."""
         self._remember_address(username, address, now_ms(self._clock))
 
     def knows_name(self, address: str, username: str) -> bool:
@@ -59,7 +62,7 @@ _Guess = tuple[str, str, str]
 
 
 class PasswordChecker:
-    """Checks passwords from a body or a header.
+    """Checks passwords from request bodies and Basic authentication headers.
 
     Concurrent requests with the same password share one check, because a program may begin with
     many requests at once.
@@ -80,9 +83,11 @@ class PasswordChecker:
         self._waiting: set[Deferred[None]] = set()
 
     async def check_password(self, username: str, password: str, address: str) -> Identity | None:
-        """Return the identity that the password belongs to; a wrong one is counted.
+        """Return the identity of the account if the password is right.
 
-        @raise TooManySignIns: it was not checked: over a cap, or too many checks are waiting.
+        @return: C{None} for a wrong password, which is counted as a failure.
+        @raise TooManySignIns: the password was not checked: a failure limit is reached, or too many
+            checks are waiting.
         """
         asked: Deferred[Identity | None] = Deferred()
         guess = (username, password, counted_address(address))
@@ -93,7 +98,7 @@ class PasswordChecker:
         return await asked
 
     def close(self) -> None:
-        """Refuse the waiting checks."""
+        """Refuse the password checks that are still waiting."""
         for waiting in tuple(self._waiting):
             waiting.cancel()
 
