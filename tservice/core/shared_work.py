@@ -14,8 +14,8 @@ T = TypeVar("T")
 class SharedWork(Generic[T]):
     """Coroutine that starts immediately and whose result several callers can await.
 
-    @ivar landed: true once the coroutine has finished.
-    @ivar over: Deferred that fires when the coroutine has finished, with or without an error.
+    @ivar is_finished: true once the coroutine has finished.
+    @ivar finished: Deferred that fires when the coroutine has finished, with or without an error.
     """
 
     def __init__(self, work: Coroutine[Any, Any, T]) -> None:
