@@ -13,11 +13,11 @@ from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 
 _CHAIN = ("audit-key", "audit-head")
-"""Files of earlier releases that kept a keyed hash of each entry."""
+"""Names of files of earlier releases, which kept a keyed hash of each entry."""
 
 
 def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
-    """Build the audit log; at the stop it writes the pending sums.
+    """Build the audit log; when it stops, it writes the sums that are still open.
 
     @raise StartError: the export file cannot be written.
     """
@@ -34,7 +34,7 @@ def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
 
 
 def _remove_chain(data_dir: Path) -> None:
-    """Remove the files of earlier releases, which are no longer read."""
+    """Remove the files of earlier releases, which are no longer used."""
     remove_leftovers(data_dir / _CHAIN[1])
     for name in _CHAIN:
         with suppress(OSError):  # on a read-only disk they stay, which is harmless

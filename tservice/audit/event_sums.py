@@ -1,4 +1,4 @@
-"""Summaries of many similar events in one entry: typing, and floods of wrong passwords."""
+"""Summaries that combine many similar events into one entry, such as typing or wrong passwords."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from attrs import define
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 MAX_OPEN = 100
-"""Limit on open sums; further events go into one common sum."""
+"""Maximum number of open sums; further events are added to one common sum."""
 
 
 @define
@@ -19,23 +19,26 @@ class _OpenSum:
 
 
 SumListener = Callable[[Hashable, int, int], None]
-"""Callback for a finished sum: the key, the count and the total amount; the key is C{None} for the
-common sum.
+"""Callback for a finished sum, with the key, the number of events and the total amount.
+
+The key is C{None} for the common sum.
 """
 
 
 class EventSums:
-    """Adds up the events of a key within a window that the first event opens."""
+    """Adds up the events of each key during a period that the first event begins."""
 
     def __init__(self, clock: IReactorTime, seconds: float, finish: SumListener) -> None:
         self._clock, self._seconds, self._finish = clock, seconds, finish
         self._sums: dict[Hashable, _OpenSum] = {}
 
     def add(self, key: Hashable, amount: int = 0, rest: Hashable = None) -> bool:
-        """Count one event.
+        """Add one event to the sum of C{key}.
 
-        @param rest: the key of the common sum if there are too many keys; there must be few values.
-        @return: true if it opened a new window.
+        @param amount: added to the sum's total, such as the number of typed characters.
+        @param rest: the key of the common sum, used if too many sums are open.  Callers must use
+            only a few different values.
+        @return: true if the event began a new sum, except for the common sum.
         """
         if not self.has_room(key):
             key = rest
@@ -49,11 +52,11 @@ class EventSums:
         return opened and key != rest
 
     def has_room(self, key: Hashable) -> bool:
-        """Return whether C{key} has a sum, or can get one."""
+        """Return whether C{key} has an open sum, or can get one."""
         return key in self._sums or len(self._sums) < MAX_OPEN
 
     def close(self) -> None:
-        """Finish every sum now."""
+        """Finish every open sum now."""
         for key in tuple(self._sums):
             self._sums[key].timer.cancel()
             self._finish_sum(key)

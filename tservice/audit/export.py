@@ -1,5 +1,6 @@
-"""Export of each audit entry as a line to another place, out of reach of anyone who changes the
-log.
+"""Export of audit entries to a file or to syslog, line by line.
+
+The copy stays intact if an intruder changes the audit log itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ Write = Callable[[bytes], None]
 
 
 class AuditExport:
-    """Writes lines of JSON; a failing target is reported once, until a write succeeds again."""
+    """Writes entries as lines of JSON.
+
+    A target that fails is reported once, until a write succeeds again.
+    """
 
     _log = Logger()
 
@@ -34,7 +38,10 @@ class AuditExport:
         self._write, self._is_failing = write, False
 
     def write_entry(self, row: Mapping[str, Any]) -> None:
-        """Write one entry."""
+        """Write one entry to the export target.
+
+        @param row: the entry's column values by name.
+        """
         line = json.dumps({**row, "detail": json.loads(row["detail"])})
         try:
             self._write(line.encode())
@@ -47,9 +54,10 @@ class AuditExport:
 
 
 def open_export(target: str | None) -> AuditExport | None:
-    """Return the export that the setting C{audit-export} requests.
+    """Return the export that the setting C{audit-export} requests; C{None} if it is unset.
 
-    @raise StartError: its file cannot be written.
+    @param target: the value of the setting: C{syslog} or the path of a file.
+    @raise StartError: the file cannot be written.
     """
     if target is None:
         return None
@@ -64,8 +72,9 @@ def open_export(target: str | None) -> AuditExport | None:
 
 
 def append_private_line(path: Path, line: bytes) -> None:
-    """Append to a file that only its owner may read; it is opened for each line, so it can be
-    rotated.
+    """Append a line to a file that only its owner may read.
+
+    The file is opened for each line, so that logrotate can rename it.
     """
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with open(os.open(path, flags, 0o600), "ab") as file:

@@ -13,7 +13,10 @@ class IAuditLog(Interface):
     """Records users' actions."""
 
     def record_entry(entry: AuditEntry) -> None:
-        """Record an action; never raises, because the action has already happened."""
+        """Record an action.  This method never raises, because the action has already happened."""
 
     def record_summed(entry: AuditEntry, amount: int) -> None:
-        """Record one of many similar actions; C{amount} is added up.  See L{record_entry}."""
+        """Record one of many similar actions, which are combined into one entry.
+
+        @param amount: added up in the entry, such as the number of typed characters.
+        """

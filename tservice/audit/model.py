@@ -19,7 +19,7 @@ BOUNDS = {
     "approvals": 20_000,
     "deletions": 20_000,
 }
-"""Number of entries kept of each part; one actor has half of a part at most."""
+"""Maximum number of entries in each part of the log; one actor has at most half of a part."""
 
 _SIGN_INS = frozenset(
     {"login", "login.failed", "login.locked", "POST /api/logout", "POST /api/auth/revoke"}
@@ -29,7 +29,7 @@ _REFUSALS = frozenset(
     for code in ErrorCode
     if code not in (ErrorCode.OPERATION_FAILED, ErrorCode.INTERNAL_ERROR)
 )
-"""Errors after which nothing has changed."""
+"""Codes of errors after which nothing was changed."""
 
 _PATHS = (
     ("/api/tokens", "tokens"),
@@ -41,7 +41,10 @@ _PATHS = (
 
 LONGEST_WORD = 256
 LONGEST_DETAIL = 2000
-"""Limit in characters on each text of an entry, and on its detail: callers choose some of them."""
+"""Limits in characters on each text of an entry, and on its detail as JSON.
+
+Callers choose some of these texts.
+"""
 
 
 @frozen(kw_only=True)
@@ -49,10 +52,10 @@ class AuditEntry:
     """Record of one action.
 
     @ivar actor: the user name; empty for an unauthenticated caller.
-    @ivar method: how the actor was authenticated: C{cookie}, C{basic}, C{token}, C{none}.
-    @ivar action: C{METHOD /path} of an operation, or another name: C{login}.
+    @ivar method: the actor's kind of authentication: C{cookie}, C{basic}, C{token} or C{none}.
+    @ivar action: C{METHOD /path} of an operation, or another name such as C{login}.
     @ivar target: the session, user or other object of the action.
-    @ivar detail: further data; never a typed text, never a secret.
+    @ivar detail: further data, which never holds a typed text or a secret.
     """
 
     action: str
@@ -63,8 +66,10 @@ class AuditEntry:
     detail: Mapping[str, Any] = field(factory=dict)
 
     def column_values(self) -> dict[str, str]:
-        """Return the column values, with every text limited in length and storable, whatever a
-        caller sent.
+        """Return the values of the table's columns by name.
+
+        Texts are cut to L{LONGEST_WORD}, and characters that cannot be stored are replaced.  A
+        detail that is too long is replaced by its length.
         """
         words = {
             name: _storable_text(getattr(self, name))[:LONGEST_WORD]
@@ -77,7 +82,7 @@ class AuditEntry:
 
     @property
     def part(self) -> str:
-        """Part of the log that keeps the entry; a refused request is ordinary."""
+        """Part of the log that keeps the entry; refused requests belong to the ordinary part."""
         if self.action in _SIGN_INS:
             return SIGN_INS
         method, _, path = self.action.partition(" ")

@@ -1,4 +1,4 @@
-"""C{GET /api/admin/audit}, and the entries for operations."""
+"""Route C{GET /api/admin/audit}, and the recording of operations."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ class AuditPageResponse(ResponseModel):
 
 
 class AuditRoutes:
-    """Audit log for admins, and the kernel's callback that writes it.
+    """Route of the audit log for admins, and callbacks that record operations and typing.
 
-    @ivar log: for other features.
+    @ivar log: the audit log, for other features.
     """
 
     def __init__(self, log: AuditLog) -> None:
         self.log = log
 
     async def read_page(self, call: OperationCall) -> object:
-        """Return one page of entries."""
+        """Return one page of entries that match the query."""
         wanted = AuditFilter(**call.query.model_dump())
         found = self.log.find_entries(wanted)
         entries = [
@@ -86,9 +86,9 @@ class AuditRoutes:
         return AuditPageResponse(entries=entries, next=more)
 
     def record_call(self, call: OperationCall, outcome: object) -> None:
-        """Record a finished operation.
+        """Record a finished operation in its form of entry (L{AuditMode}).
 
-        @param outcome: its result, or the exception that it raised.
+        @param outcome: the operation's result, or the exception that it raised.
         """
         kind = call.operation.audit_mode
         if kind is AuditMode.NONE:
@@ -100,7 +100,11 @@ class AuditRoutes:
             self.log.record_entry(entry)
 
     def record_typing(self, caller: Identity, address: str, session_id: str, length: int) -> None:
-        """Record typing over a WebSocket."""
+        """Record characters that were typed over a WebSocket.
+
+        @param address: the caller's address.
+        @param length: number of typed characters.
+        """
         entry = AuditEntry(
             action="input",
             actor=caller.username,
@@ -112,7 +116,7 @@ class AuditRoutes:
         self.log.record_summed(entry, length)
 
     def list_operations(self) -> list[Operation]:
-        """Return the route for the table."""
+        """Return the route for the operations table."""
         return [
             Operation(
                 method="GET",
@@ -129,7 +133,10 @@ class AuditRoutes:
 
 
 def make_entry(call: OperationCall, outcome: object) -> AuditEntry:
-    """Return the entry of an operation: the names of the body's fields, never their values."""
+    """Return the audit entry of an operation.
+
+    The entry holds the names of the body's fields, but never their values.
+    """
     detail: dict[str, Any] = {}
     if isinstance(call.body, BaseModel):
         detail["fields"] = sorted(call.body.model_fields_set)
@@ -153,7 +160,7 @@ def make_entry(call: OperationCall, outcome: object) -> AuditEntry:
 
 
 def created_name(outcome: object) -> str:
-    """Return the name of the object that an operation created, as in its response."""
+    """Return the name or id of the object that an operation created, as given in its response."""
     content = outcome.content if isinstance(outcome, RawReply) else outcome
     if isinstance(content, BaseModel):
         content = content.model_dump(by_alias=True)

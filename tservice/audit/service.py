@@ -1,4 +1,4 @@
-"""Audit log: writing entries to its table, and reading them with filters."""
+"""Audit log that writes entries to its table, and finds them by a filter."""
 
 from __future__ import annotations
 
@@ -22,32 +22,36 @@ from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
 TYPING_SECONDS = 10.0
-"""Period in which the typing of one caller in one session is one entry."""
+"""Period in seconds in which the typing of one caller in one session becomes one entry."""
 
 REPEAT_SECONDS = 10.0
-"""Period for equal entries: the first is written at once, and the number of repetitions is another
-entry.
+"""Period in seconds in which equal entries are combined.
+
+The first is written at once; the number of repetitions is a second entry.
 """
 
 MOST_WAITING = 1000
-"""Limit on the entries of a part that wait for a full disk, half of them for one actor; further
-ones are counted.
+"""Maximum number of entries in each part that wait for a full disk, half of them for one actor.
+
+Further entries are only counted.
 """
 
 FAILURE_SECONDS = 600.0
-"""Period for failures of one address: the first is written at once, the following ones are another
-entry.
+"""Period in seconds in which failed authentications of one address are combined.
+
+The first is written at once; the others become a second entry.
 """
 
 
 @frozen(kw_only=True)
 class AuditFilter:
-    """Filter of entries, which are returned newest first.
+    """Filter of audit entries.
 
     @ivar action: prefix of the action.
     @ivar path: prefix of an operation's path, for any method.
-    @ivar since: Unix milliseconds, as C{until}.
-    @ivar before: only entries with a lower number, for the next page.
+    @ivar since: earliest time in Unix milliseconds.
+    @ivar until: latest time in Unix milliseconds.
+    @ivar before: only entries with a lower number are returned, to get the next page.
     """
 
     limit: int
@@ -62,11 +66,11 @@ class AuditFilter:
 
 @implementer(IAuditLog)
 class AuditLog:
-    """Implementation of L{IAuditLog}.
+    """Audit log in the database, an implementation of L{IAuditLog}.
 
-    The log blocks no operation on a full disk: a change is refused by itself then, and users who
-    free space must not be refused.  Entries wait in memory, up to L{MOST_WAITING} of each part; the
-    number of further ones is an entry too.
+    The log blocks no operation on a full disk.  The operation itself then fails if it changes data,
+    and users who free space must not be refused.  Entries wait in memory, up to L{MOST_WAITING} of
+    each part; the number of further ones becomes an entry too.
     """
 
     _log = Logger()
@@ -78,7 +82,10 @@ class AuditLog:
         export: AuditExport | None = None,
         bounds: Mapping[str, int] = BOUNDS,
     ) -> None:
-        """@param export: receives each entry immediately, even while the disk is full."""
+        """@param export: gets each entry immediately, even while the disk is full.  C{None} for no
+            export.
+        @param bounds: maximum number of entries in each part of the log.
+        """
         self._database, self._clock, self._export = database, clock, export
         self._store = AuditStore(database, bounds)
         self._waiting: deque[dict[str, Any]] = deque()
@@ -108,7 +115,7 @@ class AuditLog:
         self._write_queued()
 
     def _write_queued(self) -> None:
-        """Write the waiting entries in order, as far as the disk accepts them."""
+        """Write the waiting entries in order, until the disk refuses one."""
         while self._waiting:
             row = self._waiting[0]
             try:
@@ -132,8 +139,10 @@ class AuditLog:
     def record_failure(self, bucket: str, address: str, username: str | None, locked: bool) -> None:
         """Record a wrong password, secret, token or code.
 
-        @param address: as it is counted: the network of an IPv6 address.
-        @param locked: true over the cap, where the response was 429.
+        @param bucket: the value of the
+            L{FailureBucket<tservice.core.authentication.FailureBucket>}.
+        @param address: the address as it is counted; for IPv6 the host's network.
+        @param locked: true if the failure was over the limit, so that the response was 429.
         """
         if not self._failures.add((bucket, address), int(locked)):
             return
@@ -144,7 +153,7 @@ class AuditLog:
         self._queue_entry(entry.column_values())
 
     def find_entries(self, wanted: AuditFilter) -> list[dict[str, Any]]:
-        """Return matching entries, the newest first."""
+        """Return the matching entries, newest first."""
         conditions = {
             "actor = :actor": wanted.actor,
             "substr(action, 1, length(:action)) = :action": wanted.action,
@@ -163,10 +172,12 @@ class AuditLog:
         return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows]
 
     def list_sign_ins(self, since: int) -> list[tuple[str, str, int]]:
-        """Return users, the addresses of their sign-ins and the time of the last one, in order of
-        time.
+        """Return pairs of a user and an address that the user signed in from, by time.
 
-        @param since: Unix milliseconds.
+        Each item is the user name, the address, and the time of the last sign-in in Unix
+        milliseconds.
+
+        @param since: earliest time in Unix milliseconds.
         """
         rows = self._database.query_rows(
             "SELECT actor, address, max(at) AS at FROM audit_log"
@@ -177,7 +188,7 @@ class AuditLog:
         return [(row["actor"], row["address"], row["at"]) for row in rows]
 
     def close(self) -> None:
-        """Write the pending sums."""
+        """Write the sums that are still open."""
         self._repeats.close()
         self._typing.close()
         self._failures.close()

@@ -1,4 +1,7 @@
-"""Table C{audit_log}: its parts have separate limits, and no actor can fill a part alone."""
+"""Table C{audit_log}, whose parts have separate limits.
+
+No actor can fill a part alone.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,15 @@ _EVICT = "DELETE FROM audit_log WHERE part = ? AND actor = ? AND seq <= ?"
 
 
 class AuditStore:
-    """Rows of the log; in a full part the oldest rows of the actor with most rows are removed."""
+    """Access to the table C{audit_log}.
+
+    If a part is full, the oldest rows of the actor with most rows are removed.
+    """
 
     def __init__(self, database: Database, bounds: Mapping[str, int]) -> None:
-        """@param bounds: rows of each part; one actor has half of them at most."""
+        """@param bounds: maximum number of rows in each part; one actor has at most half of
+        them.
+        """
         self._database, self._bounds = database, bounds
         self._counts: dict[str, Counter[str]] = {part: Counter() for part in bounds}
         rows = database.query_rows(
@@ -36,9 +44,10 @@ class AuditStore:
                 pass
 
     def append_row(self, row: Mapping[str, Any]) -> None:
-        """Write one row; it is on disk when this returns.
+        """Insert one row; it is on disk when this returns.
 
-        @raise DiskFull: the disk does not accept it.
+        @param row: the column values by name.
+        @raise DiskFull: the disk does not accept the write.
         """
         self._database.execute(_APPEND, row)
         part, actor = row["part"], row["actor"]
@@ -54,7 +63,11 @@ class AuditStore:
         return self._evict_oldest(part, actor, max(1, count // 10))
 
     def _evict_oldest(self, part: str, actor: str, many: int) -> bool:
-        """Delete the oldest rows of an actor; return whether there is room."""
+        """Delete the oldest rows of an actor in a part.
+
+        @param many: number of rows to delete.
+        @return: true if a row may be inserted.
+        """
         if many <= 0:
             return False
         row = self._database.query_one(_OLDEST, (part, actor, many - 1))
