@@ -1,1 +1,1 @@
-"""Scoped tokens: part of a user's rights, for a program."""
+"""Scoped tokens, each of which gives a program part of a user's rights."""

@@ -1,8 +1,8 @@
-"""Tokens that the service gives to agents (protocol-agent-tokens), valid only for their child
-sessions.
+"""Tokens that the service gives to agents, valid only for their child sessions
+(protocol-agent-tokens).
 
-They are kept in memory only.  Each token is in a file of its session; the pane finds it by
-C{SERVICE_AGENT_TOKEN_FILE}.  After a restart, a service that reattaches to the pane writes a new
+They are kept in memory only.  Each token is in a file of its session, whose path the pane gets in
+C{SERVICE_AGENT_TOKEN_FILE}.  After a restart the service reattaches to the pane and writes a new
 token to the file.
 """
 
@@ -36,19 +36,22 @@ from tservice.tokens.model import hash_token, new_token, parse_bearer
 VARIABLE = "SERVICE_AGENT_TOKEN_FILE"
 FOLDER = "agent-tokens"
 LIFETIME = 12 * 3600.0
-"""Lifetime in seconds from the start of the session's process."""
+"""Lifetime of an agent token in seconds, from the start of the session's process."""
 SCOPES = frozenset(
     {Scope.SESSIONS_READ, Scope.SESSIONS_INPUT, Scope.SESSIONS_MANAGE, Scope.WAITS, Scope.GIT}
 )
-"""Scopes of these tokens, without the inbox: questions of child sessions are for people."""
+"""Scopes of agent tokens.
+
+The approval inbox is not included, because people answer the questions of child sessions.
+"""
 OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
 
 @frozen(kw_only=True)
 class _AgentToken:
-    """Valid agent token.
+    """Valid token of an agent.
 
-    @ivar owner: the owner of the session.
+    @ivar owner: the account that owns the session.
     """
 
     session: str
@@ -59,7 +62,7 @@ class _AgentToken:
 
 @implementer(IAuthenticator, IAgentTokens)
 class AgentTokens:
-    """Issues tokens to sessions that start, one for each session, and authenticates them."""
+    """Issues one token to each session that starts, and authenticates these tokens."""
 
     _log = Logger()
 
@@ -75,11 +78,13 @@ class AgentTokens:
         children: Callable[[str], frozenset[str]],
         ended: Callable[[str], None],
     ) -> None:
-        """@param folder: the folder of the files.
+        """@param random: returns that many unguessable bytes.
+        @param folder: the folder of the tokens' files.
         @param enabled: returns the setting C{agentTokens}.
-        @param owner: returns an account's current identity.
-        @param children: returns the sessions that a session has created.
-        @param ended: called with a session whose token has ended.
+        @param owner: returns an account's current identity; C{None} if it was removed or is
+            disabled.
+        @param children: returns the ids of the sessions that a session has created.
+        @param ended: called with the id of a session whose token has ended.
         """
         self._clock, self._random, self._folder = clock, random, folder
         self._enabled, self._owner, self._children, self._ended = enabled, owner, children, ended
@@ -89,9 +94,10 @@ class AgentTokens:
         self._remove_stale_files()
 
     def issue_token(self, session: str, owner: str) -> Path | None:
-        """Issue a token for a session whose process starts or was found running.
+        """Issue a token to a session whose process starts, or was found running after a restart.
 
-        @return: its file; C{None}: the setting is off, or the disk does not accept it.
+        @return: the path of the token's file.  C{None} if the setting is off, or the disk does not
+            accept the file.
         """
         self.revoke_token(session)
         if not self._enabled():
@@ -111,7 +117,7 @@ class AgentTokens:
         return path
 
     def revoke_token(self, session: str) -> None:
-        """End a session's token, all access in its name, and its file."""
+        """Revoke a session's token, end all access with it, and remove its file."""
         given = self._given.pop(session, None)
         if given is None:
             return
@@ -135,7 +141,10 @@ class AgentTokens:
         )
 
     def close(self) -> None:
-        """Unsubscribe from events; panes continue, and get new tokens from the next service."""
+        """Unsubscribe from events.
+
+        The panes keep running, and get new tokens when the service starts again.
+        """
         self._unsubscribe()
         for given in self._given.values():
             cancel_call(given.end)
@@ -163,7 +172,7 @@ class AgentTokens:
                 self.revoke_token(session)
 
     def _remove_stale_files(self) -> None:
-        """Remove files of an earlier service, whose tokens are invalid."""
+        """Remove token files that an earlier run of the service left; their tokens are invalid."""
         with suppress(FileNotFoundError):
             for path in self._folder.iterdir():
                 self._remove_file(path)

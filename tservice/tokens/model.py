@@ -1,4 +1,4 @@
-"""Scoped tokens: their record, and the rules that need nothing else."""
+"""Scoped tokens: the record, and rules that depend on nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import SESSION_BOUND_SCOPES, Scope
 
 PREFIX = "tsk_"
-"""Prefix of every token, by which scanners and the log's redaction recognize one."""
+"""Prefix of every token, by which secret scanners and the log's redaction recognize a token."""
 
 TOKEN = re.compile(r"tsk_[A-Za-z0-9_-]{43}")
 MAX_PER_OWNER = 100
@@ -26,10 +26,11 @@ MAX_SESSIONS = 100
 class ApiToken:
     """Stored record of a token.
 
-    @ivar token_hash: SHA-256 of the token; it is random and long, so one round is enough.
-    @ivar sessions: the only sessions that it may access; C{None}: all of its owner's.
-    @ivar expires_at: Unix milliseconds; C{None}: never.
-    @ivar last_used_at: Unix milliseconds, accurate to some minutes.
+    @ivar token_hash: SHA-256 of the token.  The token is random and long, so one round is enough.
+    @ivar sessions: ids of the only sessions that the token may access.  C{None} for all sessions of
+        its owner.
+    @ivar expires_at: time of expiry in Unix milliseconds.  C{None} if the token does not expire.
+    @ivar last_used_at: time of the last use in Unix milliseconds, accurate to some minutes.
     """
 
     id: str
@@ -43,11 +44,14 @@ class ApiToken:
     last_used_at: int | None = None
 
     def is_expired(self, now: int) -> bool:
-        """Return whether it has expired at C{now}, in Unix milliseconds."""
+        """Return whether the token has expired.
+
+        @param now: the current time in Unix milliseconds.
+        """
         return self.expires_at is not None and self.expires_at <= now
 
     def limit_identity(self, owner: Identity) -> Identity:
-        """Return the identity of its owner, limited to the token's rights."""
+        """Return the identity of the token's owner, limited to the token's rights."""
         return evolve(
             owner,
             method="token",
@@ -59,25 +63,30 @@ class ApiToken:
 
 
 def new_token(random: Callable[[int], bytes]) -> str:
-    """Return a token of 256 random bits."""
+    """Return a new token with 256 random bits.
+
+    @param random: returns that many unguessable bytes.
+    """
     return PREFIX + base64.urlsafe_b64encode(random(32)).decode().rstrip("=")
 
 
 def hash_token(token: str) -> bytes:
-    """Return the stored hash of a token."""
+    """Return the hash of a token, as it is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def parse_bearer(header: str) -> str | None:
-    """Return the token of an C{Authorization: Bearer} header, if it is one."""
+    """Return the token of an C{Authorization: Bearer} header; C{None} for other headers."""
     scheme, _, value = header.partition(" ")
     return value.strip() if scheme.lower() == "bearer" else None
 
 
 def check_scopes(scopes: Sequence[str], sessions: Sequence[str] | None) -> tuple[Scope, ...]:
-    """Return C{scopes} without duplicates and in order, if a token can have them.
+    """Return C{scopes} sorted and without duplicates, if a token may have them.
 
-    @raise ServiceError: 400: there is none, or one that makes no sense for C{sessions}.
+    @param sessions: the sessions that the token is bound to.  C{None} if it is not bound to any.
+    @raise ServiceError: 400: C{scopes} is empty, or a scope is useless for a token that is bound to
+        sessions.
     """
     if not scopes:
         raise invalid_field("scopes", "must have at least 1 entry")

@@ -1,4 +1,4 @@
-"""C{/api/tokens}."""
+"""Routes C{/api/tokens}."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TokenListResponse(ResponseModel):
 
 
 class TokenRoutes:
-    """Routes to manage the caller's tokens.  No token can create, list or end tokens."""
+    """Routes to manage the caller's tokens.  They cannot be called with a token."""
 
     def __init__(self, tokens: TokenService) -> None:
         self._tokens = tokens
@@ -76,12 +76,12 @@ class TokenRoutes:
         return TokenListResponse(tokens=[token_response(token) for token in found])
 
     async def delete_token(self, call: OperationCall) -> object:
-        """End one of the caller's tokens."""
+        """Revoke one of the caller's tokens."""
         self._tokens.delete_token(call.id, call.identity.username)
         return EmptyPayload()
 
     def list_operations(self) -> list[Operation]:
-        """Return the routes for the table."""
+        """Return the routes for the operations table."""
         return [
             Operation(
                 method="POST",
@@ -118,7 +118,7 @@ class TokenRoutes:
 
 
 def token_response(token: ApiToken) -> TokenResponse:
-    """Return a token as its owner sees it."""
+    """Return a token's record as its owner sees it."""
     return TokenResponse(
         id=token.id,
         name=token.name,

@@ -1,4 +1,4 @@
-"""Registry of tokens: creation, lookup and expiry."""
+"""Registry of scoped tokens, which creates, finds and expires them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ from tservice.tokens.model import (
 from tservice.tokens.store import TokenStore
 
 USED_SLACK_MS = 5 * 60 * 1000
-"""Largest inaccuracy of C{lastUsedAt} on disk, so that not every request causes a write."""
+"""Maximum error of C{lastUsedAt} on disk in milliseconds, so that not every request causes a write.
+"""
 
 LOOK_SECONDS = 60.0
-"""Longest interval between checks for expired tokens, whose open streams end with them."""
+"""Maximum interval in seconds between checks for expired tokens, whose open streams are then ended.
+"""
 
 
 class TokenService:
-    """Registry of all tokens in memory; every change is first written to the store."""
+    """Registry of all tokens, held in memory; a change is on disk before it takes effect."""
 
     def __init__(
         self,
@@ -49,8 +51,9 @@ class TokenService:
         random: Callable[[int], bytes],
         ended: Callable[[frozenset[str]], None] = lambda ids: None,
     ) -> None:
-        """@param ended: called with the ids of tokens that have ended, so that their open streams
-        can end.
+        """@param random: returns that many unguessable bytes.
+        @param ended: called with the ids of revoked or expired tokens, so that their open streams
+            can be ended.
         """
         self._store, self._clock, self._random, self._ended = store, clock, random, ended
         self._tokens = {token.token_hash: token for token in store.load()}
@@ -68,8 +71,12 @@ class TokenService:
     ) -> tuple[str, ApiToken]:
         """Create a token.
 
+        @param sessions: ids of the only sessions that the token may access.  C{None} for all
+            sessions of its owner.
+        @param expires_at: time of expiry in Unix milliseconds.  C{None} if the token does not
+            expire.
         @return: the token itself, which is not stored, and its record.
-        @raise ServiceError: 400 naming the field; 422: the owner has L{MAX_PER_OWNER}.
+        @raise ServiceError: 400 naming the field; 422: the owner has L{MAX_PER_OWNER} tokens.
         """
         now = now_ms(self._clock)
         if expires_at is not None and expires_at <= now:
@@ -94,15 +101,15 @@ class TokenService:
         return word, token
 
     def list_tokens(self, owner: str) -> list[ApiToken]:
-        """Return the unexpired tokens of one owner, the oldest first."""
+        """Return the unexpired tokens of one owner, oldest first."""
         now = now_ms(self._clock)
         return [t for t in self._tokens.values() if t.owner == owner and not t.is_expired(now)]
 
     def delete_token(self, token_id: str, owner: str) -> None:
-        """End a token of C{owner}.
+        """Revoke a token of C{owner}.
 
-        @raise ServiceError: 404, also for another user's; 422: it has ended, but this is not yet on
-            disk.
+        @raise ServiceError: 404: the token does not exist, or belongs to another user; 422: the
+            token is revoked, but this is not yet on disk.
         """
         found = [token for token in self.list_tokens(owner) if token.id == token_id]
         if not found:
@@ -110,11 +117,15 @@ class TokenService:
         self._end_on_demand(found)
 
     def end_owner_tokens(self, owner: str) -> None:
-        """End every token of a removed owner."""
+        """Revoke every token of an owner whose account was removed."""
         self._end_on_demand([t for t in self._tokens.values() if t.owner == owner])
 
     def use_token(self, word: str) -> ApiToken | None:
-        """Return the live token that C{word} is, and record its use."""
+        """Return the record of a presented token, and record the time of its use.
+
+        @param word: the presented token.
+        @return: C{None} if the token is invalid.
+        """
         token = self._tokens.get(hash_token(word))
         now = now_ms(self._clock)
         if token is None or token.is_expired(now):
@@ -126,13 +137,16 @@ class TokenService:
         return token
 
     def find_live(self, token_id: str) -> ApiToken | None:
-        """Return a token that has not ended, without recording a use."""
+        """Return the record of a token that has neither expired nor been revoked.
+
+        The time of use is not recorded.
+        """
         found = self._hashes.get(token_id)
         token = None if found is None else self._tokens[found]
         return None if token is None or token.is_expired(now_ms(self._clock)) else token
 
     def close(self) -> None:
-        """Cancel the timer."""
+        """Cancel the expiry timer."""
         cancel_call(self._timer)
         self._timer = None
 
@@ -152,7 +166,9 @@ class TokenService:
         self._store.delete(ids)
 
     def _schedule_expiry(self) -> None:
-        """Schedule the check for the next token that expires, and periodic checks before."""
+        """Schedule a check for the time when the next token expires, at most L{LOOK_SECONDS}
+        ahead.
+        """
         ends = [t.expires_at for t in self._tokens.values() if t.expires_at is not None]
         if not ends:
             return
@@ -170,12 +186,13 @@ class TokenService:
 
 @implementer(IAuthenticator)
 class TokenAuthenticator:
-    """Authenticator for C{Authorization: Bearer}; tokens are accepted nowhere else, especially not
-    in a URL.
+    """Authenticator for C{Authorization: Bearer} headers.
+
+    Tokens are accepted nowhere else, in particular not in a URL.
     """
 
     def __init__(self, tokens: TokenService, owner: Callable[[str], Identity | None]) -> None:
-        """@param owner: returns an account's current identity; C{None} when it was removed or is
+        """@param owner: returns an account's current identity; C{None} if it was removed or is
         disabled.
         """
         self._tokens, self._owner = tokens, owner

@@ -27,36 +27,36 @@ _DELETE = "DELETE FROM api_tokens WHERE id = ?"
 
 
 class TokenStore:
-    """Access to the table C{api_tokens}.
+    """Access to the database table C{api_tokens}.
 
-    Tokens of accounts and those of a single user are kept apart: the same name in both modes need
-    not be the same person.
+    Tokens of multi-user mode and of single-user mode are kept apart, because the same user name in
+    both modes need not be the same person.
     """
 
     def __init__(self, database: Database, *, multiuser: bool) -> None:
         self._database, self._multiuser = database, multiuser
 
     def load(self) -> Sequence[ApiToken]:
-        """Return every token, the oldest first."""
+        """Return every token, oldest first."""
         return self._database.read_records(
             _token_from_row, _LOAD, (self._multiuser,), named="api_tokens.id"
         )
 
     def save(self, token: ApiToken) -> None:
-        """Add a token.
+        """Insert a token.
 
-        @raise DiskFull: the disk does not accept it.
+        @raise DiskFull: the disk does not accept the write.
         """
         self._database.execute(_SAVE, self._column_values(token))
 
     def save_use(self, token: ApiToken) -> None:
-        """Store the time of the last use; on a full disk the write is deferred."""
+        """Store the time of a token's last use; on a full disk the write is deferred."""
         self._database.execute_or_defer((_TABLE, token.id), _SAVE, self._column_values(token))
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete tokens.
+        """Delete the tokens with these ids.
 
-        @raise DiskFull: the write is deferred; until it succeeds, a restart restores them.
+        @raise DiskFull: the write is deferred.  A restart before it succeeds restores the tokens.
         """
         gone = [(name,) for name in ids]
         try:
