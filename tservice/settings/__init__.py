@@ -1,1 +1,1 @@
-"""Settings file and its routes."""
+"""Users' settings: the file that holds them, and their routes."""

@@ -1,4 +1,4 @@
-"""Settings over HTTP; the settings themselves are part of the runtime."""
+"""Assembly of the routes for settings; the settings service is part of the runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interfaces of the settings for other features."""
+"""Interfaces through which other features use the settings."""
 
 from __future__ import annotations
 
@@ -25,28 +25,34 @@ __all__ = [
 ]
 
 SettingsObserver = Callable[[Settings, Settings], None]
-"""Callback for the settings before and after a change."""
+"""Callback after a change, with the settings before and after it."""
 
 
 class ISettings(Interface):
-    """Settings in use."""
+    """Read access to the current settings."""
 
     def get() -> Settings:
-        """Return the current settings; call it again rather than keep the result."""
+        """Return the current settings.  Call this each time, because a kept result does not
+        change.
+        """
 
     def add_observer(observer: SettingsObserver) -> Callable[[], None]:
-        """Call C{observer} after every change, once it is on disk.
+        """Call C{observer} after every change, once the change is on disk.
 
         An exception of an observer is logged and does not affect the others.
-        @return: ends it; may be called twice.
+
+        @return: a function that removes the observer and may be called twice.
         """
 
 
 class IEditableSettings(Interface):
-    """Settings for features that keep data among them and change it by separate routes."""
+    """Read and write access, for features that store data in the settings and have their own
+    routes.
+    """
 
     def change_settings(patch: Mapping[str, Any]) -> Settings:
-        """Merge C{patch}, with the names and types of the wire, and return the new settings.
+        """Merge C{patch} into the settings, and return the new settings.
 
-        @raise ServiceError: 403, 409, 422: nothing is changed.
+        @param patch: values by the field names of the API, nested for inner records.
+        @raise ServiceError: 403, 409 or 422; nothing is changed then.
         """

@@ -1,6 +1,6 @@
-"""Settings: their names, ranges and defaults, and how a change is merged (protocol-settings).
+"""Settings: names, ranges and defaults, and merging of a change (protocol-settings).
 
-Pure.  A setting whose feature is switched off is still stored and validated.
+Nothing here does I/O.  A setting whose feature is switched off is still stored and validated.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Settings(SettingsRecord):
 
 
 def _patch_model(model: type[BaseModel]) -> type[SettingsRecord]:
-    """Return C{model} with every field optional, inner records included."""
+    """Return a model with the fields of C{model}, all optional, inner records included."""
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         kind: Any = field.annotation
@@ -219,19 +219,20 @@ SettingsResponse = _public_model()
 """Settings as clients see them."""
 
 SettingsPatch = _patch_model(Settings)
-"""Body of a change: fields that are absent or null stay as they are."""
+"""Body of a change; fields that are absent or null keep their values."""
 
 
 def changed_values(patch: BaseModel) -> dict[str, Any]:
-    """Return the changes in a L{SettingsPatch} as JSON data."""
+    """Return the changes in a L{SettingsPatch} as JSON data, by the field names of the API."""
     return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def merge_patch(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return C{stored} merged with C{patch}: objects key by key, all other values as a whole.
+    """Return C{stored} with C{patch} merged into it.
 
-    A stored value that is not in use (see L{read_settings}) is replaced as a whole too; otherwise
-    the change would have no effect.
+    Objects are merged key by key, other values are replaced.  An invalid stored object, for which
+    the default is in use (L{read_settings}), is replaced as a whole; otherwise the change would
+    have no effect.
     """
     merged = dict(stored)
     for name, value in patch.items():
@@ -243,10 +244,11 @@ def merge_patch(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str
 
 
 def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
-    """Return the settings in a file, with defaults filled in.
+    """Return the settings in a file, with defaults for missing and invalid values.
 
-    @return: also one line for each ignored key, without its value: it is unknown, or its value
-        breaks a rule and the default is used.
+    @param stored: the JSON object in the file.
+    @return: the settings, and one line for each ignored key that gives the reason: the key is
+        unknown, or its value breaks a rule.  The lines never hold a value.
     """
     found = {name: find_fault(name, value) for name, value in stored.items()}
     used = {name: stored[name] for name, fault in found.items() if fault is None}
@@ -255,7 +257,10 @@ def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
 
 
 def find_fault(name: str, value: object) -> str | None:
-    """Return why a stored value cannot be used: its field and the rule, never the value."""
+    """Return the reason why a stored value cannot be used; C{None} if it is valid.
+
+    The text names the field and the rule, never the value.
+    """
     try:
         Settings.model_validate_json(json.dumps({name: value}))
     except ValidationError as error:

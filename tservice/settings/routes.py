@@ -1,4 +1,4 @@
-"""C{/api/settings}."""
+"""Routes C{/api/settings}."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from tservice.settings.model import SettingsPatch, SettingsResponse, changed_val
 from tservice.settings.service import SettingsService
 
 BODY_LIMIT = 512 * 1024
-"""Limit in bytes: two orders of a thousand names, and every text at its longest, escaped."""
+"""Maximum size of a body in bytes.
+
+It suffices for two orders of a thousand names, and the longest texts with every character escaped.
+"""
 
 
 class SettingsRoutes:
@@ -20,7 +23,7 @@ class SettingsRoutes:
         self._settings = settings
 
     def list_operations(self) -> list[Operation]:
-        """Return the routes."""
+        """Return the routes for the operations table."""
         return [
             Operation(
                 method="GET",
@@ -52,9 +55,9 @@ class SettingsRoutes:
         return public_settings(self._settings.get())
 
     async def change_settings(self, call: OperationCall) -> SettingsPayload:
-        """Merge the body into the settings.
+        """Merge the body into the settings, and return all settings.
 
-        @raise ServiceError: 403: a field needs a further scope of a token.
+        @raise ServiceError: 403: the caller's token lacks the scope for a field.
         """
         wanted = changed_values(call.body)
         for name in wanted:

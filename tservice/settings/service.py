@@ -1,4 +1,4 @@
-"""Settings file and the settings in use."""
+"""Service that reads and writes the settings file."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from tservice.settings.model import Settings, merge_patch, public_settings, read
 class SettingsService:
     """Reads and writes C{<data>/settings.json}.
 
-    Users may edit the file too: it is read again before every change, unknown keys are kept, and a
-    key with an invalid value falls back to its default.  A file that cannot be used at all (invalid
-    JSON, not a regular file) is not touched: the defaults are in use, the log gives the reason, and
-    every change is refused with a 409 until it is repaired.  A symbolic link is read, but changes
-    are refused in the same way.
+    Users may edit the file too.  Therefore it is read again before every change, unknown keys are
+    kept, and a key with an invalid value falls back to its default.  A file that cannot be used at
+    all (invalid JSON, not a regular file) is not changed.  The defaults are used, the log gives the
+    reason, and every change is refused with a 409 until the file is repaired.  A symbolic link is
+    read, but changes are refused in the same way.
     """
 
     _log = Logger()
@@ -49,7 +49,7 @@ class SettingsService:
         self._observers = ListenerList[SettingsObserver]("the settings")
 
     def load(self) -> None:
-        """Read the file; invalid content never raises."""
+        """Read the file.  Invalid content does not raise; the defaults are used instead."""
         remove_leftovers(self._path)
         # The file may contain the API key of a third party.
         with suppress(OSError):
@@ -69,11 +69,11 @@ class SettingsService:
         return self._observers.add(observer)
 
     def change_settings(self, patch: Mapping[str, Any]) -> Settings:
-        """Merge C{patch} into the file; it is on disk when this returns.
+        """Merge C{patch} into the file, and return the new settings; they are on disk then.
 
         @param patch: the result of L{tservice.settings.model.changed_values} for a validated body.
-        @raise ServiceError: 403 for a tunnel that anybody could use; 409 when the file cannot be
-            read safely; 422 when it cannot be written.  In these cases nothing is changed.
+        @raise ServiceError: nothing is changed.  403: the change would open a tunnel without a
+            password; 409: the file cannot be read safely; 422: the file cannot be written.
         """
         if patch.get("tunnelEnabled") and not self._tunnel_allowed:
             raise ServiceError(
@@ -92,7 +92,7 @@ class SettingsService:
         return settings
 
     def _read_file(self) -> dict[str, Any]:
-        """Return the object in the file; empty if there is no file."""
+        """Return the JSON object in the file; an empty one if the file does not exist."""
         try:
             data = read_json(self._path)
         except FileNotFoundError:
