@@ -1,1 +1,1 @@
-"""SQLite: opening, upgrading and backing up the one database file."""
+"""SQLite database of the service: opening, upgrading and backing up its one file."""

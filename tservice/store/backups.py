@@ -1,4 +1,4 @@
-"""Backups of the database before upgrades."""
+"""Backups that are made before a database is upgraded."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from pathlib import Path
 from tservice.core.files import replace_atomically
 
 KEPT = 3
-"""Copies kept of one database: those of the highest versions."""
+"""Number of backups kept of one database: those of the highest versions."""
 
 
 def create_backup(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the database to C{<name>.<version>.bak} in the same folder, mode 0600, and delete old
-    copies.
+    """Copy the database to C{<name>.<version>.bak} in the same folder, with mode 0600.
+
+    Old backups beyond L{KEPT} are deleted.
+
+    @param version: the version of the database before the upgrade.
+    @return: the path of the backup.
     """
     target = path.with_name(f"{path.name}.{version}.bak")
     with replace_atomically(target) as temporary:
@@ -31,7 +35,7 @@ def create_backup(connection: sqlite3.Connection, path: Path, version: int) -> P
 
 
 def list_backups(path: Path) -> list[Path]:
-    """Return the existing copies of C{path}, oldest version first."""
+    """Return the paths of the existing backups of C{path}, oldest version first."""
     name = re.compile(re.escape(path.name) + r"\.(\d+)\.bak")
     found = [
         (int(match[1]), entry)

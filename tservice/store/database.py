@@ -36,23 +36,22 @@ from tservice.store.schemas import (
 )
 
 BUSY_SECONDS = 1.0
-"""Maximum seconds a statement waits for another process's lock before it fails."""
+"""Maximum seconds that a statement waits for another process's lock before it fails."""
 WAL_LIMIT = 16 * 1024 * 1024
-"""Bytes to which the write-ahead log is cut after a checkpoint."""
+"""Size in bytes to which the write-ahead log is cut after a checkpoint."""
 
 _T = TypeVar("_T")
 
 
 class Database:
-    """An open database.
+    """Open connection to the database.
 
     Outside of L{transaction} every statement is a separate transaction.  Rows are L{sqlite3.Row}:
     C{row["name"]}.  SQL errors are L{sqlite3.Error}s, except that a disk that refuses writes raises
-    L{DiskFull}, a refusal that a caller may see.
+    L{DiskFull}, an error that a caller may see.
 
-    @ivar debts: changes that L{execute_or_defer} could not write yet.  Every other write executes
-        them first,
-        so the disk always has the changes in their order.
+    @ivar deferred_writes: changes that L{execute_or_defer} could not write yet.  Every other write
+        executes them first, so the disk always has the changes in their order.
     """
 
     _log = Logger()
@@ -66,15 +65,16 @@ class Database:
     def open_file(
         cls, path: Path, *, clock: IReactorTime, schemas: Schemas | None = None
     ) -> Database:
-        """Open C{path}, creating or upgrading it as needed; its folder must exist.
+        """Open the database at C{path}, and create or upgrade it if needed; its folder must exist.
 
         A new file is created under a temporary name and renamed.  An existing one is copied to
         C{<name>.<version>.bak} before an upgrade.  An existing file is never overwritten or
         emptied, even if it is invalid.
 
-        @param clock: dates the upgrades.
-        @param schemas: the steps; the packaged ones when C{None}.
-        @raise StoreError: the file is damaged, foreign or of a newer program, or a step failed.
+        @param clock: gives the times that are stored for the upgrades.
+        @param schemas: the schema steps.  C{None} for those of this program.
+        @raise StoreError: the file is damaged, is not a database of this program, was written by a
+            newer version, or a step failed.
         """
         steps = read_steps(packaged_schemas() if schemas is None else schemas)
         try:
@@ -90,9 +90,10 @@ class Database:
     def in_memory(
         cls, *, clock: IReactorTime | None = None, schemas: Schemas | None = None
     ) -> Database:
-        """Open a database without a file, for tests.
+        """Open a database in memory, for tests.
 
-        @param schemas: as for L{open_file}; a test of one table group may pass only its own step.
+        @param schemas: as for L{open_file}; a test may pass only the steps of the tables that it
+            uses.
         """
         steps = read_steps(packaged_schemas() if schemas is None else schemas)
         connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -102,18 +103,21 @@ class Database:
         return cls(_configure_connection(connection))
 
     def query_rows(self, sql: str, params: Params = ()) -> list[sqlite3.Row]:
-        """Return every row of the answer.  Use it only for reading: its writes might not be
-        durable.
+        """Run a query and return every row of the result.
+
+        Use this only for reading, because changes made here might not be durable.
         """
         return self._connection.execute(sql, params).fetchall()
 
     def read_records(
         self, decode: Callable[[sqlite3.Row], _T], sql: str, params: Params = (), *, named: str
     ) -> list[_T]:
-        """Return every row of the answer, decoded.
+        """Run a query and return every row of the result, decoded to a record.
 
-        @param named: the table and the column that names a row: C{"jobs.id"}.
-        @raise StoreError: a row cannot be decoded; the text names it.
+        @param decode: returns the record of a row; raises an exception for an invalid row.
+        @param named: the table and the column that identifies a row, such as C{"jobs.id"}, for the
+            error text.
+        @raise StoreError: a row cannot be decoded; the text names the row.
         """
         table, _, column = named.partition(".")
         found = []
@@ -126,15 +130,16 @@ class Database:
         return found
 
     def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
-        """Return the first row of the answer, if there is one."""
+        """Run a query and return the first row of the result; C{None} if the result is empty."""
         rows = self.query_rows(sql, params)
         return rows[0] if rows else None
 
     def execute(self, sql: str, params: Params = (), *, durable: bool = True) -> int:
         """Run a statement that changes rows.
 
-        @param durable: as for L{transaction}; inside one, the transaction's choice applies.
-        @return: the number of rows changed.
+        @param durable: as for L{transaction}.  Inside a transaction, the transaction's value
+            applies.
+        @return: the number of changed rows.
         @raise DiskFull: the disk refuses the write.
         """
         with self._track_disk_state():
@@ -144,15 +149,16 @@ class Database:
             return self._connection.execute(sql, params).rowcount
 
     def execute_or_defer(self, key: Key, sql: str, params: Params = ()) -> bool:
-        """Run a statement now, or defer it if the disk refuses it.
+        """Run a statement, or defer it if the disk refuses the write.
 
-        For observed changes that cannot be refused.  It costs no flush, and must not be used in a
-        transaction.  Deferred statements are lost when the process ends.
+        This is for changes that have already happened and cannot be refused.  The write is not
+        flushed to the disk at once, and must not be made inside a transaction.  Deferred statements
+        are lost when the process ends.
 
-        @param key: names the change. A later statement with the same key replaces a deferred one,
-            and so must include everything that the earlier one wrote.
-        @return: whether it is written.
-        @raise DiskFull: too many statements are deferred already.
+        @param key: identifies the object that the statement writes.  A later statement with the
+            same key replaces a deferred one, so it must write everything that the earlier one did.
+        @return: true if the statement was written, false if it was deferred.
+        @raise DiskFull: the maximum number of statements is deferred already.
         """
         if not self.deferred_writes.should_try_now:
             self.deferred_writes.defer_statement(key, sql, params)
@@ -165,10 +171,10 @@ class Database:
         return True
 
     def execute_many(self, sql: str, rows: Iterable[Params]) -> int:
-        """Run a statement once for each of C{rows}, only inside a transaction, so that it is
+        """Run a statement once for each item of C{rows}; only inside a transaction, so that it is
         atomic.
 
-        @return: the number of rows changed.
+        @return: the number of changed rows.
         """
         if not self._connection.in_transaction:
             raise NestedTransaction("execute_many needs a transaction around it")
@@ -177,17 +183,18 @@ class Database:
 
     @contextmanager
     def transaction(self, durable: bool = True) -> Iterator[None]:
-        """Run all statements in the block atomically: an exception out of the block rolls back.
+        """Run all statements in the block atomically; an exception that leaves the block rolls
+        back.
 
-        A transaction inside another is refused, and a block must not await: other writes of the
-        process would silently become part of it.  A method that takes part in its caller's
+        A transaction inside another is refused.  A block must not await, because other writes of
+        the process would become part of the transaction.  A method that takes part in its caller's
         transaction only executes statements.
 
-        @param durable: true: on disk before the block ends, power loss included.  False: it costs
-            no flush; it survives the end of the process at any moment and reaches the disk with the
-            next durable commit (or a checkpoint), in order.  A power loss before that undoes the
-            latest such commits, never an earlier part of them.
-        @raise NestedTransaction: one is open already.
+        @param durable: true if the changes must be on disk before the block ends, even after a
+            power loss.  False to save the flush: the changes survive the end of the process, and
+            reach the disk with the next durable commit or checkpoint, in order.  A power loss
+            before that undoes the latest such commits, but no earlier ones.
+        @raise NestedTransaction: a transaction is already open.
         @raise DiskFull: the disk refuses the write; the whole block is rolled back.
         """
         if self._connection.in_transaction:
@@ -204,13 +211,13 @@ class Database:
             self._roll_back()
 
     def close(self) -> None:
-        """Close the file after a last attempt to write deferred changes; may be called twice."""
+        """Try once more to write deferred changes, then close the file; may be called twice."""
         self.deferred_writes.close()
         self._connection.close()
 
     @contextmanager
     def _track_disk_state(self) -> Iterator[None]:
-        """Report the disk's state to the deferred writes."""
+        """Record whether the disk accepts or refuses the writes in the block."""
         try:
             yield
         except sqlite3.Error as error:
@@ -243,15 +250,18 @@ class Database:
             self._log.failure("a deferred change could not be written")
 
     def _roll_back(self) -> None:
-        """Undo uncommitted changes. SQLite rolls back by itself after some errors (full disk)."""
+        """Undo uncommitted changes, unless SQLite has already done so.
+
+        SQLite rolls back automatically after some errors, such as a full disk.
+        """
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
     def _flush_commits(self, durable: bool) -> None:
-        """Select whether the next commits are flushed. Inside a transaction its own choice
-        stays.
+        """Set whether the next commits are flushed to the disk.
 
-        The pragma runs only on a change: typing is a sequence of commits that need no flush.
+        Inside a transaction this has no effect.  The pragma runs only if the value changes, because
+        typing causes many commits that need no flush.
         """
         if durable != self._flushing and not self._connection.in_transaction:
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -275,14 +285,17 @@ def _apply_all_steps(
 
 @lru_cache(maxsize=4)
 def _serialized_database(steps: tuple[str, ...]) -> bytes:
-    """Return a serialized database with these steps, cached for tests, which open thousands."""
+    """Return a new database with these schema steps as bytes.
+
+    The result is cached for tests, which open thousands of databases.
+    """
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         _apply_all_steps(connection, steps, Clock())
         return connection.serialize()
 
 
 def _create_file(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
-    """Create a complete new database at C{path}."""
+    """Create a new database at C{path}, with all schema steps applied."""
     for suffix in ("-wal", "-journal"):
         # SQLite would replay an orphaned log into the new file.
         if os.path.lexists(f"{path}{suffix}"):
@@ -309,7 +322,7 @@ def _open_existing(path: Path, steps: Sequence[str], clock: IReactorTime) -> sql
 
 
 def _connect_existing(path: Path) -> sqlite3.Connection:
-    """Connect to an existing file; never create one."""
+    """Connect to an existing file, without creating a missing one."""
     status = path.lstat()
     if not stat.S_ISREG(status.st_mode):
         raise StoreError("not a regular file")
@@ -344,7 +357,7 @@ def _prepare_database(
 
 
 def _check_integrity(connection: sqlite3.Connection) -> None:
-    """Refuse a damaged file before anything is written to it."""
+    """Raise an error for a damaged file, before anything is written to the file."""
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise StoreError(f"the file is damaged ({found}); restore it from a backup")

@@ -1,4 +1,4 @@
-"""Writes deferred while the disk refuses them, and the disk's state."""
+"""Writes that are deferred while the disk refuses them, and the state of the disk."""
 
 from __future__ import annotations
 
@@ -14,26 +14,29 @@ from tservice.core.disk_errors import DiskFull
 Key = tuple[Hashable, ...]
 Params = Sequence[Any] | Mapping[str, Any]
 WriteStatements = Callable[[Sequence[tuple[str, Params]]], None]
-"""Writes statements, all or none."""
+"""Callable that executes statements in one transaction."""
 
 MOST = 20_000
-"""Maximum number of deferred statements; one more is refused."""
+"""Maximum number of deferred statements; a further one is refused."""
 
 AGAIN_SECONDS = 2.0
-"""Seconds between attempts while the disk refuses writes."""
+"""Seconds between two attempts to write, while the disk refuses writes."""
 
 QUIET_SECONDS = 60.0
-"""Minimum seconds between two log entries, for a disk that takes only small writes."""
+"""Minimum seconds between two log entries about the disk.
+
+A disk that is almost full accepts small writes, and would change its state often.
+"""
 
 PROBE = "PRAGMA user_version = 0"
-"""Statement that writes a page and changes no data."""
+"""Statement that writes a page to the database, but changes no data."""
 
 
 @frozen(kw_only=True)
 class DiskTrouble:
-    """Problem of the disk.
+    """Current problem of the disk.
 
-    @ivar since: Unix seconds.
+    @ivar since: time when the problem began, in Unix seconds.
     """
 
     reason: str
@@ -41,7 +44,7 @@ class DiskTrouble:
 
 
 class DeferredWrites:
-    """Deferred statements in the order of their keys' last change, one a key.
+    """Deferred statements, at most one for each key, ordered by their last change.
 
     Without a clock (before L{use_clock}, and in tests) every statement tries the disk.
     """
@@ -67,18 +70,21 @@ class DeferredWrites:
         return key in self._owed
 
     def use_clock(self, clock: IReactorTime) -> None:
-        """Retry by the clock from now on, so that writing continues when there is room."""
+        """Use the clock for retries from now on, so that writing continues once the disk has
+        room.
+        """
         self._clock = clock
 
     def on_recovery(self, call: Callable[[], object]) -> None:
-        """Call C{call} each time the disk takes writes again.
+        """Call C{call} each time the disk accepts writes again.
 
-        The call comes after the write that showed it, because that writer's state is incomplete.
+        The call is made after the write that succeeded has returned, because that writer's state is
+        incomplete until then.
         """
         self._recovered.append(call)
 
     def close(self) -> None:
-        """Try once more, then never again: remaining statements are lost, and the log says so."""
+        """Try once more to write the deferred statements; log it if some are lost."""
         self._stop_timer()
         if self._telling is not None:
             self._telling.cancel()
@@ -96,18 +102,23 @@ class DeferredWrites:
 
     @property
     def reason(self) -> str:
-        """The problem of the disk in words."""
+        """Description of the disk's problem."""
         return "the disk refuses writes" if self.disk_trouble is None else self.disk_trouble.reason
 
     @property
     def should_try_now(self) -> bool:
-        """True if a deferrable write should try the disk now instead of waiting for the timer."""
+        """True if a write that can be deferred should try the disk now.
+
+        False while the disk refuses writes, because the timer tries again.
+        """
         return self._timer is None
 
     def defer_statement(self, key: Key, sql: str, params: Params) -> None:
-        """Defer a statement until the disk takes it.
+        """Defer a statement until the disk accepts it.
 
-        @raise DiskFull: L{MOST} are deferred.
+        @param key: identifies the object that the statement writes; see L{Database.execute_or_defer
+            <tservice.store.database.Database.execute_or_defer>}.
+        @raise DiskFull: L{MOST} statements are deferred already.
         """
         if key not in self._owed and len(self._owed) >= MOST:
             raise DiskFull(self.reason)
@@ -117,15 +128,15 @@ class DeferredWrites:
     def check_not_deferred(self, key: Key) -> None:
         """Check that no statement with C{key} is deferred.
 
-        @raise DiskFull: one is.
+        @raise DiskFull: such a statement is deferred.
         """
         if key in self._owed:
             raise DiskFull(self.reason)
 
     def write_deferred(self) -> None:
-        """Write the deferred statements, all or none.
+        """Write the deferred statements in one transaction.
 
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk refuses the write; all statements stay deferred.
         """
         if not self._owed or self._paying:
             return
@@ -137,7 +148,10 @@ class DeferredWrites:
         self._owed.clear()
 
     def record_refusal(self, reason: str, error: BaseException) -> None:
-        """Record that the disk refused a write."""
+        """Record that the disk refused a write, and try again later.
+
+        @param reason: description of the disk's problem.
+        """
         self.refusals += 1
         if self.disk_trouble is None or self.disk_trouble.reason != reason:
             now = self._now
@@ -153,7 +167,7 @@ class DeferredWrites:
         self._set_timer()
 
     def record_success(self) -> None:
-        """Record that the disk took a write."""
+        """Record that the disk accepted a write."""
         if self.disk_trouble is None or self._paying:
             return
         if self._said_at == self.disk_trouble.since:
@@ -191,9 +205,9 @@ class DeferredWrites:
             self._set_timer()
 
     def probe_disk(self) -> None:
-        """Check whether the disk takes writes.
+        """Check that the disk accepts writes, by writing one page.
 
-        @raise DiskFull: it refuses them.
+        @raise DiskFull: the disk refuses the write.
         """
         self.write_deferred()
         self._pay([(PROBE, ())])

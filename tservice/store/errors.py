@@ -4,8 +4,10 @@ from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Raised if the database cannot be opened or upgraded; one line that an operator can act on."""
+    """Error of a database that cannot be opened or upgraded; the text is one line for the
+    operator.
+    """
 
 
 class NestedTransaction(Exception):
-    """Raised if a transaction begins inside another one; a bug of the caller."""
+    """Error of a transaction that begins inside another one, which is a bug of the caller."""

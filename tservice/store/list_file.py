@@ -1,4 +1,4 @@
-"""Private file of the data folder that holds one list of records."""
+"""Private JSON file in the data folder that holds one list of records."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ T = TypeVar("T")
 
 @frozen(kw_only=True)
 class JsonListFile(Generic[T]):
-    """Reads and writes the file, mode 0600; for a thread.
+    """Reader and writer of a JSON file with one list; call it in a worker thread.
 
-    @ivar named: the name of the list in the file's one object.
-    @ivar size: maximum bytes to read.
-    @ivar most: maximum records to read.
-    @ivar parse: returns a record from its value; raises C{ValueError} and the like for a bad one.
-    @ivar shown: returns the value of a record.
+    @ivar list_name: the key of the list in the file's JSON object.
+    @ivar size: maximum number of bytes to read.
+    @ivar max_records: maximum number of records to read.
+    @ivar parse: returns the record for an item of the list; raises C{ValueError} or a similar error
+        for an invalid item.
+    @ivar shown: returns the item of the list for a record.
     """
 
     path: Path
@@ -41,14 +42,15 @@ class JsonListFile(Generic[T]):
     shown: Callable[[T], dict[str, Any]]
 
     def remove_partial_files(self) -> None:
-        """Remove the partly written files of a killed process; called at the start."""
+        """Remove partly written files that a killed process left; call this at the start."""
         remove_leftovers(self.path)
 
     def read_records(self) -> tuple[T, ...]:
-        """Return the records; none without a file.
+        """Return the records in the file; an empty tuple if there is no file.
 
-        @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
-        @raise OSError: it cannot be read.
+        @raise FileError: the file is accessible to others, is not valid JSON, or holds an invalid
+            record.
+        @raise OSError: the file cannot be read.
         """
         try:
             data = read_json(self.path, private=True, limit=self.size)
@@ -64,7 +66,8 @@ class JsonListFile(Generic[T]):
     def write_records(self, records: Sequence[T]) -> None:
         """Replace the file; it is on disk when this returns.
 
-        @raise ServiceError: 409: the existing file is not valid; 422: disk trouble.
+        @raise ServiceError: 409: the existing file is invalid and not overwritten; 422: the disk
+            refuses the write.
         """
         text = json.dumps({self.list_name: [self.shown(each) for each in records]}, indent=1)
         try:

@@ -1,4 +1,4 @@
-"""Schema steps: reading the packaged ones and applying them one by one.
+"""Schema steps: reading the steps of this program, and applying them one by one.
 
 Step C{NN.sql} upgrades a database from version C{NN - 1} to C{NN}.  It is in the folder C{schema}
 of the feature that owns its tables; the numbers run through all features.  A released step is never
@@ -21,16 +21,16 @@ from tservice.store.errors import StoreError
 _STEP = re.compile(r"(\d{2})\.sql")
 
 Schemas = Sequence[str] | Traversable
-"""The steps as texts in order, or a folder of features with C{schema/01.sql} and so on."""
+"""Schema steps as texts in order, or a folder of features with C{schema/01.sql} and so on."""
 
 
 def packaged_schemas() -> Traversable:
-    """Return the features that this program was built with."""
+    """Return the folder of this program's features, which contains the schema steps."""
     return files("tservice")
 
 
 def read_steps(schemas: Schemas) -> tuple[str, ...]:
-    """Return the steps in order; index 0 is version 1.
+    """Return the SQL of the steps in order; index 0 upgrades to version 1.
 
     @raise StoreError: the numbers have a gap or a duplicate.
     """
@@ -51,7 +51,7 @@ def read_steps(schemas: Schemas) -> tuple[str, ...]:
 
 
 def read_version(connection: sqlite3.Connection) -> int:
-    """Return the number of the last applied step.
+    """Return the version of a database, the number of the last applied step.
 
     @raise StoreError: the database has no version table, so this program did not create it.
     """
@@ -67,7 +67,7 @@ def read_version(connection: sqlite3.Connection) -> int:
 
 
 def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
-    """Create the version table of an empty database, at version 0."""
+    """Create the version table in an empty database, with version 0."""
     connection.execute(
         "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)"
     )
@@ -75,9 +75,9 @@ def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
 
 
 def apply_steps(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime) -> None:
-    """Upgrade the database to C{len(steps)}, with a transaction for each step.
+    """Upgrade the database to version C{len(steps)}, with one transaction for each step.
 
-    @raise StoreError: a step failed; the database is at the version before it.
+    @raise StoreError: a step failed; the database has the version before that step.
     """
     for number in range(read_version(connection) + 1, len(steps) + 1):
         # A step may rebuild a referenced table. The check before the commit replaces the
