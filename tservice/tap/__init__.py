@@ -1,6 +1,6 @@
 """Entry point of C{twistd tservice}: the options, and the service that they create.
 
-The only importer of the reactor; imported only by C{twistd}.
+This is the only module that imports the reactor, and only C{twistd} imports it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["Options", "makeService"]
 
 
 def makeService(options: Options) -> IService:
-    """Return the complete service for C{twistd}.
+    """Return the root service for C{twistd}.
 
-    @raise StartError: an endpoint is not understood, or others could connect without a password.
+    @raise StartError: an endpoint is invalid, or others could connect without a password.
     """
     from twisted.internet import reactor
 
@@ -65,10 +65,11 @@ def makeService(options: Options) -> IService:
 
 
 def _remove_unresponsive_folders() -> list[str]:
-    """Remove folders from C{PATH} that do not answer, and would block the start, imports included,
-    for ever.
+    """Remove folders that do not answer from C{PATH}.
 
-    @return: messages for the operator.
+    They would block the start for ever, because imports and program lookups access them.
+
+    @return: messages for the operator about the removed folders.
     """
     path = os.environ.get("PATH", "")
     silent = find_unresponsive_folders(path)

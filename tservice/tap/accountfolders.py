@@ -1,7 +1,9 @@
-"""Move of accounts' folders from the account's name to its id (protocol-cases).
+"""Move of account folders that are named after the account, to names that are the account's id
+(protocol-cases).
 
-A step of the database lists the accounts in C{account_moves}.  An entry is removed after the last
-step of its move.  Each step skips what is done, so the next start finishes a move that was killed.
+A schema step lists the accounts in the table C{account_moves}.  A row is deleted after the last
+part of its move.  Each part skips work that is already done, so the next start finishes a move that
+was interrupted.
 """
 
 from __future__ import annotations
@@ -29,9 +31,12 @@ from tservice.store.database import Database
 from tservice.suggestions.model import intent_key
 
 COLUMNS = re.compile(r"(.+_)?(path|dir|repository)")
-"""Names of columns that hold a path; jobs have theirs in a definition, intents a key of it too."""
+"""Pattern for the names of columns that hold a path.
+
+Paths in the definitions of jobs and in the keys of intents are handled separately.
+"""
 FILES = ("settings.json", "upload-folders.json")
-"""Files of the data folder that hold paths."""
+"""Names of files in the data folder that hold paths."""
 
 _RENAME = """
     UPDATE {table} SET {column} = :new || substr({column}, length(:old) + 1)
@@ -53,7 +58,7 @@ _log = Logger()
 
 
 def move_account_folders(program: LaunchContext, database: Database) -> None:
-    """Move the folders that are still named after their account, and correct the paths to them.
+    """Move the folders that are still named after their account, and update stored paths.
 
     @raise StartError: a folder cannot be moved.
     """
@@ -68,7 +73,7 @@ def move_account_folders(program: LaunchContext, database: Database) -> None:
 
 @frozen
 class _Move:
-    """Move of one account's folder."""
+    """Move of one account's folder to its new name."""
 
     _program: LaunchContext
     _database: Database
@@ -77,16 +82,16 @@ class _Move:
 
     @property
     def old(self) -> Path:
-        """The folder named after the account."""
+        """Path of the folder before the move, named after the account."""
         return self._program.config.cases_dir / self._name
 
     @property
     def new(self) -> Path:
-        """The folder of this account."""
+        """Path of the folder after the move, named after the account's id."""
         return account_folder(self._program.config.cases_dir, self._id)
 
     def run(self) -> None:
-        """Run the steps that are not done yet."""
+        """Rename the folder and update stored paths, skipping parts that are already done."""
         if not os.path.lexists(self.new) and self._is_single_users():
             text = "{old} is a case from before there were accounts, so {name} has {new} instead"
             _log.warn(text, old=str(self.old), name=self._name, new=str(self.new))
@@ -106,8 +111,11 @@ class _Move:
             self._done()
 
     def _attempt(self, what: str, work: Callable[[], None]) -> None:
-        """Run a step that the link makes up for; a failure is logged and does not prevent the
-        start.
+        """Run a part of the move that may fail; a failure is logged and does not prevent the start.
+
+        The link at the old path keeps old paths valid.
+
+        @param what: describes the objects that still name the old path, for the log.
         """
         try:
             work()
@@ -116,18 +124,19 @@ class _Move:
             _log.warn(text, folder=str(self.new), what=what, old=str(self.old), error=str(error))
 
     def _is_single_users(self) -> bool:
-        """Return whether the folder was made as a case before an account got its name."""
+        """Return whether the folder is a case of single-user mode that happens to have the
+        account's name.
+        """
         known = self._database.query_one(
             _SINGLE_USER, {"name": self._name, "folder": str(self.old)}
         )
         return known is not None or is_scaffolded(self.old)
 
     def _rename(self) -> None:
-        """Rename the folder, and leave a link at the old path.
+        """Rename the folder, and leave a symbolic link at the old path.
 
         Running programs, virtual environments, containers and old conversations use the old path.
-        The
-        link grants nothing: access is judged by the folder that it leads to.
+        The link gives no access: rights are checked for the folder to which it resolves.
         """
         old, new = self.old, self.new
         if not os.path.lexists(new) and old.is_dir():
@@ -143,14 +152,16 @@ class _Move:
             sync_path(old.parent)
 
     def _spellings(self) -> Iterator[FolderMove]:
-        """Yield the move with the links in its paths, as the service names it, and without them."""
+        """Yield the move with its paths as configured, and with symbolic links resolved if that
+        differs.
+        """
         real = Path(os.path.realpath(self.old.parent))
         yield FolderMove(str(self.old), str(self.new))
         if real != self.old.parent:
             yield FolderMove(str(real / self._name), str(account_folder(real, self._id)))
 
     def _conversations(self) -> Sequence[TranscriptFiles]:
-        """Return the conversation files of the service's own user."""
+        """Return the agents' conversation files of the service's own user."""
         files = TranscriptFiles.from_home(self._program.home)
         found = [files, *(files.with_environment(mode, self._program.environ) for mode in MODES)]
         for row in self._database.query_rows("SELECT * FROM sessions WHERE os_user IS NULL"):
@@ -160,9 +171,9 @@ class _Move:
         return found
 
     def _repair_worktrees(self, move: FolderMove) -> None:
-        """Correct the paths between worktrees and their repositories.
+        """Update the paths by which git worktrees and their repositories refer to each other.
 
-        C{git worktree repair} changes nothing while the link leads to the same place.
+        C{git worktree repair} cannot do this, because the old path is still valid through the link.
         """
         if not self.new.is_dir():
             return
@@ -183,7 +194,10 @@ def _pointed(text: str, move: FolderMove) -> str:
 
 
 def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
-    """Yield the files that name a worktree or its repository."""
+    """Yield the files in which git stores the path of a worktree or of its repository.
+
+    @param git: the C{.git} folder or file of a repository or worktree.
+    """
     if git.is_symlink():
         return
     if git.is_file():
@@ -199,13 +213,16 @@ def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
 
 
 def _target(pointer: Path, move: FolderMove) -> Path | None:
-    """Return the other end's place; C{None} if it is not named by its path."""
+    """Return the path that a git pointer file names, after the move.
+
+    @return: C{None} if the file names no absolute path.
+    """
     path = _pointed(read_small(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
     return Path(path) if path.startswith("/") else None
 
 
 def _rewrite_json(text: str, move: FolderMove) -> str:
-    """Return JSON with the new path in every text that is a path in the folder."""
+    """Return a JSON text in which all strings that are paths in the folder have the new path."""
     old, new = (json.dumps(path, ensure_ascii=False)[:-1] for path in (move.old, move.new))
     for end in '/"':
         text = text.replace(f"{old}{end}", f"{new}{end}")
@@ -230,7 +247,7 @@ def _rewrite_database(database: Database, move: FolderMove) -> None:
 
 
 def path_columns(database: Database) -> list[tuple[str, str]]:
-    """Return the tables and columns of the present database that hold paths."""
+    """Return pairs of a table and a column that hold paths, for all tables of the database."""
     sql = """
         SELECT tables.name, columns.name
         FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns

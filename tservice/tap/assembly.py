@@ -1,4 +1,4 @@
-"""Assembly of all features; start reading here."""
+"""Assembly of all features.  To understand the program, start reading here."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ from tservice.webviews.build import build_webviews
 
 
 def assemble_program(program: LaunchContext, stack: ServiceStack) -> None:
-    """Assemble the program bottom up; services stop in the reverse order."""
+    """Assemble the program, services that others depend on first.
+
+    The services stop in the reverse order.
+    """
     trunk = Application(program, stack)
     trunk.add_features()
     trunk.add_listeners()
@@ -127,7 +130,7 @@ class Application:
         self.pages, self.parked, self.boxes, self.site = pages, parked, boxes, site
 
     def add_features(self) -> None:
-        """Add the features that no core service depends on."""
+        """Add the features on which no core service depends."""
         ground, add, accounts = self.ground, self.contents.add_feature, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = make_account_finder(ground, accounts)
@@ -171,7 +174,10 @@ class Application:
         )
 
     def add_listeners(self) -> None:
-        """Add the listeners once every route is known; they start last and stop first."""
+        """Add the listening ports after all routes are known.
+
+        They start last and stop first.
+        """
         ground, contents = self.ground, self.contents
         failures = self.access.failures
         contents.add_feature(build_bridge(ground, self.boxes, contents.operations, failures))
@@ -188,22 +194,30 @@ class Application:
 
 
 def load_pages(ground: Runtime) -> StaticPages:
-    """Return the browser UI as it was built."""
+    """Return the built files of the browser UI."""
     return StaticPages(Path(__file__).parents[1] / "static", gesture=ground.config.gesture)
 
 
 def flush_on_stop(clock: IReactorTime) -> ClosingService:
-    """Return a service whose stop waits one reactor iteration, so that written data is sent."""
+    """Return a service that, when it stops, waits one reactor iteration so that written data is
+    sent.
+    """
     return ClosingService("last words", lambda: deferLater(clock, 0))
 
 
 def make_api_url_getter(ground: Runtime, listener: LateBinding[PortListener]) -> Callable[[], str]:
-    """Return a function that returns the service's address for panes, once it listens."""
+    """Return a function that returns the URL under which panes reach the service.
+
+    The function may only be called once the ports are bound.
+    """
     config = ground.config
     return lambda: config.api_url or listener().get_local_url(config.base_path) or ""
 
 
 def exit_with_failure(reactor: Any) -> None:
-    """End the program with exit status 1, because C{twistd} reports success after any stop."""
+    """End the program with exit status 1.
+
+    C{twistd} exits with status 0 when the reactor stops, whatever the reason.
+    """
     atexit.register(os._exit, 1)
     reactor.stop()

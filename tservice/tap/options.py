@@ -17,9 +17,10 @@ from tservice.core.errors import StartError
 
 
 class Options(usage.Options):
-    """Options after the word C{tservice}, merged with the other layers after parsing.
+    """Options that follow C{tservice} on the command line, merged with the other configuration
+    layers.
 
-    @ivar loaded: the configuration, once the options are parsed.
+    @ivar loaded: the merged configuration; set once the options are parsed.
     """
 
     synopsis = "[tservice options]"
@@ -62,7 +63,7 @@ class Options(usage.Options):
     def parseOptions(self, options: Any = None) -> None:
         """Parse the command line.
 
-        @raise StartError: one line instead of the whole usage.
+        @raise StartError: an option is invalid; the text is one line instead of the whole usage.
         """
         words = sys.argv[1:] if options is None else options
         try:
@@ -72,9 +73,12 @@ class Options(usage.Options):
             raise StartError(f"{error} (see twistd tservice --help)") from None
 
     def _refuse_unknown(self, words: Sequence[str]) -> None:
-        """Refuse abbreviated long options: getopt would read C{--password} as C{--password-file},
-        and show the password in errors as the name of a file.
+        """Refuse abbreviated long options.
 
+        getopt would read C{--password} as C{--password-file}, and errors would show the password as
+        the name of a file.
+
+        @param words: the arguments of the command line.
         @raise usage.UsageError: the option does not exist.
         """
         rest = iter(words)
@@ -92,9 +96,9 @@ class Options(usage.Options):
         """Accept no positional arguments."""
 
     def postOptions(self) -> None:
-        """Merge every layer (protocol-startup).
+        """Merge all layers of the configuration (protocol-startup).
 
-        @raise StartError: a setting is wrong.
+        @raise StartError: a setting is invalid.
         """
         self.loaded = load_config(self._given_values(), self._environ, self._home)
 

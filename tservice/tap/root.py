@@ -1,4 +1,4 @@
-"""Root of the service tree: the start, and its refusal."""
+"""Root of the service tree, which starts the program or reports why the start failed."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from tservice.runtime.launch_context import LaunchContext
 from tservice.store.errors import StoreError
 
 Assembler = Callable[[LaunchContext, ServiceStack], None]
-"""Callable that adds everything which needs the data folder to the stack."""
+"""Callable that adds all services that need the data folder to the stack."""
 
 
 class RootService(ServiceStack):
-    """Root of the service tree.  Services that need the data folder are created once it is
-    locked.
+    """Root of the service tree.
+
+    Services that need the data folder are created once it is locked.
     """
 
     _log = Logger()
@@ -52,7 +53,7 @@ class RootService(ServiceStack):
     def startService(self) -> None:
         """Lock the data folder, assemble the program and start it.
 
-        @raise StartError: the service cannot start; the line is already on stderr.
+        @raise StartError: the service cannot start; the text has already been written to stderr.
         """
         try:
             super().startService()
@@ -65,7 +66,7 @@ class RootService(ServiceStack):
 
 
 class StartupService(Service):
-    """Topmost service: reattaches to the panes, opens the ports, and logs the URLs."""
+    """Service that starts last: it reattaches to the panes, opens the ports, and logs the URLs."""
 
     _log = Logger()
 
@@ -76,8 +77,8 @@ class StartupService(Service):
         listener: PortListener,
         exit_with_failure: Callable[[], None],
     ) -> None:
-        """@param take_up: loads the sessions and reattaches to running panes.
-        @param give_up: ends the program; called when C{take_up} failed.
+        """@param restore_sessions: loads the sessions and reattaches to running panes.
+        @param exit_with_failure: ends the program; called if C{restore_sessions} failed.
         """
         self._program, self._take_up = program, restore_sessions
         self._listener, self._give_up = listener, exit_with_failure
@@ -118,9 +119,9 @@ class StartupService(Service):
 
 
 def _report_failure(error: Exception, config: Config) -> StartError:
-    """Return the reason of a failed start, after writing it to stderr.
+    """Write the reason of a failed start to stderr, and return it as an error.
 
-    For errors other than those of the disk, the log contains the details.
+    For errors other than those of the disk, the text refers to the log, which has the details.
     """
     why = error if isinstance(error, StartError) else StartError(_failure_reason(error, config))
     # sys.stderr is already redirected to the log.

@@ -28,15 +28,16 @@ from tservice.store.errors import StoreError
 from tservice.tap.accountfolders import move_account_folders
 
 READ_SECONDS = PROBE_SECONDS + 1
-"""Seconds for the folders of the login shell's C{PATH} to answer, each checked in a separate
-thread.
+"""Time limit in seconds for the folders of the login shell's C{PATH} to answer.
+
+Each folder is checked in a separate thread.
 """
 
 
 def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime, SettingsService]:
-    """Create the runtime of the features, closed after all of them.
+    """Create the runtime of the features, whose services stop after all features.
 
-    @raise StartError: the store is damaged, or of a newer version.
+    @raise StartError: the database is damaged, or was written by a newer version.
     """
     config, hub = program.config, EventHub()
     database = open_database(program, stack)
@@ -77,9 +78,9 @@ def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime,
 
 
 def open_database(program: LaunchContext, stack: ServiceStack) -> Database:
-    """Open the store, closed after everything that writes to it.
+    """Open the database, and close it when all services that write to it have stopped.
 
-    @raise StartError: it is damaged, or of a newer version.
+    @raise StartError: the database is damaged, or was written by a newer version.
     """
     try:
         database = Database.open_file(
@@ -94,7 +95,7 @@ def open_database(program: LaunchContext, stack: ServiceStack) -> Database:
 def start_worker_pools(
     program: LaunchContext, os_users: OsUserWiring, stack: ServiceStack
 ) -> WorkerPools:
-    """Create the thread pools; from now on names of hosts and users are looked up in theirs."""
+    """Create the thread pools, and make lookups of hosts and OS users run in the pool for names."""
     mounts = MountTable(str(program.config.data_dir))
     ClosingService("mounts", mounts.close).setServiceParent(stack)
     doors = WorkerPools(program.reactor, mounts.find_other_device)
@@ -107,7 +108,7 @@ def start_worker_pools(
 def read_login_path(
     program: LaunchContext, programs: BinaryLookup, doors: WorkerPools, stack: ServiceStack
 ) -> LoginPathReader:
-    """Start to read the login shell's C{PATH}; program lookups wait for it."""
+    """Start to read the C{PATH} of the user's login shell; program lookups wait for the result."""
 
     async def find_shell() -> str:
         known = program.environ.get("SHELL", "")
@@ -148,8 +149,8 @@ def make_reachability_probe(
     programs: BinaryLookup,
     login: LoginPathReader,
 ) -> ReachabilityProbe:
-    """Return the reachability check for user-named folders, and for those that the service searches
-    for users.
+    """Return the reachability check for folders that users name, and for search folders of
+    programs.
     """
 
     async def list_search_folders() -> Sequence[str]:
