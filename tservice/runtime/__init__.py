@@ -1,1 +1,1 @@
-"""Runtime that every feature depends on, and the form in which features are registered."""
+"""Runtime that every feature depends on, and the registration of features."""

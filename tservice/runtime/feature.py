@@ -1,4 +1,4 @@
-"""Registration of features."""
+"""Records by which features are registered with the application."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ from tservice.http.operations import Operation
 T = TypeVar("T")
 
 GetFeatureState = Callable[[Identity], Any]
-"""Callable that returns a feature's part of the initial state for one caller, synchronously."""
+"""Callable that returns a feature's part of the initial state for one caller, without waiting."""
 
 
 def _do_nothing() -> None:
-    """Do nothing: the default start and close function."""
+    """Do nothing; the default for C{start} and C{close} of a feature."""
 
 
 @frozen(kw_only=True)
 class FeatureRegistration(Generic[T]):
-    """Result of a feature's C{build.py}.
+    """Registration of a feature, returned by the build function in its C{build.py}.
 
-    @ivar name: the feature's name in the log at its stop.
+    @ivar name: the feature's name, for the log when the feature is stopped.
     @ivar service: the object that other features call.
-    @ivar operations: its routes.
-    @ivar measures: its metrics.
-    @ivar tells: its parts of a client's initial state, by the field's name.
-    @ivar strays: fallback for requests that match no route; at most one feature has it.
-    @ivar forget: deletes the data of unknown owners, synchronously: a new account of the same name
-        may exist a moment later.
-    @ivar start: called once existing panes are reattached; the next feature's call waits for it.
-    @ivar close: called at the stop, after those of all features registered later; may return a
-        Deferred.
+    @ivar operations: the feature's routes.
+    @ivar measures: the feature's metrics.
+    @ivar initial_state: functions that return the feature's parts of a client's initial state, by
+        the name of the field.
+    @ivar fallback_route: answers requests that match no route.  C{None} for all features but one.
+    @ivar on_account_removed: deletes the data of accounts that do not exist, without waiting,
+        because a new account of the same name may be created a moment later.
+    @ivar start: called once the service has reattached to existing panes.  The next feature is
+        started when it is done.
+    @ivar close: called when the service stops, after features that were registered later.  May
+        return a Deferred.
     """
 
     name: str
@@ -53,13 +55,14 @@ class FeatureRegistration(Generic[T]):
 
 
 class FeatureRegistry:
-    """Features in the order of their registration.
+    """Registered features, and their routes, metrics and functions in the order of registration.
 
-    @ivar operations: the routes of all of them.
-    @ivar measures: their metrics.
-    @ivar tells: a client's initial state.
-    @ivar strays: fallback for requests that match no route.
-    @ivar forgets: functions that delete the data of removed accounts.
+    @ivar operations: the routes of all features.
+    @ivar measures: the metrics of all features.
+    @ivar initial_state: functions that return the parts of a client's initial state, by the name of
+        the field.
+    @ivar fallback_route: answers requests that match no route.
+    @ivar on_account_removed: functions that delete the data of accounts that do not exist.
     """
 
     def __init__(self, stack: ServiceStack) -> None:
@@ -72,9 +75,9 @@ class FeatureRegistry:
         self.on_account_removed: list[Callable[[AccountExists], object]] = []
 
     def add_feature(self, feature: FeatureRegistration[T]) -> T:
-        """Register C{feature}, which is started by L{start_features}.
+        """Register C{feature}; L{start_features} starts it.
 
-        @return: its service.
+        @return: the feature's service.
         """
         ClosingService(feature.name, feature.close).setServiceParent(self._stack)
         self._starts.append(feature.start)

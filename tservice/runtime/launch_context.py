@@ -1,4 +1,4 @@
-"""Launch context of the program."""
+"""Data that is known when the program is launched."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from tservice.core.net.endpoints import ListenAddress
 class LaunchContext:
     """Data that is known before the data folder is locked.
 
-    @ivar reactor: keeps time, starts processes and makes connections.
+    @ivar reactor: the reactor: clock, process starter and network.
+    @ivar config: the operator's configuration.
     @ivar addresses: the listening endpoints.
-    @ivar warnings: messages about the configuration for the operator.
+    @ivar warnings: messages for the operator about the configuration.
     @ivar environ: the service's environment, without its secrets.
     @ivar home: the home folder of the service's user.
     @ivar redactor: removes secrets from log lines.

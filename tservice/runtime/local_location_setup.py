@@ -24,19 +24,19 @@ from tservice.core.users.os_users import OsUser, OsUsers, build_user_environment
 
 
 class OsUserSources(Protocol):
-    """Parts that the locations of OS users depend on."""
+    """Objects that the locations of OS users depend on."""
 
     @property
     def users(self) -> OsUsers:
-        """Checks and looks up OS users."""
+        """Object that looks up and checks OS users."""
 
     @property
     def hooks(self) -> Callable[[OsUser], HookAccess]:
-        """Function that returns how a user's hooks reach the service."""
+        """Function that returns the data with which a user's hooks reach the service."""
 
     @property
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
-        """Function that returns the words that precede a command to run it as a user."""
+        """Function that returns the command prefix that runs a program as a user."""
 
 
 def build_local_locations(
@@ -46,8 +46,9 @@ def build_local_locations(
     own: Location,
     os_users: OsUserSources,
 ) -> LocationRegistry:
-    """Return the registry with the service's location, and one for each OS user that an account
-    names.
+    """Return the registry with the service's own location, and the locations of OS users.
+
+    @param own: the service's own location.
     """
 
     def make_user_finder(user: OsUser) -> tuple[ProgramFinder, GetSearchPath]:
@@ -77,10 +78,12 @@ def build_own_location(
     uid: int | None = None,
     path: GetSearchPath | None = None,
 ) -> Location:
-    """Return the service's location.
+    """Return the service's own location.
 
-    @param path: returns the C{PATH} for its programs; C{None}: the one of C{environ}.
-    @param uid: of its user; C{None}: this process's.
+    @param programs: finds programs that the service's user can run.
+    @param uid: id of the service's user.  C{None} for this process's user.
+    @param path: returns the C{PATH} for programs of the location.  C{None} to use the C{PATH} of
+        C{environ}.
     """
     user = OsUser(
         name=environ.get("USER", ""),
@@ -101,4 +104,4 @@ def build_own_location(
 
 
 def _do_nothing() -> None:
-    """Do nothing, since the service wrote the secret at its start."""
+    """Do nothing, because the service wrote the hook secret at its start."""

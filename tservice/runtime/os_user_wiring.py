@@ -20,18 +20,22 @@ from tservice.core.workers.user_directory import UserDirectory
 from tservice.mux.tmux.setup import OsUserSetups
 
 PYTHONS = ("/usr/local/bin/python3", "/usr/bin/python3")
-"""Interpreters for a pane's keeper if its user cannot access the service's interpreter."""
+"""Python interpreters for a pane's keeper process, used if its user cannot access the service's
+interpreter.
+"""
 
 
 @frozen
 class OsUserWiring:
-    """Parts that depend on OS users.
+    """Objects through which the service uses OS users.
 
-    @ivar directory: the lookup that L{users} use; runs in the caller's thread until it gets a
-        worker pool.
-    @ivar hooks: returns how a user's hooks reach the service.
-    @ivar prefix: returns the words that precede a command to run it as a user.
-    @ivar setups: returns how tmux, given its path, runs for users; C{None}: it cannot.
+    @ivar users: looks up and checks OS users.
+    @ivar directory: the user database that C{users} queries.  Queries run in the caller's thread
+        until the directory gets a worker pool.
+    @ivar hooks: returns the data with which a user's hooks reach the service.
+    @ivar prefix: returns the command prefix that runs a program as a user.
+    @ivar setups: returns the setups of users' tmux servers, given the path of tmux.  C{None} if
+        tmux cannot run for other users.
     """
 
     users: OsUsers
@@ -44,7 +48,12 @@ class OsUserWiring:
 def wire_os_users(
     data_dir: Path, environ: Mapping[str, str], hide: Callable[[str], object]
 ) -> OsUserWiring:
-    """Create the parts; apart from a lookup of programs, nothing is created or queried yet."""
+    """Create the objects through which the service uses OS users.
+
+    Apart from a lookup of programs on C{PATH}, nothing is queried yet.
+
+    @param hide: called with each hook secret, so that logs do not show it.
+    """
     path = environ.get("PATH")
     setpriv, setsid = (shutil.which(name, path=path) for name in ("setpriv", "setsid"))
     directory = UserDirectory()
@@ -78,7 +87,12 @@ def wire_os_users(
 def find_os_user_support(
     euid: int, setpriv: str | None, setsid: str | None, directory: UserDirectory
 ) -> OsUserSupport:
-    """Return the support of this process for other users."""
+    """Return the ability of this process to act as other users.
+
+    @param euid: effective user id of this process.
+    @param setpriv: absolute path of the program; C{None} if it is not installed.
+    @param setsid: absolute path of the program; C{None} if it is not installed.
+    """
     if euid != 0:
         return NO_ROOT
     if setpriv is None or setsid is None:

@@ -1,4 +1,4 @@
-"""Runtime of the features."""
+"""Runtime of the features: shared services and data."""
 
 from __future__ import annotations
 
@@ -25,17 +25,20 @@ from tservice.store.database import Database
 
 @frozen(kw_only=True)
 class Runtime(LaunchContext):
-    """Services and data passed to every feature's C{build.py}.
+    """Services and data that are passed to every feature's C{build.py}.
 
-    @ivar hub: the event hub.
-    @ivar doors: thread pools for blocking work.
-    @ivar reach: checks whether folders answer.
+    @ivar database: the database.
+    @ivar worker_pools: thread pools for blocking work.
+    @ivar reachability: checks that folders are reachable (no hung mount).
+    @ivar settings: users' settings.
     @ivar programs: finds programs that this process can run.
-    @ivar login: reads the login shell's C{PATH} for it.
-    @ivar places: the locations of sessions.
+    @ivar login_path: reads the C{PATH} of the user's login shell for C{programs}.
+    @ivar locations: the locations of sessions.
     @ivar os_users: the OS users that accounts name.
-    @ivar account: returns an account's rights by its name; the accounts are created later.
-    @ivar account_id: returns the id of an account, also of a removed one, by its name.
+    @ivar hub: the event hub.
+    @ivar account_rights: returns an account's rights by its name.  It is bound later, when the
+        accounts are created.
+    @ivar account_id: returns the id of an account by its name, also of a removed account.
     @ivar random: returns that many unguessable bytes.
     """
 
@@ -58,7 +61,7 @@ class Runtime(LaunchContext):
 
     @property
     def workspace_bounds(self) -> WorkspaceBounds:
-        """Rules on the folders in which an account's sessions may work."""
+        """Rules that determine in which folders an account's sessions may work."""
         return WorkspaceBounds(
             cases_dir=self.config.cases_dir,
             multiuser=self.config.multiuser,
@@ -68,5 +71,5 @@ class Runtime(LaunchContext):
 
     @property
     def time_zone(self) -> tzinfo:
-        """Time zone of the machine's wall-clock times."""
+        """Time zone of this machine."""
         return local_zone(self.environ)
