@@ -1,1 +1,1 @@
-"""C{GET /api/status}: the complete state, with which an event stream begins."""
+"""Route C{GET /api/status} with the complete initial state, which also begins an event stream."""

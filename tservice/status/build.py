@@ -1,4 +1,4 @@
-"""Assembly of the state, and of the event stream that begins with it."""
+"""Assembly of the initial state, and of the event stream that begins with it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from tservice.status.service import StatusService
 def build_streams(
     ground: Runtime, *, sessions: SessionService, tells: Mapping[str, GetFeatureState]
 ) -> FeatureRegistration[EventStreams]:
-    """Build the state and the event stream, with the terminal output for clients that want it.
+    """Build the routes for the initial state and the event stream.
 
-    @param tells: the features' parts of the state; those of features registered later are included.
+    Clients that want terminal output get it in the event stream.
+
+    @param tells: functions that return the features' parts of the state, by the name of the field.
+        Features that are registered later are included.
     """
     status = StatusService(
         ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.time_zone

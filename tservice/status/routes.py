@@ -1,4 +1,4 @@
-"""C{GET /healthz} and C{GET /api/status} (protocol-state; protocol-metrics)."""
+"""Routes C{GET /healthz} and C{GET /api/status} (protocol-state; protocol-metrics)."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class HealthResponse(ResponseModel):
 
 
 class StatusRoutes:
-    """Routes of the health check for a supervisor and of the state for a client."""
+    """Routes for a supervisor's health check, and for the initial state of a client."""
 
     def __init__(self, status: GetInitialState) -> None:
         """@param status: returns the L{StatusResponse} for a caller."""
         self._status = status
 
     async def serve_health(self, call: OperationCall) -> object:
-        """Return C{{"ok": true}}, and no more."""
+        """Return C{{"ok": true}}, without further information."""
         return RawReply(content=HealthResponse(), headers={"Cache-Control": "no-store"})
 
     async def serve_status(self, call: OperationCall) -> object:
-        """Return the complete state, as far as the caller may see it."""
+        """Return the initial state, limited to the data that the caller may see."""
         return self._status(call.identity)
 
     def list_operations(self) -> list[Operation]:
-        """Return the routes for the table."""
+        """Return the routes for the operations table."""
         return [
             Operation(
                 method="GET",

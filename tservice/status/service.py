@@ -1,4 +1,6 @@
-"""Initial state of a client (protocol-state: C{init} and C{GET /api/status})."""
+"""Initial state of a client, sent as the C{init} event and by C{GET /api/status}
+(protocol-state).
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,10 @@ class StatusResponse(InitialStatePayload):
 
 
 class StatusService:
-    """Assembles the state synchronously, so that no event is lost between it and the stream."""
+    """Service that assembles the initial state of a client.
+
+    It does so without waiting, so that no event is lost between the state and the stream.
+    """
 
     def __init__(
         self,
@@ -70,8 +75,9 @@ class StatusService:
         tells: Mapping[str, GetStateField],
         zone: tzinfo = UTC,
     ) -> None:
-        """@param tells: the fields of the features, by name; read again each time.
-        @param zone: the zone of the service's wall-clock times.
+        """@param tells: functions that return the features' parts of the state, by the name of the
+            field.  They are looked up at each call, because features are registered later.
+        @param zone: the time zone that is reported to clients.
         """
         self._clock = clock
         self._version = version
@@ -81,7 +87,7 @@ class StatusService:
         self._zone = zone
 
     def describe_state(self, identity: Identity) -> StatusResponse:
-        """Return everything that C{identity} may see."""
+        """Return the initial state, limited to the data that C{identity} may see."""
         sessions = self._sessions
         told = {name: tell(identity) for name, tell in self._tells.items()}
         now = now_ms(self._clock)
