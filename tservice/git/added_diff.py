@@ -1,7 +1,7 @@
-"""Diff of an untracked file, made without git.
+"""Diff of an untracked file, made without running git.
 
-No process, attribute or filter is involved, and symlinks are not followed, neither for the file
-itself nor for a folder above it.
+No attributes or filters apply.  Symbolic links are not followed, neither at the file's own path nor
+in the folders above it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attrs import frozen
 from tservice.git.model import DIFF_LIMIT, FileDiff
 
 _BINARY_PROBE = 8000
-"""Bytes in which git looks for a NUL."""
+"""Number of leading bytes that git searches for a NUL to recognise a binary file."""
 _ESCAPES = {
     0x07: "\\a",
     0x08: "\\b",
@@ -30,11 +30,11 @@ _ESCAPES = {
 
 @frozen(kw_only=True)
 class FileContent:
-    """Content of a path.
+    """Content of a file or symbolic link in the working tree.
 
-    @ivar mode: as git writes it, for example C{100644}.
-    @ivar data: a file's first bytes, or the target of a symlink.
-    @ivar whole: C{data} is complete.
+    @ivar mode: file mode as git writes it, for example C{100644}.
+    @ivar data: the first bytes of the file, or the target of the symbolic link.
+    @ivar whole: true if C{data} is the complete content.
     """
 
     mode: str
@@ -43,7 +43,9 @@ class FileContent:
 
 
 def format_added_diff(path: bytes, content: FileContent) -> FileDiff:
-    """Return C{git diff --no-index /dev/null <path>}, without the line of object names."""
+    """Return the diff that C{git diff --no-index /dev/null <path>} prints, without its C{index}
+    line.
+    """
     old, new = _quote_path(b"a/" + path), _quote_path(b"b/" + path)
     head = f"diff --git {old} {new}\nnew file mode {content.mode}\n"
     if b"\0" in content.data[:_BINARY_PROBE]:
@@ -67,8 +69,9 @@ def _end_marker(data: bytes) -> str:
 
 
 def _fit_lines(content: FileContent, room: int) -> tuple[list[bytes], bool]:
-    """Return the lines that fit into C{room} together with their hunk header, and whether they are
-    complete.
+    """Select as many lines as fit into C{room} bytes together with their hunk header.
+
+    @return: the lines, and true if no line was left out.
     """
     lines = content.data.removesuffix(b"\n").split(b"\n")
     room -= len(_hunk_header(len(lines)))
@@ -107,7 +110,7 @@ def read_content(root: bytes, path: bytes) -> FileContent | None:
 
     At most L{DIFF_LIMIT} bytes are read.
 
-    @raise OSError: it no longer exists, or a folder above it is a symlink.
+    @raise OSError: the file no longer exists, or a folder above it is a symlink.
     """
     *folders, name = path.split(b"/")
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

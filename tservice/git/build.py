@@ -37,10 +37,13 @@ _T = TypeVar("_T")
 def build_git(
     ground: Runtime, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
 ) -> FeatureRegistration[GitReaderRegistry]:
-    """Build the feature for status and diffs; it needs no start, and its stop ends all git
-    processes.
+    """Build the feature for git status and diffs.
 
-    @param containers: folders of container cases, in addition to those of sessions in containers.
+    The feature needs no start.  Stopping it kills its git processes.
+
+    @param containers: returns the workspaces of container cases, which are excluded in addition to
+        those
+        of sessions in containers.
     """
     workspaces = SessionWorkspaces(sessions, ground.workspace_bounds)
     runner = GitRunner(
@@ -69,7 +72,10 @@ def build_git(
 def build_case_git(
     ground: Runtime, *, git: GitReaderRegistry, cases: ICases
 ) -> FeatureRegistration[CaseWorkspaces]:
-    """Build the feature for the status of cases; its processes end with C{git}."""
+    """Build the feature for the git status of cases.
+
+    Its git processes belong to the feature C{git}.  Stopping that feature kills them.
+    """
     workspaces = CaseWorkspaces(cases, ground.workspace_bounds, ground.locations)
     operations = CaseGitRoutes(git, workspaces.get_workspace).operations()
     return FeatureRegistration(name="git of cases", service=workspaces, operations=operations)
@@ -78,9 +84,9 @@ def build_case_git(
 def build_git_work(
     ground: Runtime, containers: ContainerWorkspaces = tuple
 ) -> FeatureRegistration[GitWork]:
-    """Build the feature for clones and worktrees, which has separate processes; its stop ends them.
+    """Build the feature for clones and worktrees.  Stopping it kills its git processes.
 
-    @param containers: folders of container cases.
+    @param containers: returns the workspaces of container cases, in which git is never run.
     """
     runner = GitRunner(
         clock=ground.reactor,
@@ -121,7 +127,10 @@ def build_git_work(
 
 
 def _in_thread(ground: Runtime, place: Location, owner: str | None) -> RunInThread:
-    """Return a function that runs work in a thread, with the rights of C{place} and the quota of
+    """Return a function that runs a callable in the worker threads of C{place}.
+
+    The callable has the file permissions of that location's user, and counts toward the thread
+    quota of
     C{owner}.
     """
 
@@ -138,7 +147,7 @@ def _make_inspector(
     owner: str | None = None,
     containers: ContainerWorkspaces = tuple,
 ) -> RepositoryInspector:
-    """Return an inspector that reads files, and runs git, with the rights of C{place}."""
+    """Return an inspector that reads files and runs git as the OS user of the location C{place}."""
     return RepositoryInspector(
         clock=ground.reactor,
         runner=runner,
@@ -154,14 +163,16 @@ def _make_inspector(
 
 @frozen
 class _ReaderFactory:
-    """Factory of a reader for each place and account."""
+    """Factory of git services, one for each location and account."""
 
     ground: Runtime
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 
     def make_reader(self, place: Location, owner: str | None) -> GitService:
-        """Return a reader with the rights of C{place} for C{owner}."""
+        """Return a service that reads repositories as the OS user of C{place}, for the account
+        C{owner}.
+        """
         return GitService(
             clock=self.ground.reactor,
             inspector=_make_inspector(self.ground, self.runner, place, owner, self.forbidden),

@@ -15,8 +15,8 @@ from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 class CaseGitRoutes:
     """Route for the git status of a case.
 
-    @param workspace_of: returns the folder of a caller's case; raises a C{ServiceError} 404 without
-        one.
+    @param workspace_of: returns the workspace of a case that the caller may use; raises a
+        C{ServiceError} 404 if there is no such case.
     """
 
     def __init__(

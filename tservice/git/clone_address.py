@@ -1,4 +1,4 @@
-"""Checks of clone addresses and ref names that are passed to git (protocol-clone).  Pure."""
+"""Checks of clone addresses and ref names before they are passed to git (protocol-clone)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ class CloneSource:
     """Address of a repository to clone.
 
     @ivar url: the address without credentials, which git receives and stores.
-    @ivar username: taken out of the address of a web server.
-    @ivar local: it is on this machine.
-    @ivar addresses: of its host, the only ones that git may connect to; empty: any.
+    @ivar username: user name that the address of a web server contained.
+    @ivar local: true if the repository is on this machine.
+    @ivar addresses: resolved addresses of the host; git may connect to no others.  Empty means that
+        git
+        may connect to any address.
     """
 
     url: str
@@ -42,13 +44,13 @@ class CloneSource:
 
     @property
     def web_server(self) -> str:
-        """Server that the credentials are for: C{https://host:port}."""
+        """Web server for which the credentials are meant, as C{https://host:port}."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
 
     @property
     def server(self) -> tuple[str, int]:
-        """The host, an IPv6 address in brackets, and the port."""
+        """Host and port of the address.  An IPv6 host is in brackets."""
         short = None if "://" in self.url else _SHORT.fullmatch(self.url)
         if short is not None:
             return short["host"], _PORTS["ssh"]
@@ -58,10 +60,12 @@ class CloneSource:
 
 
 def parse_source(text: str, *, local: bool) -> CloneSource:
-    """Parse C{text} as an address that git may receive.
+    """Parse C{text} as an address from which git may clone.
 
-    @param local: paths of this machine are allowed.
-    @raise ServiceError: 400 naming C{repository}; 403 for a path that is not allowed.
+    @param local: true if paths of this machine are allowed.
+    @raise ServiceError: 400 for the field C{repository} if the address is not valid; 403 if it is a
+        path
+        and those are not allowed.
     """
     if not text or len(text) > REPOSITORY_LENGTH:
         raise _invalid_repository(f"must have 1 to {REPOSITORY_LENGTH} characters")
@@ -78,9 +82,10 @@ def parse_source(text: str, *, local: bool) -> CloneSource:
 
 
 def check_ref(text: str, named: str) -> str:
-    """Return C{text} if it can name a branch, tag or commit.
+    """Return C{text} unchanged if it is valid as the name of a branch, tag or commit.
 
-    @raise ServiceError: 400 naming C{named}.
+    @param named: the field of the request, for the error.
+    @raise ServiceError: 400 for the field C{named}.
     """
     good = (
         0 < len(text) <= REF_LENGTH
@@ -97,9 +102,10 @@ def check_ref(text: str, named: str) -> str:
 
 
 def check_branch(text: str, named: str) -> str:
-    """Return C{text} if it can name a branch.
+    """Return C{text} unchanged if it is valid as the name of a branch.
 
-    @raise ServiceError: 400 naming C{named}.
+    @param named: the field of the request, for the error.
+    @raise ServiceError: 400 for the field C{named}.
     """
     if text == "HEAD":
         raise invalid_field(named, "must not be HEAD, which is no branch")
@@ -158,7 +164,7 @@ def _host_of(netloc: str) -> str:
 
 
 def _ssh_user(scheme: str, netloc: str) -> str:
-    """Return the user of an ssh address with an C{@}; ssh addresses take no password."""
+    """Return the user name in an ssh address.  A password in the address is refused."""
     user, sign, _ = netloc.rpartition("@")
     if not sign:
         return ""

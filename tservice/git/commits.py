@@ -6,7 +6,7 @@ from tservice.git.model import MAX_COMMITS, UnpushedCommit
 from tservice.git.porcelain import GitOutputError
 
 FIELD_LIMIT = 1000
-"""Characters of an author or subject that are kept."""
+"""Maximum characters that are kept of an author or a subject."""
 
 LIST = (
     "rev-list",
@@ -23,10 +23,11 @@ _PREFIX = b"commit "
 
 
 def parse_commits(output: bytes) -> tuple[UnpushedCommit, ...]:
-    """Parse the output of L{LIST}: for each commit a line C{commit <hash>} and a line of its
-    fields.
+    """Parse the output of git for the arguments L{LIST}.
 
-    @raise GitOutputError: it has another form.
+    Each commit has a line C{commit <hash>} and a line with its fields.
+
+    @raise GitOutputError: the output has another form.
     """
     lines = output.split(b"\n")
     if lines.pop() or len(lines) % 2:
@@ -36,9 +37,9 @@ def parse_commits(output: bytes) -> tuple[UnpushedCommit, ...]:
 
 
 def parse_count(output: bytes) -> int:
-    """Parse the output of L{COUNT}.
+    """Parse the output of git for the arguments L{COUNT}.
 
-    @raise GitOutputError: it is no number.
+    @raise GitOutputError: the output is no number.
     """
     text = output.strip()
     if not text.isdigit():

@@ -1,4 +1,4 @@
-"""Cache whose computations run once at a time for each key."""
+"""Cache that runs at most one computation at a time for each key."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ class _CachedValue(Generic[_V]):
 
 
 class ComputationCache(Generic[_K, _V]):
-    """Values kept for C{ttl} seconds, at most C{size} of them; the least recently used goes first.
+    """Cache of at most C{size} values, each for C{ttl} seconds.  The least recently used is dropped
+    first.
 
-    A caller that asks for a key while it is computed waits for that computation.  Cancelling the
-    wait does not end it, since others may wait too; its commands have time limits.
+    A caller that asks for a key while its value is computed waits for that computation.  Cancelling
+    the
+    wait does not stop the computation, because others may wait for it.  Its commands have time
+    limits.
     """
 
     _log = Logger()
@@ -39,7 +42,7 @@ class ComputationCache(Generic[_K, _V]):
         self._flying: dict[_K, list[Deferred[_V]]] = {}
 
     def get_cached(self, key: _K) -> _V | None:
-        """Return the cached value if it has not expired."""
+        """Return the cached value of C{key}; C{None} if there is none or it has expired."""
         kept = self._kept.get(key)
         if kept is None or kept.until <= self._clock.seconds():
             return None
@@ -47,9 +50,11 @@ class ComputationCache(Generic[_K, _V]):
         return kept.value
 
     async def get_or_compute(self, key: _K, work: Callable[[], Coroutine[Any, Any, _V]]) -> _V:
-        """Return the value of a running computation, or else of C{work}, which is then cached.
+        """Return the value of C{key}, and compute it if necessary.
 
-        An error goes to all waiting callers, and is not cached.
+        If a computation for C{key} is running, wait for it.  Otherwise call C{work} and cache its
+        result.
+        An error is raised in all waiting callers, and is not cached.
         """
         waiter: Deferred[_V] = Deferred(lambda gone: self._remove_waiter(key, gone))
         if key in self._flying:

@@ -1,4 +1,4 @@
-"""Error texts of git, fit for a client."""
+"""Conversion of git's error output to text that clients may see."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from tservice.core.logs.redact import MARK, SecretRedactor
 from tservice.git.model import ERROR_LIMIT
 
 _CREDENTIALS = re.compile(r"(?<![^\s/'\"@]):*+[^\s/'\"@:]++:[^\s/'\"@]++(?=@)")
-"""Matches C{user:token} before an C{@}, also without a scheme, once in a word."""
+"""Matches C{user:token} before an C{@}, with or without a scheme, once in each word."""
 
 
 def make_error_text(redactor: SecretRedactor, stderr: bytes) -> str:
-    """Return git's first error line, without credentials, at most L{ERROR_LIMIT} characters."""
+    """Return the first line of git's error output, without credentials.
+
+    The line is cut to L{ERROR_LIMIT} characters.
+    """
     lines = stderr.decode("utf-8", "replace").splitlines()
     first = next(
         (line.strip() for line in lines if line.strip()), "git failed without an error text"

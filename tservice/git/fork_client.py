@@ -35,22 +35,22 @@ from tservice.git.fork_server import (
 )
 
 IDLE_SECONDS = 60.0
-"""Seconds without work after which a fork server is stopped."""
+"""Seconds without a process after which a fork server is stopped."""
 
 STOP_SECONDS = 3.0
-"""Seconds that a fork server gets to end by itself."""
+"""Seconds that a stopped fork server has to exit before it is killed."""
 
 LOST = "the fork server ended"
 
 MAX_LOGGED = 20
-"""Different error lines of fork servers that are logged."""
+"""Maximum number of different error lines of fork servers that are logged."""
 
 
 class _IdleCallback(Protocol):
     def __call__(self, *, failed: bool) -> None:
-        """Handle the end of the last process.
+        """Handle the end of the fork server's last process.
 
-        @param failed: a start failed.
+        @param failed: true if a process could not be started.
         """
 
 
@@ -58,22 +58,27 @@ class ProcessCallbacks(Protocol):
     """Callbacks for one process."""
 
     def stdout_received(self, data: bytes) -> None:
-        """Receive bytes of its stdout."""
+        """Receive bytes of the process's standard output."""
 
     def stderr_received(self, data: bytes) -> None:
-        """Receive bytes of its stderr."""
+        """Receive bytes of the process's standard error."""
 
     def process_ended(self, status: int) -> None:
-        """Handle its end; C{status} is less than 0 for a signal.  Called last."""
+        """Handle the end of the process.  No other callback follows.
+
+        @param status: the exit status; a negative number is a signal.
+        """
 
     def process_failed(self, reason: str) -> None:
-        """Handle a failed start, or an unknown end.  Called last."""
+        """Handle a failed start, or an end of unknown status.  No other callback follows."""
 
 
 class ForkServerClient:
-    """Starts processes through a fork server, which runs while it has work.
+    """Starts processes through a fork server, which runs only while it has processes to run.
 
-    Every process ends with its server, and every server with the service, even after a crash.
+    Every process is killed when its fork server ends.  The fork server ends with the service, even
+    after
+    a crash.
     """
 
     _log = Logger()
@@ -81,8 +86,9 @@ class ForkServerClient:
     def __init__(
         self, clock: IReactorTime, processes: IReactorProcess, *, alone: bool = False
     ) -> None:
-        """@param alone: only git is started; where the kernel supports it, git can run nothing
-        else.
+        """@param alone: true if only git is started.  If the kernel supports it, the fork server
+        then cannot
+        run any other program.
         """
         self._clock = clock
         self._processes = processes
@@ -101,11 +107,15 @@ class ForkServerClient:
         gid: int | None = None,
         within: bytes | None = None,
     ) -> int:
-        """Start C{argv} as the leader of a session; C{run} receives its output and its end.
+        """Start C{argv} as the leader of a new session.
 
-        @param uid: its user, without further groups; C{None}: the user of this process.
-        @param within: the only folder that it can read and write, where the kernel has Landlock.
-        @return: its number, for L{kill_process}.
+        @param run: receives the output and the end of the process.
+        @param uid: user id of the process, which gets no supplementary groups; C{None} means the
+            user of
+            this process.
+        @param within: the only folder that the process can read and write if the kernel has
+            Landlock.
+        @return: number of the process, for L{kill_process}.
         @raise OSError: the fork server cannot be started.
         """
         self._cancel_stop()
@@ -118,12 +128,14 @@ class ForkServerClient:
         return self._last
 
     def kill_process(self, number: int) -> None:
-        """Kill a process and its group by SIGKILL; harmless after its end."""
+        """Send SIGKILL to a process and its group.  Harmless if it has already ended."""
         if self._server is not None:
             self._server.kill_process(number)
 
     def stop(self) -> Deferred[None]:
-        """Kill everything; fires after the fork server ended."""
+        """Kill all processes and the fork server.  The result fires after the fork server has
+        ended.
+        """
         self._cancel_stop()
         server, self._server = self._server, None
         return succeed(None) if server is None else server.close_server()
@@ -138,16 +150,19 @@ class ForkServerClient:
         return server
 
     def _log_once(self, text: str) -> None:
-        """Log an error line once: the next fork server would print the same."""
+        """Log an error line, unless it was logged before.  Each fork server may print the same
+        line.
+        """
         if text not in self._said and len(self._said) < MAX_LOGGED:
             self._said.add(text)
             self._log.error("the fork server: {text}", text=text)
 
     def _schedule_stop(self, *, failed: bool) -> None:
-        """Stop the fork server after a while without work.
+        """Stop the fork server after L{IDLE_SECONDS} without a process.
 
-        @param failed: a start failed; git may have been updated, and this server cannot run the new
-            one.
+        @param failed: true if a process could not be started.  Git may have been updated, and the
+            running
+            fork server cannot run the new program.
         """
         if self._server is not None:
             rest = 0.0 if failed and self._alone else IDLE_SECONDS

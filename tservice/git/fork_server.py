@@ -1,16 +1,17 @@
-"""Fork server: starts git for the service and reports output and ends.
+"""Fork server: a process that starts git for the service and reports its output and exit status.
 
 Starting a process blocks the parent until the child runs, which takes milliseconds on a busy
-machine.  Here this delays no terminal.
+machine.  In a separate process this does not delay any terminal.
 
-It runs by file name in a bare interpreter (C{python -I -S}), uses only the standard library, and
-leads its own session.  Requests arrive on standard input, answers leave on standard output.  Both
-are frames: L{HEAD}, then a payload.  When its input ends, it kills all processes and exits.
+The server is run by file name in a bare interpreter (C{python -I -S}).  It uses only the standard
+library and leads its own session.  It reads requests on standard input and writes answers to
+standard output.  Both are frames: L{HEAD}, then a payload.  At the end of its input it kills all
+processes and exits.
 
-With the path of git as an argument, nothing else can be run, whatever is configured.  Overriding a
-repository's configuration by name does not cover changes made after it was read.  Git that is
-started within a folder opens only files in there, and what it needs of the system.  A repository
-can name other places to read in many ways.
+If its argument is the path of git, it can run no other program, whatever a repository configures.
+This covers configuration that changes after the service read it.  A git process that is restricted
+to a folder can open only files in that folder, and the system files that git needs.  A repository
+has many ways to refer to files elsewhere.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 HEAD = struct.Struct("<IBI")
-"""Number of a run, kind of frame, and number of bytes that follow."""
+"""Head of a frame: number of the process, kind of frame, and number of bytes that follow."""
 
 START, KILL = 1, 2
 """Requests: start the process of an L{encode_start}; kill the whole group of a run."""
@@ -38,10 +39,10 @@ OUTPUT, ERRORS, ENDED, FAILED = 3, 4, 5, 6
 the reason."""
 
 STATUS = struct.Struct("<i")
-"""Exit status, or less than 0 for a signal."""
+"""Exit status of a process; a negative number is a signal."""
 
 GRACE = 1.0
-"""Seconds that pipes may stay open after the end of their process."""
+"""Seconds to wait for a process's pipes to close after it has ended."""
 
 SYSTEM = (
     *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/nix/store", "/gnu/store"),
@@ -51,10 +52,10 @@ SYSTEM = (
 """Paths that programs need to start, and to look up their user."""
 
 CHUNK_SIZE = 65536
-"""Most bytes of output in a frame."""
+"""Maximum bytes of output in one frame."""
 
 NICENESS = 5
-"""Niceness of git: a status may take longer, so that typing stays fast."""
+"""Niceness of git processes, so that they do not slow down terminals."""
 
 
 def encode_start(
@@ -64,7 +65,11 @@ def encode_start(
     gid: int | None,
     within: bytes | None = None,
 ) -> bytes:
-    """Return the payload of L{START}: command, environment, user and folder."""
+    """Return the payload of a L{START} frame.
+
+    @param uid: user id of the process; C{None} means the user of the fork server.  C{gid} likewise.
+    @param within: the only folder that the process may access; C{None} means no restriction.
+    """
     names = {_decode_latin(name): _decode_latin(value) for name, value in env.items()}
     words = [_decode_latin(word) for word in argv]
     folder = None if within is None else _decode_latin(within)
@@ -73,7 +78,7 @@ def encode_start(
 
 
 def _decode_latin(data: bytes) -> str:
-    """Return any bytes as text that JSON can carry."""
+    """Decode bytes as Latin-1, so that JSON can carry any bytes."""
     return data.decode("latin-1")
 
 
@@ -82,13 +87,13 @@ def _encode_latin(text: str) -> bytes:
 
 
 class ForkFrameDecoder:
-    """Splits a stream into frames, from pieces of any size."""
+    """Splits a byte stream into frames.  The input may arrive in pieces of any size."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed_bytes(self, data: bytes) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the frames that are complete now: number, kind, payload."""
+        """Yield each frame that is complete now, as process number, kind and payload."""
         data, at = self._rest + data, 0
         while at + HEAD.size <= len(data):
             number, kind, length = HEAD.unpack_from(data, at)
@@ -101,7 +106,7 @@ class ForkFrameDecoder:
 
 
 class _ForkedRun:
-    """Process with its pipes and the state of its end."""
+    """Process started by the fork server, with its pipes and exit status."""
 
     def __init__(self, number: int, process: subprocess.Popen[bytes]) -> None:
         self.number = number
@@ -112,13 +117,13 @@ class _ForkedRun:
         self.until: float | None = None
 
     def kill_group(self) -> None:
-        """Kill its group, whose number stays reserved until the leader is waited for."""
+        """Kill the process group.  Its number stays reserved until the leader is waited for."""
         if self.until is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
 
     def is_finished(self, now: float) -> bool:
-        """Return true if it has ended, and its pipes are closed or no longer waited for."""
+        """Return true if the process has ended and its pipes are closed or L{GRACE} has passed."""
         return self.until is not None and (not self.pipes or now >= self.until)
 
     def close_pipes(self) -> None:
@@ -128,9 +133,11 @@ class _ForkedRun:
 
 
 def _open_pidfd(process: subprocess.Popen[bytes]) -> int:
-    """Return a descriptor that signals the end of a process; without one the process is killed.
+    """Return a file descriptor that becomes readable when the process ends.
 
-    @raise OSError: as of C{pidfd_open}.
+    If this fails, the process is killed.
+
+    @raise OSError: raised by C{pidfd_open}.
     """
     try:
         return os.pidfd_open(process.pid)
@@ -141,11 +148,12 @@ def _open_pidfd(process: subprocess.Popen[bytes]) -> int:
 
 
 class ForkServer:
-    """Running processes, and the loop that serves them.
+    """Running processes, and the loop that reads requests and forwards output.
 
-    @param now: returns seconds of a monotonic clock.
-    @param system: paths that are readable in addition to the folder of a process; C{None}: folders
-        cannot be enforced here.
+    @param now: returns the seconds of a monotonic clock.
+    @param system: paths that a restricted process can read in addition to its folder; C{None} if
+        this
+        system cannot restrict processes to folders.
     """
 
     def __init__(self, now: Callable[[], float], system: Sequence[str] | None = None) -> None:
@@ -157,7 +165,7 @@ class ForkServer:
         self._selector.register(0, selectors.EVENT_READ, self._handle_input)
 
     def serve_requests(self) -> None:
-        """Work until the input ends."""
+        """Serve requests until the end of the input."""
         try:
             while True:
                 for key, _ in self._selector.select(self._select_timeout()):
@@ -238,8 +246,10 @@ def start_process(
 ) -> subprocess.Popen[bytes]:
     """Start one process as the leader of a new session.
 
-    @raise OSError: it cannot be started.
-    @raise ValueError: there is a NUL in an argument.
+    @param within: the only folder that the process may access; C{None} means no restriction.
+    @param system: see L{ForkServer}.
+    @raise OSError: the program cannot be started.
+    @raise ValueError: an argument contains a NUL.
     """
     if uid is not None:
         _replace_keyring()
@@ -257,7 +267,8 @@ def _spawn_process(
 ) -> subprocess.Popen[bytes]:
     """Start one process.
 
-    @raise OSError: as L{start_process}.
+    @param enter: called in the child process before it runs the program.
+    @raise OSError: the program cannot be started.
     """
     try:
         return subprocess.Popen(
@@ -295,12 +306,15 @@ def _restricted_to_folder(
 
 
 def _error_reason(error: OSError | ValueError) -> str:
-    """Return the reason without the path that C{str} of an L{OSError} holds."""
+    """Return the reason of an error, without the path that C{str} of an L{OSError} contains."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def _replace_keyring() -> None:
-    """Replace the keyring, so that another user finds no keys of root or of the user before."""
+    """Replace the session keyring of this process by an empty one.
+
+    A process of another user then cannot read the keys of root or of the previous user.
+    """
     with _service_modules():
         from tservice.core.users.keyring import fresh_keyring
     with fresh_keyring():
@@ -308,9 +322,10 @@ def _replace_keyring() -> None:
 
 
 def allow_only_git(program: str) -> None:
-    """Allow this process to run only git from here on, if git itself still works then.
+    """Restrict this process to running git, provided that git still works with the restriction.
 
-    @raise OSError: this is not possible, and nothing changed.
+    @param program: path of git.
+    @raise OSError: the restriction is not possible; nothing has changed.
     """
     with _service_modules():
         from tservice.core.process.landlock import run_only
@@ -321,9 +336,10 @@ def allow_only_git(program: str) -> None:
 
 
 def find_system_paths(program: str) -> tuple[str, ...]:
-    """Return the system paths that git needs, if it works with these only.
+    """Return the system paths to which git needs access, after a test run with only these.
 
-    @raise OSError: it does not.
+    @param program: path of git.
+    @raise OSError: git does not work with these paths only.
     """
     folder = _find_exec_path(program)
     system = (*SYSTEM, folder, os.path.dirname(program))
@@ -333,9 +349,9 @@ def find_system_paths(program: str) -> tuple[str, ...]:
 
 
 def _find_exec_path(program: str) -> str:
-    """Return the folder of git's own programs.
+    """Return the folder of git's internal programs.
 
-    @raise OSError: as L{_run_program}; also if git is a script, whose needs are unknown.
+    @raise OSError: git fails (see L{_run_program}), or is a script, whose needs are unknown.
     """
     with _service_modules():
         from tservice.core.process.landlock import find_loader
@@ -344,9 +360,10 @@ def _find_exec_path(program: str) -> str:
 
 
 def _run_program(argv: list[str], before: Callable[[], None] | None = None) -> str:
-    """Return the one-line output of a program.
+    """Run a program and return its output, which is one line.
 
-    @raise OSError: it cannot be run, or fails.
+    @param before: called in the child process before it runs the program.
+    @raise OSError: the program cannot be run, or fails.
     """
     try:
         ran = subprocess.run(
@@ -374,9 +391,12 @@ def _service_modules() -> Iterator[None]:
 
 
 def _restrict_server(program: str) -> tuple[str, ...] | None:
-    """Restrict this process as far as the system can, and report what it cannot.
+    """Restrict this process as far as the system allows, and log each restriction that is not
+    possible.
 
-    @return: paths that git reads in addition to its folder; C{None}: anything.
+    @param program: path of git.
+    @return: paths that git can read in addition to its folder; C{None} if git is not restricted to
+        folders.
     """
     try:
         allow_only_git(program)
@@ -394,10 +414,10 @@ def _print_error(text: str) -> None:
 
 
 def main(arguments: Sequence[str], now: Callable[[], float]) -> None:
-    """Serve the parent process.
+    """Run the fork server for the parent process.
 
-    @param arguments: the path of git, if nothing else may be run.
-    @param now: returns seconds of a monotonic clock.
+    @param arguments: the path of git if no other program may be run, otherwise empty.
+    @param now: returns the seconds of a monotonic clock.
     """
     os.setsid()
     os.nice(NICENESS)

@@ -1,4 +1,4 @@
-"""Reader of one repository: its status, and the diff of one file."""
+"""Reader of the status of one repository, and of the diff of one file."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ from tservice.git.search import SearchBounds, find_again, is_moved
 from tservice.git.user_settings import UserSettings, read_user_settings
 
 CONFIG_SECONDS = 5.0
-"""Seconds that git may take to read its configuration, for any command.  This needs no work, and an
-included file may be a pipe.
+"""Time limit in seconds for reading git's configuration, before any command.
+
+Reading takes little time, but an included file may be a pipe that blocks.
 """
 _CONFIG_LIMIT = 4 * 1024 * 1024
 _COMMITS_LIMIT = 4 * 1024 * 1024
@@ -67,7 +68,7 @@ _COUNT_LIMIT = 100
 
 
 class RepositoryClosedError(GitError):
-    """Git is never run in this repository."""
+    """The repository must not be read: git is never run in it."""
 
 
 class RepositoryOutsideError(RepositoryClosedError):
@@ -86,7 +87,7 @@ class RepositoryInContainerError(RepositoryClosedError):
 
 @frozen(kw_only=True)
 class ReadingContext:
-    """Common context of all commands of one reading of a repository."""
+    """Settings, user and time limit shared by all git commands of one reading of a repository."""
 
     repository: GitRepository
     timeout: float
@@ -96,7 +97,7 @@ class ReadingContext:
 
 
 class RepositoryInspector:
-    """Reads repositories; failures are L{GitError}s."""
+    """Reads the status and diffs of repositories.  Every failure is a L{GitError}."""
 
     def __init__(
         self,
@@ -111,11 +112,13 @@ class RepositoryInspector:
         containers: ContainerWorkspaces = tuple,
         inside: Callable[[], FolderLimit],
     ) -> None:
-        """@param euid: the user that reads files.
-        @param itself: the user of git for that user's own repositories.
-        @param containers: git is run in nothing at or inside these folders.
-        @param inside: returns the current bounds of a repository, and of everything that git reads
-            and writes for it.
+        """@param euid: id of the user that reads files.
+        @param itself: the user that runs git in repositories that belong to C{euid}.
+        @param containers: returns folders shared with containers; git is never run at or inside
+            them.
+        @param inside: returns the current bounds of a repository, including all files that git
+            reads and
+            writes for it.
         """
         self._containers = containers
         self._inside = inside
@@ -128,10 +131,10 @@ class RepositoryInspector:
         self._euid = euid
 
     async def read_status(self, repository: GitRepository, timeout: float) -> RepositoryStatus:
-        """Return the state of C{repository}.
+        """Return the status of C{repository}.
 
-        @param timeout: seconds that each git command may run.
-        @raise GitError: it could not be read.
+        @param timeout: time limit in seconds of each git command.
+        @raise GitError: the status could not be read.
         """
         visit = await self.open_repository(repository, timeout)
         tree = await self._read_work_tree(visit)
@@ -148,9 +151,10 @@ class RepositoryInspector:
     async def read_diff(
         self, repository: GitRepository, change: FileChange, timeout: float
     ) -> FileDiff:
-        """Return the diff of the file of C{change}, at most L{DIFF_LIMIT} bytes.
+        """Return the diff of the file in C{change}, at most L{DIFF_LIMIT} bytes.
 
-        @raise GitError: it could not be read, or no longer exists.
+        @param timeout: time limit in seconds of each git command.
+        @raise GitError: the file could not be read, or no longer exists.
         """
         if change.kind is ChangeKind.UNTRACKED:
             return await self._read_added_diff(repository, change.path)
@@ -169,11 +173,13 @@ class RepositoryInspector:
         return parse_tracked_diff(pieces.get_bytes(), truncated=ending.enough)
 
     async def open_repository(self, repository: GitRepository, timeout: float) -> ReadingContext:
-        """Return the common context of all commands in C{repository}.
+        """Check access, read the configuration, and return the context for commands in
+        C{repository}.
 
-        @param timeout: seconds that each command may run; L{CONFIG_SECONDS} applies to the first
-            one, which reads the configuration.
-        @raise GitError: it must not or cannot be read.
+        @param timeout: time limit in seconds of each command.  L{CONFIG_SECONDS} applies to the
+            first one,
+            which reads the configuration.
+        @raise GitError: the repository must not or cannot be read.
         """
         try:
             admit = partial(self._check_access, repository, [*map(os.fsencode, self._containers())])
@@ -205,7 +211,11 @@ class RepositoryInspector:
     def _check_access(
         self, repository: GitRepository, containers: Sequence[bytes]
     ) -> tuple[UserSettings, GitActor]:
-        """Check by the file system if C{repository} may be read now; blocks."""
+        """Check from the file system that C{repository} may be read now.  Blocks.
+
+        @return: the user's settings, and the user that runs git.
+        @raise GitError: the repository must not be read.
+        """
         forbidden = frozenset(map(os.path.realpath, containers))
         top = self._inside().resolve_top()
         bounds = SearchBounds(home=b"/", forbidden=forbidden, top=top)
@@ -248,7 +258,9 @@ class RepositoryInspector:
             raise GitError(f"git's output could not be read: {error}") from None
 
     async def _is_upstream_gone(self, repository: GitRepository, head: BranchHead) -> bool:
-        """Return true if the upstream is gone; git omits the distance then, but also before any
+        """Return true if the upstream branch no longer exists.
+
+        Git then omits the numbers of commits ahead and behind, but also does so before the first
         commit.
         """
         upstream = head.upstream
@@ -285,9 +297,10 @@ class RepositoryInspector:
     async def run_git(
         self, visit: ReadingContext, words: Sequence[str | bytes], limit: int
     ) -> bytes:
-        """Return the whole output of git for C{words}, at most C{limit} bytes.
+        """Run git with the arguments C{words} and return its complete output.
 
-        @raise GitError: it failed, or printed more.
+        @param limit: maximum bytes of output.
+        @raise GitError: git failed, or printed more.
         """
         return await self._runner.read(
             visit.repository,
@@ -310,7 +323,11 @@ class RepositoryInspector:
 
 
 def parse_tracked_diff(output: bytes, *, truncated: bool) -> FileDiff:
-    """Parse the output of C{git diff}; it is cut between two lines if possible."""
+    """Parse the output of C{git diff}.
+
+    @param truncated: true if C{output} was cut; the incomplete last line is then removed if
+        possible.
+    """
     if truncated:
         output = output[: output.rfind(b"\n") + 1] or output
     before_hunks = output.partition(b"\n@@")[0].split(b"\n")

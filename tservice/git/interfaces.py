@@ -1,4 +1,4 @@
-"""Interfaces of git that other features use, and those that git uses."""
+"""Interfaces of git operations that other features use, and of functions that they provide."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = [
 
 
 class ContainerWorkspaces(Protocol):
-    """Lists the folders that containers share with this machine."""
+    """Callable that lists the folders which containers share with this machine."""
 
     def __call__(self) -> Iterable[str]:
-        """Return absolute paths; nothing at or inside one is ever inspected."""
+        """Return absolute paths.  Git is never run at or inside one of them."""
 
 
 @frozen(kw_only=True)
 class CloneRequest:
     """Request to clone a repository.
 
-    @ivar target: a folder that does not exist, in one that does.
-    @ivar place: the location of the target, whose git is run.
-    @ivar owner: the account that will own it, if there are several.
+    @ivar target: path of the new folder; its parent folder must exist.
+    @ivar place: location of the target; git runs there.
+    @ivar owner: account that will own the clone; C{None} in single-user mode.
     """
 
     source: CloneSource
@@ -57,7 +57,7 @@ class CloneProgress:
 
     @ivar phase: C{connecting}, C{counting}, C{compressing}, C{receiving}, C{resolving} or
         C{checking-out}.
-    @ivar percent: of this phase; C{None}: not known.
+    @ivar percent: completed part of this phase; C{None} if unknown.
     """
 
     phase: str = "connecting"
@@ -68,8 +68,8 @@ class CloneProgress:
 class CloneOutcome:
     """Result of a clone.
 
-    @ivar ref: the branch or tag that is checked out; C{None}: neither.
-    @ivar warnings: parts that were left out, as sentences.
+    @ivar ref: the branch or tag that is checked out; C{None} if HEAD is at neither.
+    @ivar warnings: one sentence for each part that was left out.
     """
 
     ref: str | None = None
@@ -80,10 +80,10 @@ class CloneOutcome:
 class MissingParts:
     """Missing parts of a checkout that was made without filters and submodules.
 
-    @ivar filters: it has files with filters.
-    @ivar pointers: some of them are still pointers of Git LFS.
-    @ivar submodules: some are not checked out.
-    @ivar unknown: why this cannot be determined; C{None}: it can.
+    @ivar filters: true if the checkout has files with filters.
+    @ivar pointers: true if some of these files are still Git LFS pointers.
+    @ivar submodules: true if a submodule is not checked out.
+    @ivar unknown: reason why the parts cannot be determined; C{None} if they were.
     """
 
     filters: bool = False
@@ -93,7 +93,7 @@ class MissingParts:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Missing parts of a new checkout, as sentences."""
+        """Sentences for the user, one for each kind of missing part."""
         if self.unknown is not None:
             return (f"missing parts could not be determined: {self.unknown}",)
         submodules = ("submodules were not cloned",) if self.submodules else ()
@@ -102,7 +102,7 @@ class MissingParts:
 
     @property
     def fetch_commands(self) -> tuple[str, ...]:
-        """Commands that fetch the missing parts."""
+        """Shell commands that fetch the missing parts."""
         pull = ("git lfs pull",) if self.pointers else ()
         update = ("git submodule update --init --recursive",) if self.submodules else ()
         return (*pull, *update)
@@ -110,10 +110,10 @@ class MissingParts:
 
 @define(eq=False)
 class CloneRun:
-    """Running clone.
+    """Running clone, which can be cancelled.
 
-    @ivar told: called with its progress.
-    @ivar cancelled: a user cancelled it.
+    @ivar on_progress: called with each new progress.
+    @ivar cancelled: true after a user cancelled the clone.
     """
 
     on_progress: Callable[[CloneProgress], object]
@@ -121,13 +121,13 @@ class CloneRun:
     _end: Callable[[], object] | None = field(default=None, init=False)
 
     def cancel(self) -> None:
-        """Cancel it; the clone then fails."""
+        """Kill the clone, which then fails."""
         self.cancelled = True
         if self._end is not None:
             self._end()
 
     def set_kill(self, end: Callable[[], object]) -> None:
-        """Register C{end}, which kills the clone."""
+        """Register the function C{end}, which kills the clone's process."""
         self._end = end
         if self.cancelled:
             end()
@@ -137,11 +137,12 @@ class CloneRun:
 class WorktreeRequest:
     """Request to add a worktree.
 
-    @ivar folder: the top of the working tree of a repository, or of one of its worktrees.
-    @ivar path: path of the new worktree, where nothing exists.
-    @ivar place: the location whose git is run.
-    @ivar owner: the account that will own it, if there are several.
-    @ivar start: branch, tag or commit at which a new branch begins; C{None}: the HEAD of C{folder}.
+    @ivar folder: top folder of the repository's working tree, or of one of its worktrees.
+    @ivar path: path of the new worktree; nothing exists there yet.
+    @ivar place: location in which git runs.
+    @ivar owner: account that will own the worktree; C{None} in single-user mode.
+    @ivar start: branch, tag or commit at which a new branch begins; C{None} means the HEAD of
+        C{folder}.
     """
 
     folder: str
@@ -153,13 +154,16 @@ class WorktreeRequest:
 
 
 class IGitWork(Interface):
-    """Git operations beyond reading.  Nothing that a repository configures is run."""
+    """Git operations for other features.  No program that a repository configures is run."""
 
     async def clone_repository(order: CloneRequest, run: CloneRun) -> CloneOutcome:
-        """Clone a repository; after a failure the caller has to remove the target.
+        """Clone a repository.  After a failure the caller has to remove the target folder.
 
-        Raises C{ServiceError}: 422: not found, not allowed, no connection, too slow (600 s), the
-        ref is not known, cancelled, or git's error text without credentials.
+        Raises C{ServiceError} 422 with the reason: the repository was not found, access was denied,
+        there
+        was no connection, or the ref is unknown.  Other reasons are the time limit (600 s),
+        cancellation,
+        or git's error text without credentials.
         """
 
     async def find_unsaved_work(
@@ -170,24 +174,26 @@ class IGitWork(Interface):
 
         A repository that cannot be read gets a sentence as well.
 
-        @param owner: the account that owns the folder, if there are several.
-        @param repository: the repository of the worktree C{folder}, which is removed for good;
-            C{None}: the folder is moved to the trash.
+        @param owner: account that owns the folder; C{None} in single-user mode.
+        @param repository: the main repository if C{folder} is a worktree that is removed for good;
+            C{None}
+            if the folder is moved to the trash.
         """
 
     async def find_missing_parts(folder: str, place: Location, owner: str | None) -> MissingParts:
         """Return the missing parts of the checkout at C{folder}.
 
-        @param owner: the account that owns it, if there are several.
+        @param owner: account that owns the folder; C{None} in single-user mode.
         """
 
     async def add_worktree(order: WorktreeRequest) -> Callable[[], Awaitable[None]]:
-        """Add a worktree; a failure is rolled back.
+        """Add a worktree.  A failure is rolled back.
 
-        Its branch is an existing one, one of a remote, or a new one.
+        The worktree gets an existing branch, a branch of a remote, or a new one.
 
-        Raises C{ServiceError}: 409: the branch is checked out elsewhere, or exists although
-        C{start} is given; 422: there is no repository, or git refuses.
+        Raises C{ServiceError} 409 if the branch is checked out elsewhere, or exists although
+        C{start} is
+        given; 422 if there is no repository, or git refuses.
 
         @return: a function that removes the worktree, and the branch if it was created.
         """
@@ -195,17 +201,18 @@ class IGitWork(Interface):
     async def remove_worktree(
         path: str, repository: str, place: Location, owner: str | None
     ) -> None:
-        """Remove a worktree with its content; its branch stays.  Anything but a worktree is left
-        alone.
+        """Remove a worktree with its content.  Its branch is kept.
 
-        @param repository: path of its repository at its creation.
-        @param owner: the account that owns it, if there are several.
+        A folder that is not a worktree is not changed.
+
+        @param repository: path of the repository when the worktree was created.
+        @param owner: account that owns the worktree; C{None} in single-user mode.
 
         Raises C{ServiceError}: 422: git refuses.
         """
 
     def count_processes() -> int:
-        """Return the number of git processes."""
+        """Return the number of running git processes."""
 
     def stop() -> Any:
-        """Kill all processes; fires after the last one ended."""
+        """Kill all processes.  The result fires after the last one has ended."""

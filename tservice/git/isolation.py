@@ -1,8 +1,8 @@
-"""Environment that keeps a repository from running or reaching anything while it is read.
+"""Environment in which reading a repository cannot run other programs or open connections.
 
 The environment is built from scratch, without the configuration of the machine or the user.
 Settings of the repository that could run a program are overridden by name.  The names come from
-git, not from our own parser, so that includes cannot hide any.
+git, not from our own parser, so that included files cannot hide any.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from attrs import frozen
 from tservice.git.model import GitRepository
 
 OVERRIDES_LIMIT = 2000
-"""Overrides that one repository may need; a repository that needs more is not read."""
+"""Maximum number of overrides for one repository.  A repository that needs more is not read."""
 
 _FIXED = {
     "core.fsmonitor": "false",
@@ -44,8 +44,9 @@ _FIXED = {
     "color.ui": "false",
 }
 _FILTER = {"clean": "", "smudge": "", "process": "", "required": "false"}
-"""Settings that disable a filter: an empty command is none, and a driver that is not required may
-lack one.
+"""Settings that disable a filter.
+
+Git ignores an empty command if the filter is not required.
 """
 
 STATUS = (
@@ -57,8 +58,9 @@ STATUS = (
     "--untracked-files=normal",
     "--ignore-submodules=dirty",
 )
-"""Arguments of git status (protocol-git-status).  A dirty submodule is ignored: examining it would
-run git inside it.
+"""Arguments of git status (protocol-git-status).
+
+Changes in submodules are ignored, because examining a submodule would run git inside it.
 """
 
 DIFF = (
@@ -77,29 +79,32 @@ CONFIG_NAMES = ("config", "--list", "--includes", "--name-only", "-z")
 
 
 class TooManyOverridesError(Exception):
-    """The repository needs more than L{OVERRIDES_LIMIT} overrides."""
+    """The repository needs more overrides than L{OVERRIDES_LIMIT}."""
 
 
 @frozen(kw_only=True)
 class ConfiguredNames:
-    """Keys that a repository sets: C{section.subsection.key}, the outer words in lower case."""
+    """Keys that a repository sets, as C{section.subsection.key}.
+
+    Section and key are in lower case.
+    """
 
     names: frozenset[str]
 
     @property
     def has_remote(self) -> bool:
-        """True if C{git remote} would list a remote."""
+        """True if the repository has a remote that C{git remote} would list."""
         return any(_find_subsection(name, "remote") is not None for name in self.names)
 
     def find_subsections(self, section: str) -> set[str]:
-        """Return the middle words of all keys of C{section}."""
+        """Return the subsections of all keys in C{section}."""
         found = (_find_subsection(name, section) for name in self.names)
         return {middle for middle in found if middle is not None}
 
     def make_overrides(self) -> dict[str, str]:
-        """Return the keys and values that override the repository's own.
+        """Return keys and values that override dangerous settings of the repository.
 
-        @raise TooManyOverridesError: there are too many to pass.
+        @raise TooManyOverridesError: there are more than L{OVERRIDES_LIMIT}.
         """
         found = dict(_FIXED)
         for name in self.names:
@@ -115,22 +120,25 @@ class ConfiguredNames:
 
 
 def parse_names(output: bytes) -> ConfiguredNames:
-    """Parse the output of L{CONFIG_NAMES}."""
+    """Parse the output of git for the arguments L{CONFIG_NAMES}."""
     names = output.decode("utf-8", "surrogateescape").split("\0")
     return ConfiguredNames(names=frozenset(name for name in names if name))
 
 
 def _find_subsection(name: str, section: str) -> str | None:
-    """Return C{b.c} of C{section.b.c.key}; C{None} for other sections, or without a subsection."""
+    """Return the subsection C{b.c} of a key C{section.b.c.key}.
+
+    C{None} means that the key is in another section, or has no subsection.
+    """
     first, _, rest = name.partition(".")
     middle, dot, _ = rest.rpartition(".")
     return middle if first == section and dot else None
 
 
 def make_environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, bytes]:
-    """Return the whole environment of a git process.
+    """Return the complete environment of a git process.
 
-    @param path: C{PATH}, absolute folders only.
+    @param path: value of C{PATH}, with absolute folders only.
     @param overrides: configuration that takes precedence over every file.
     """
     fixed = {
@@ -157,10 +165,11 @@ def make_environment(path: str, overrides: Mapping[str, str]) -> dict[bytes, byt
 
 
 def make_arguments(repository: GitRepository, words: Iterable[str | bytes]) -> list[bytes]:
-    """Return the arguments of git for C{words} in C{repository}.
+    """Return the complete arguments of git for the command C{words} in C{repository}.
 
-    Both folders are named.  Neither the repository's C{core.worktree} nor the content of a parent
-    folder then decides where git looks.
+    These arguments specify both the control folder and the working tree.  Git then ignores the
+    repository's
+    C{core.worktree}, and does not search in parent folders.
     """
     return [
         b"--no-optional-locks",
@@ -176,5 +185,7 @@ def make_arguments(repository: GitRepository, words: Iterable[str | bytes]) -> l
 
 
 def absolute_folders(path: str) -> str:
-    """Return C{PATH} without its relative folders, which would be the repository's."""
+    """Return the value of C{PATH} without relative folders, which would be searched in the
+    repository.
+    """
     return ":".join(folder for folder in path.split(":") if folder.startswith("/"))

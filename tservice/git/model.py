@@ -10,13 +10,14 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 MAX_FILES = 300
-"""Files listed for one repository (protocol-git-status); the counts stay exact."""
+"""Maximum number of files listed for one repository (protocol-git-status).  The counts stay exact.
+"""
 MAX_COMMITS = 50
-"""Unpushed commits listed for one repository (protocol-git-status)."""
+"""Maximum number of unpushed commits listed for one repository (protocol-git-status)."""
 DIFF_LIMIT = 400 * 1024
-"""Bytes of a diff before it is cut short (protocol-git-diff)."""
+"""Maximum bytes of a diff; a longer one is truncated (protocol-git-diff)."""
 ERROR_LIMIT = 300
-"""Characters of an error's text (protocol-git-status)."""
+"""Maximum characters of an error text (protocol-git-status)."""
 
 
 class ChangeKind(StrEnum):
@@ -29,21 +30,25 @@ class ChangeKind(StrEnum):
 
 
 def to_display_text(raw: bytes) -> str:
-    r"""Return a name as text: bytes that are not UTF-8 become C{\xNN}, so that JSON can hold it.
+    r"""Return a file name as text that JSON can hold.  Bytes that are not UTF-8 become C{\xNN}.
 
-    Clients send the text back as a key.  If two names look the same, the first listed counts.
+    Clients send this text back to identify the file.  If two names have the same text, the first
+    listed
+    one is used.
     """
     return raw.decode("utf-8", "backslashreplace")
 
 
 @frozen(kw_only=True)
 class GitRepository:
-    """Paths of a repository; every path is absolute and free of symlinks.
+    """Paths of a repository.  Every path is absolute and free of symbolic links.
 
-    @ivar root: the top of its working tree.
-    @ivar control: its own C{.git} folder; for a worktree, the one inside the main repository's.
-    @ivar common: folder of configuration and shared references; C{control} except for worktrees.
-    @ivar bare: it has no working tree; C{root} is C{control}.
+    @ivar root: top folder of the working tree.
+    @ivar control: the repository's C{.git} folder; for a worktree, its folder inside the main
+        repository's C{.git}.
+    @ivar common: folder with the configuration and shared references; same as C{control} except for
+        worktrees.
+    @ivar bare: true if there is no working tree; C{root} is then C{control}.
     """
 
     root: bytes
@@ -53,16 +58,19 @@ class GitRepository:
 
     @property
     def shown_root(self) -> str:
-        """C{repoRoot} on the wire, which clients send back."""
+        """Field C{repoRoot} on the wire: C{root} as text, which clients send back."""
         return to_display_text(self.root)
 
     @property
     def folder(self) -> str:
-        """C{root} as text, for the check that it answers."""
+        """C{root} as text, for the check that the folder is reachable."""
         return os.fsdecode(self.root)
 
     def path_from(self, folder: bytes) -> str:
-        """Return C{root} relative to C{folder}: C{.} at it, C{..} upwards (protocol-git-status)."""
+        """Return C{root} relative to C{folder} (protocol-git-status).
+
+        The result is C{.} for the folder itself, and begins with C{..} for a parent.
+        """
         return to_display_text(os.path.relpath(self.root, folder))
 
 
@@ -70,8 +78,10 @@ class GitRepository:
 class FoundRepositories:
     """Repositories of a workspace.
 
-    @ivar scanned: they were found below the workspace, not by walking up from it.
-    @ivar more: the search stopped at its limit.
+    @ivar scanned: true if they were found below the workspace; false if the workspace itself is in
+        a
+        repository.
+    @ivar more: true if the search stopped at a limit.
     """
 
     repositories: Sequence[GitRepository] = ()
@@ -81,10 +91,10 @@ class FoundRepositories:
 
 @frozen(kw_only=True)
 class FileChange:
-    """Row of C{files[]}; paths are relative to the repository's root.
+    """Entry of C{files[]}.  Paths are relative to the repository's root.
 
-    @ivar index: the letter for HEAD against index; C{.} is unchanged.
-    @ivar worktree: the letter for index against working tree.
+    @ivar index: git's status letter for HEAD against index; C{.} means unchanged.
+    @ivar worktree: git's status letter for index against working tree.
     """
 
     path: bytes
@@ -108,7 +118,7 @@ class FileChange:
 
 @frozen(kw_only=True)
 class ChangeCounts:
-    """Exact numbers; C{uncommitted} counts distinct paths."""
+    """Exact numbers of changes.  C{uncommitted} counts each path once."""
 
     staged: int = 0
     unstaged: int = 0
@@ -131,12 +141,12 @@ class ChangeCounts:
 
 @frozen(kw_only=True)
 class BranchHead:
-    """State of the branch, from C{git status --branch}.
+    """State of the current branch, from C{git status --branch}.
 
-    @ivar branch: C{None} if detached.
-    @ivar unborn: there is no commit yet.
+    @ivar branch: name of the branch; C{None} if HEAD is detached.
+    @ivar unborn: true if there is no commit yet.
     @ivar commit: the commit of HEAD; C{None} before the first commit.
-    @ivar ahead: commits that the upstream lacks; C{None} if unknown.
+    @ivar ahead: number of commits that the upstream lacks; C{None} if unknown.
     """
 
     branch: str | None = None
@@ -160,7 +170,7 @@ class WorkTree:
 
 @frozen(kw_only=True)
 class UnpushedCommit:
-    """Commit that was not pushed; C{time} in epoch seconds, as committed."""
+    """Commit that was not pushed.  C{time} is the commit time in Unix seconds."""
 
     hash: str
     author: str
@@ -179,7 +189,7 @@ class UnpushedCommit:
 
 @frozen(kw_only=True)
 class UnpushedCommits:
-    """Commits that the remote lacks: an exact count, and the newest L{MAX_COMMITS}."""
+    """Commits that no remote has: their exact number, and the newest L{MAX_COMMITS} of them."""
 
     count: int = 0
     commits: Sequence[UnpushedCommit] = ()
@@ -189,7 +199,7 @@ class UnpushedCommits:
 class RepositoryStatus:
     """Complete status of one repository.
 
-    @ivar checked_at: Unix milliseconds.
+    @ivar checked_at: time of the check, Unix milliseconds.
     """
 
     tree: WorkTree
@@ -224,11 +234,11 @@ class RepositoryStatus:
 
 @frozen(kw_only=True)
 class StatusSnapshot:
-    """Status of a repository as it is cached for a moment.
+    """Status of a repository, as it is cached for a short time.
 
-    @ivar error: why there is none; then C{files} is empty.
-    @ivar git_missing: there is none because git is not installed.
-    @ivar payload: the wire form.
+    @ivar error: reason why the status could not be read; C{files} is then empty.
+    @ivar git_missing: true if the reason is that git is not installed.
+    @ivar payload: the status in wire form.
     """
 
     payload: dict[str, Any]
@@ -237,7 +247,7 @@ class StatusSnapshot:
     git_missing: bool = False
 
     def find_change(self, path: str, kind: ChangeKind) -> FileChange | None:
-        """Return the listed change with that path and kind, or C{None}."""
+        """Return the listed change with that path and kind; C{None} if it is not listed."""
         fits = (
             change
             for change in self.files
@@ -254,7 +264,10 @@ def make_snapshot(status: RepositoryStatus) -> StatusSnapshot:
 def make_failed_snapshot(
     repository: GitRepository, error: str, now: int, *, git_missing: bool = False
 ) -> StatusSnapshot:
-    """Return a snapshot for a repository that git could not read."""
+    """Return a snapshot for a repository whose status could not be read.
+
+    @param now: Unix milliseconds.
+    """
     payload = {
         "state": "error",
         "error": error,
@@ -266,7 +279,7 @@ def make_failed_snapshot(
 
 @frozen(kw_only=True)
 class FileDiff:
-    """Text of a diff; C{truncated}: cut short at L{DIFF_LIMIT}."""
+    """Text of a diff.  C{truncated} is true if it was cut at L{DIFF_LIMIT}."""
 
     diff: str
     truncated: bool = False
@@ -279,10 +292,10 @@ class FileDiff:
 
 @frozen(kw_only=True)
 class GitOptions:
-    """Options of a request, within their bounds.
+    """Options of a request, clamped to their bounds.
 
-    @ivar timeout: seconds that one git command may run.
-    @ivar fresh: do not answer from a cache.
+    @ivar timeout: time limit in seconds of one git command.
+    @ivar fresh: true if cached answers must not be used.
     """
 
     max_repos: int = 12
@@ -291,7 +304,7 @@ class GitOptions:
 
 
 def limit_repositories(found: FoundRepositories, limit: int) -> FoundRepositories:
-    """Return the first C{limit} repositories."""
+    """Return only the first C{limit} repositories."""
     if len(found.repositories) <= limit:
         return found
     return evolve(found, repositories=found.repositories[:limit], more=True)

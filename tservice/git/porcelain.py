@@ -1,6 +1,6 @@
 """Incremental parser of C{git status --porcelain=v2 -z --branch --show-stash}.
 
-Its memory is bounded for any number of changed files.  It keeps counts, and the first
+Memory use is bounded for any number of changed files.  The parser keeps counts, and the first
 L{MAX_FILES<tservice.git.model.MAX_FILES>} rows of each kind.
 """
 
@@ -19,9 +19,12 @@ from tservice.git.model import (
 )
 
 RECORD_LIMIT = 64 * 1024
-"""Bytes of one record; a path is at most 4096 bytes, and two of them fit well."""
+"""Maximum bytes of one record, which may hold two paths of 4096 bytes."""
 REMOVED_LIMIT = 500_000
-"""Paths stored because they left the index and may still exist in the working tree."""
+"""Maximum number of paths remembered because they left the index.
+
+These files may still exist, untracked, in the working tree.
+"""
 
 _ORDINARY_FIELDS = 8
 _RENAME_FIELDS = 9
@@ -29,11 +32,11 @@ _UNMERGED_FIELDS = 10
 
 
 class GitOutputError(Exception):
-    """The output does not have git's format."""
+    """Git's output does not have the expected format."""
 
 
 class StatusParser:
-    """Takes the output in pieces of any size; L{finish_input} gives the result."""
+    """Parser of a status in pieces of any size.  L{finish_input} returns the result."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -48,7 +51,7 @@ class StatusParser:
     def feed_bytes(self, data: bytes) -> None:
         """Parse the next piece.
 
-        @raise GitOutputError: a record of no known form, or longer than L{RECORD_LIMIT}.
+        @raise GitOutputError: a record has an unknown form, or is longer than L{RECORD_LIMIT}.
         """
         *records, self._rest = (self._rest + data).split(b"\0")
         for record in records:
@@ -152,7 +155,10 @@ def _update_head(head: BranchHead, name: bytes, value: bytes) -> BranchHead:
 
 
 def _split_record(record: bytes, fields: int) -> tuple[str, bytes]:
-    """Return the two letters and the path of a record with C{fields} words before its path."""
+    """Return the two status letters and the path of a record.
+
+    @param fields: number of fields that precede the path.
+    """
     words = record.split(b" ", fields)
     if len(words) != fields + 1 or len(words[1]) != 2 or not words[fields]:
         raise GitOutputError("a record lacks fields")

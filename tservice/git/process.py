@@ -11,25 +11,28 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from tservice.core.timers import cancel_call
 
 STDERR_LIMIT = 4096
-"""Bytes of stderr that are kept: the first ones."""
+"""Number of leading bytes of standard error that are kept."""
 
 KILL_SECONDS = 5.0
-"""Seconds to wait for a process after SIGKILL: a process that accesses a dead mount stays."""
+"""Seconds to wait for a process to end after SIGKILL.
+
+A process that is blocked on a hung mount does not end.
+"""
 
 Sink = Callable[[bytes], bool]
-"""Receives output as it arrives; returns false after enough of it."""
+"""Callback that receives output as it arrives.  It returns false when it wants no more."""
 
 
 @frozen(kw_only=True)
 class ProcessEnd:
     """Result of a process.
 
-    @ivar status: the exit status; less than 0 for a signal; C{None}: it was not started, or the
-        status is unknown.
-    @ivar reason: why C{status} is C{None}.
-    @ivar timed_out: it was killed by its time limit.
-    @ivar enough: it was killed because its sink wanted no more.
-    @ivar fault: the sink could not parse the output.
+    @ivar status: the exit status; a negative number is a signal; C{None} if the process was not
+        started or its status is unknown.
+    @ivar reason: the reason why C{status} is C{None}.
+    @ivar timed_out: true if the process exceeded its time limit and was killed.
+    @ivar enough: true if the process was killed because its sink wanted no more output.
+    @ivar fault: the error that the sink raised while parsing the output.
     """
 
     status: int | None
@@ -41,10 +44,10 @@ class ProcessEnd:
 
 
 class GitProcess:
-    """Single run of git; the caller waits for C{ended}.
+    """Single run of git.  The caller waits for C{ended}.
 
-    Git only reads and can lose nothing, so it is ended by SIGKILL.  A process that survives this is
-    given up, and its later output is ignored.
+    Git only reads and can lose nothing, so it is killed with SIGKILL.  If it has not ended
+    L{KILL_SECONDS} later, it is abandoned and its further output is ignored.
     """
 
     def __init__(self, clock: IReactorTime, timeout: float, sink: Sink) -> None:
@@ -61,13 +64,13 @@ class GitProcess:
     def start_timer(self, end: Callable[[], None]) -> None:
         """Start the time limit of the process.
 
-        @param end: kills it and its children.
+        @param end: function that kills the process and its children.
         """
         self._end = end
         self._timer = self._clock.callLater(self._timeout, self._handle_timeout)
 
     def kill(self) -> None:
-        """Kill the process; harmless after its end."""
+        """Kill the process.  Harmless if it has already ended."""
         if self._end is not None:
             self._end()
             self._end = None

@@ -1,4 +1,4 @@
-"""Select the rights with which a workspace is read: those of its session's location
+"""Selection of the OS user that reads a workspace: the user of its session's location
 (protocol-os-users).
 """
 
@@ -15,17 +15,17 @@ from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
 MAX_READERS = 50
-"""Readers whose lists and statuses are cached; the least recently used is dropped first."""
+"""Maximum number of services whose caches are kept.  The least recently used is dropped first."""
 
 ServiceOf = Callable[[Location, str | None], GitService]
-"""Returns a new service that reads with the rights of a place, for an account."""
+"""Returns a new service that reads as the OS user of a location, for an account."""
 
 
 class GitReaderRegistry:
-    """Set of L{GitService}s, one for each place and each account.
+    """Set of L{GitService}s, one for each location and account.
 
-    A cache therefore never shows an account what only another may read, and no account waits for
-    another's stalled reading.
+    An account therefore never sees cached data that only another account may read.  A slow reading
+    delays only its own account.
     """
 
     def __init__(self, service_of: ServiceOf, places: LocationRegistry) -> None:
@@ -35,7 +35,7 @@ class GitReaderRegistry:
         self._others: OrderedDict[tuple[Location, str | None], GitService] = OrderedDict()
 
     async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
-        """See L{GitService.get_status}."""
+        """Return the status of a workspace; see L{GitService.get_status}."""
         place = await self._resolve_location(workspace)
         if place.unreadable_reason is not None:
             return self._own.make_unsupported_answer(place.unreadable_reason)
@@ -44,9 +44,9 @@ class GitReaderRegistry:
     async def get_diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
-        """See L{GitService.get_diff}.
+        """Return the diff of one file; see L{GitService.get_diff}.
 
-        @raise ServiceError: also 400 for a workspace that is never read.
+        @raise ServiceError: also 400 for a workspace in which git must not be run.
         """
         place = await self._resolve_location(workspace)
         if place.unreadable_reason is not None:

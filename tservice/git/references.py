@@ -1,4 +1,4 @@
-"""Look up one reference, without a process."""
+"""Lookup of a reference in the files of a repository, without running git."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.git.small_files import read_small
 _PACKED_LIMIT = 32 * 1024 * 1024
 _LOOSE_LIMIT = 4096
 _HASHES = (40, 64)
-"""Digits of a hash: SHA-1, SHA-256."""
+"""Number of hexadecimal digits of a hash, for SHA-1 and SHA-256."""
 _HASH = re.compile(rb"[0-9a-f]+")
 _LINE_END = ord("\n")
 _FOLDERS = (b"refs/remotes/", b"refs/heads/", b"refs/")
@@ -41,9 +41,9 @@ def _has_packed_reference(repository: GitRepository, names: set[Ref]) -> bool:
 
 
 def _has_reference_line(text: bytes, name: bytes) -> bool:
-    """Return true if C{text} has a line of a hash and C{name}.
+    """Return true if C{text}, the content of C{packed-refs}, has a line with a hash and C{name}.
 
-    The text is not split: a file of millions of lines would block other work.
+    The text is not split into lines, because a file of millions of lines would block other work.
     """
     wanted = b" " + name
     at = text.find(wanted)
@@ -56,7 +56,7 @@ def _has_reference_line(text: bytes, name: bytes) -> bool:
 
 
 def _is_hash(text: bytes, end: int, size: int) -> bool:
-    """Return true if a line begins with so many hexadecimal digits up to C{end}."""
+    """Return true if the line's part before C{end} is exactly C{size} hexadecimal digits."""
     start = end - size
     begins = start == 0 or (start > 0 and text[start - 1] == _LINE_END)
     return begins and _HASH.fullmatch(text, start, end) is not None

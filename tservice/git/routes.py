@@ -39,7 +39,7 @@ class GitStatusQuery(QueryParameters):
     )
 
     def to_options(self) -> GitOptions:
-        """Return the options within their bounds."""
+        """Return the options, with numbers clamped to their bounds."""
         return GitOptions(
             max_repos=int(_clamp_number(self.max_repos, *_REPOS, _DEFAULTS.max_repos)),
             timeout=_clamp_number(self.timeout, *_SECONDS, _DEFAULTS.timeout),
@@ -48,7 +48,10 @@ class GitStatusQuery(QueryParameters):
 
 
 def _clamp_number(texts: Sequence[str], least: float, most: float, default: float) -> float:
-    """Return the only number in C{texts}, clamped; C{default} if there is none, or another text."""
+    """Return the number in C{texts}, clamped to the bounds.
+
+    @return: C{default} if there is not exactly one text, or it is no number.
+    """
     if len(texts) != 1 or not _NUMBER.fullmatch(texts[0]):
         return default
     return min(max(float(texts[0].strip()), least), most)
@@ -155,8 +158,9 @@ class GitDiffResponse(ResponseModel):
 class GitRoutes:
     """Routes for status and diffs; the rules are in L{tservice.git.service.GitService}.
 
-    @param workspace_of: returns the workspace of the session with that id; raises a C{ServiceError}
-        404 without one.
+    @param workspace_of: returns the workspace of the session with a given id; raises a
+        C{ServiceError}
+        404 if there is no such session.
     """
 
     def __init__(self, git: GitReaderRegistry, workspace_of: Callable[[str], GitWorkspace]) -> None:

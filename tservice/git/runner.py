@@ -1,4 +1,7 @@
-"""Runner of git in a repository: user, environment, and meaning of its exit."""
+"""Runner of git in a repository.
+
+The runner chooses the user and environment, and interprets the exit status.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ from tservice.git.search import find_group, find_owners
 from tservice.git.user_settings import UserSettings
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
-"""Bytes that one command may print before it is killed."""
+"""Maximum bytes of output of one command, which is killed beyond it."""
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class GitError(Exception):
-    """Git failed; the text is fit for a client."""
+    """Git failed.  The text may be shown to a client."""
 
 
 class GitMissingError(GitError):
@@ -38,12 +41,15 @@ class GitMissingError(GitError):
 
 @frozen(kw_only=True)
 class GitActor:
-    """User that git runs as when it reads a repository.
+    """User as which git runs.
 
-    @ivar uid: another user than that of this process, or C{None}.
-    @ivar own_settings: the user's settings apply, since git runs as the user.
-    @ivar within: the only folder in which git reads and writes, where the kernel has Landlock;
-        C{None}: any folder that the user may access.
+    @ivar uid: id of the user; C{None} means the user of this process.
+    @ivar own_settings: true if the git settings of the service's user apply, because git runs as
+        that
+        user.
+    @ivar within: the only folder that git can read and write if the kernel has Landlock; C{None}
+        means
+        every folder that the user may access.
     """
 
     uid: int | None = None
@@ -53,7 +59,7 @@ class GitActor:
 
 
 def get_actor(place: Location) -> GitActor:
-    """Return the user as whom sessions of C{place} run git."""
+    """Return the user as which sessions of C{place} run git."""
     return GitActor(uid=place.user.uid, gid=place.user.gid) if place.is_isolated else GitActor()
 
 
@@ -64,15 +70,18 @@ def choose_actor(
     primary_group: Callable[[int], int],
     itself: GitActor | None = None,
 ) -> GitActor:
-    """Return the user that may read that repository.
+    """Return the user as which git may read that repository.
 
-    The user's own repositories are read as the user.  Root reads another user's as its owner, so
-    that a hostile one gains nothing.  Other repositories are refused, as git does, unless the
-    user's C{safe.directory} names them.
+    The user's own repositories are read as the user.  Root reads another user's repository as its
+    owner, so that hostile content gains no privileges.  Like git, refuse other repositories unless
+    the
+    user's C{safe.directory} lists them.
 
-    @param itself: an actor that is the user; C{None}: this process.
-    @param primary_group: returns the group of a user id; C{LookupError} if it has none.
-    @raise GitError: refused.
+    @param euid: id of the user that reads files.
+    @param itself: actor for the user's own repositories; C{None} means this process's user.
+    @param primary_group: returns the primary group of a user id; raises C{LookupError} if it has
+        none.
+    @raise GitError: reading the repository is refused.
     @raise OSError: the repository is missing.
     """
     found = find_owners(repository)
@@ -91,12 +100,15 @@ def choose_actor(
 
 
 def get_primary_group(uid: int) -> int:
-    """Return the group of an account; C{KeyError} for a user id without one."""
+    """Return the primary group of a user id.
+
+    @raise KeyError: no OS user has this id.
+    """
     return pwd.getpwuid(uid).pw_gid
 
 
 class GitRunner:
-    """Starts git, waits for it, and kills it when the service stops."""
+    """Starts git processes, waits for their end, and kills them when the service stops."""
 
     def __init__(
         self,
@@ -107,7 +119,7 @@ class GitRunner:
         redactor: SecretRedactor,
         find: FindProgram,
     ) -> None:
-        """@param find: finds git; its result is used until it cannot be started."""
+        """@param find: finds the program git.  The result is reused until it cannot be started."""
         self._find, self._program = find, ""
         self._clock = clock
         self._forks = ForkServerClient(clock, processes, alone=True)
@@ -130,10 +142,13 @@ class GitRunner:
         sink: Sink,
         overrides: Mapping[str, str],
     ) -> ProcessEnd:
-        """Run git with C{words}; all its output goes to C{sink}.
+        """Run git with the arguments C{words} and pass its output to C{sink}.
 
-        @return: its end, after a success or because the sink had enough.
-        @raise GitError: it is missing, was too slow, failed, or its output could not be parsed.
+        @param timeout: seconds until git is killed.
+        @param overrides: configuration that takes precedence over every file.
+        @return: the result of a command that succeeded, or was ended because the sink had enough.
+        @raise GitError: git is not installed, was too slow or failed, or its output could not be
+            parsed.
         """
         program = await self._find_program()
         git = GitProcess(self._clock, timeout, sink)
@@ -156,9 +171,10 @@ class GitRunner:
         overrides: Mapping[str, str],
         limit: int,
     ) -> bytes:
-        """Return the whole output of git.
+        """Run git with the arguments C{words} and return its complete output.
 
-        @raise GitError: as L{run}; also for more than C{limit} bytes.
+        @param limit: maximum bytes of output.
+        @raise GitError: as for L{run}; also if git prints more than C{limit} bytes.
         """
         pieces = OutputCollector(limit)
         ending = await self.run(
@@ -174,7 +190,7 @@ class GitRunner:
         return pieces.get_bytes()
 
     def stop(self) -> Deferred[None]:
-        """Kill all processes; fires after the last one ended."""
+        """Kill all processes.  The result fires after the last one has ended."""
         return self._forks.stop()
 
     async def _find_program(self) -> bytes:
@@ -224,11 +240,11 @@ class OutputCollector:
         self._size = 0
 
     def add_piece(self, data: bytes) -> bool:
-        """Store the next piece; return false above the limit."""
+        """Store the next piece and return true; return false if the limit is exceeded."""
         self._pieces.append(data)
         self._size += len(data)
         return self._size <= self._limit
 
     def get_bytes(self) -> bytes:
-        """Return the output, at most the limit."""
+        """Return the collected output, cut at the limit."""
         return b"".join(self._pieces)[: self._limit]

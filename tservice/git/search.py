@@ -1,6 +1,6 @@
-"""Search for the repositories of a workspace, without a process (protocol-git-status).
+"""Search for the repositories of a workspace without running git (protocol-git-status).
 
-Everything here blocks on the file system: call it in a thread.
+Every function blocks on the file system and must be called in a thread.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from tservice.git.model import FoundRepositories, GitRepository
 from tservice.git.small_files import read_small
 
 DEPTH = 2
-"""Levels below the workspace that are searched (protocol-git-status)."""
+"""Number of folder levels below the workspace that are searched (protocol-git-status)."""
 FOUND_LIMIT = 51
-"""Repositories found at most: one more than any request may ask for, so that C{reposTruncated} can
-be set.
+"""Maximum number of repositories found.
+
+This is one more than any request may ask for, so that C{reposTruncated} can be set.
 """
 FOLDERS_LIMIT = 20_000
-"""Folders visited in one search; after that it is cut short, and reports so."""
+"""Maximum number of folders visited in one search.  The result then says that it is incomplete."""
 SKIPPED = frozenset(
     {b"node_modules", b"dist", b"build", b"target", b"vendor", b"venv", b"__pycache__"}
 )
@@ -35,11 +36,14 @@ _POINTER_LIMIT = 8192
 
 @frozen(kw_only=True)
 class SearchBounds:
-    """Bounds of a search.
+    """Bounds of a search for repositories.
 
-    @ivar home: a repository there or above counts only if the workspace is its root.
+    @ivar home: the user's home folder.  A repository at or above it counts only if the workspace is
+        the
+        repository's root.
     @ivar forbidden: workspaces of containers; nothing at or inside one is read.
-    @ivar top: the folder that must hold all parts of a repository; C{None}: they may be anywhere.
+    @ivar top: folder that must contain all parts of a repository; C{None} means that they may be
+        anywhere.
     """
 
     home: bytes
@@ -47,17 +51,17 @@ class SearchBounds:
     top: bytes | None = None
 
     def is_allowed(self, repository: GitRepository, workspace: bytes) -> bool:
-        """Return true if that repository may be inspected for that workspace."""
+        """Return true if C{repository} may be read for that workspace."""
         if self.is_in_container(repository) or self.is_outside(repository):
             return False
         return repository.root == workspace or not is_within(self.home, repository.root)
 
     def is_in_container(self, repository: GitRepository) -> bool:
-        """Return true if a container shares any part of it."""
+        """Return true if any part of the repository is shared with a container."""
         return any(self.is_forbidden(path) for path in _repository_paths(repository))
 
     def is_outside(self, repository: GitRepository) -> bool:
-        """Return true if any part of it is outside of L{top}."""
+        """Return true if any part of the repository is outside of L{top}."""
         top = self.top
         return top is not None and not all(
             is_within(path, top) for path in _repository_paths(repository)
@@ -69,10 +73,10 @@ class SearchBounds:
 
 
 def find_repositories(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
-    """Find the repository around C{workspace}, or else those up to L{DEPTH} levels below it.
+    """Find the repository that contains C{workspace}, or else those up to L{DEPTH} levels below it.
 
-    @param workspace: an absolute path without symlinks.
-    @raise OSError: the workspace is no folder that can be read.
+    @param workspace: an absolute path without symbolic links.
+    @raise OSError: the workspace is no readable folder.
     """
     os.close(os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     around = _find_around(workspace, bounds)
@@ -82,11 +86,12 @@ def find_repositories(workspace: bytes, bounds: SearchBounds) -> FoundRepositori
 
 
 def recognise_repository(folder: bytes, top: bytes | None = None) -> GitRepository | None:
-    """Return the repository whose working tree begins at C{folder}, or C{None}.
+    """Return the repository whose working tree has its top at C{folder}; C{None} if there is none.
 
-    It can be a plain repository, a worktree or a submodule.
+    The repository can be a plain one, a worktree or a submodule.
 
-    @param top: as of L{SearchBounds}; nothing outside of it is read.
+    @param top: the folder that must contain all parts (see L{SearchBounds}); nothing outside is
+        read.
     """
     entry = os.path.join(folder, _CONTROL)
     control = _read_pointer(entry, _GITFILE, folder) if os.path.isfile(entry) else entry
@@ -102,9 +107,12 @@ def recognise_repository(folder: bytes, top: bytes | None = None) -> GitReposito
 def recognise_control(folder: bytes, top: bytes | None = None) -> GitRepository | None:
     """Return the repository whose control folder is C{folder}, without a working tree.
 
-    These are bare ones, submodules that are not checked out, and worktrees whose folder is missing.
+    Such repositories are bare ones, submodules that are not checked out, and worktrees whose folder
+    is
+    missing.
 
-    @param top: as of L{SearchBounds}; nothing outside of it is read.
+    @param top: the folder that must contain all parts (see L{SearchBounds}); nothing outside is
+        read.
     """
     control = os.path.realpath(folder)
     if top is not None and not is_within(control, top):
@@ -116,23 +124,27 @@ def recognise_control(folder: bytes, top: bytes | None = None) -> GitRepository 
 
 
 def find_again(repository: GitRepository, top: bytes | None = None) -> GitRepository | None:
-    """Return the repository that is now at C{repository}'s path; equal to it if nothing has
-    changed.
+    """Find the repository that is now at the path of C{repository}.
 
-    @param top: as of L{SearchBounds}; nothing outside of it is read.
+    The result is equal to C{repository} if nothing has changed.
+
+    @param top: the folder that must contain all parts (see L{SearchBounds}); nothing outside is
+        read.
     """
     look = recognise_control if repository.bare else recognise_repository
     return look(repository.root, top)
 
 
 def is_moved(repository: GitRepository) -> bool:
-    """Return true if a symlink has appeared in its path since it was found."""
+    """Return true if the path of the working tree now contains a symbolic link."""
     return os.path.realpath(repository.root) != repository.root
 
 
 def _find_common_folder(control: bytes) -> bytes | None:
-    """Return the folder with the references that C{control} shares; C{None}: it is no control
-    folder.
+    """Return the folder with the shared references and configuration for the control folder
+    C{control}.
+
+    C{None} means that C{control} is not a control folder.
     """
     pointer = os.path.join(control, _COMMON)
     common = _read_pointer(pointer, b"", control) if os.path.lexists(pointer) else control
@@ -142,13 +154,16 @@ def _find_common_folder(control: bytes) -> bytes | None:
 
 
 def _is_control(control: bytes, common: bytes) -> bool:
-    """Return true if C{HEAD}, objects and references exist, as git itself tests."""
+    """Return true if C{HEAD}, objects and references exist, which is git's own test."""
     wanted = (os.path.join(common, os.fsencode(name)) for name in (OBJECTDIR, REFSDIR))
     return os.path.lexists(os.path.join(control, b"HEAD")) and all(map(os.path.isdir, wanted))
 
 
 def _read_pointer(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
-    """Return the path in C{file} after C{prefix}, relative to C{base}; C{file} must be no link."""
+    """Return the path that C{file} contains after C{prefix}, resolved relative to C{base}.
+
+    C{None} means that there is no such file, or that it is a symbolic link or has other content.
+    """
     text = read_small(file, _POINTER_LIMIT, links=False)
     if text is None or not text.startswith(prefix):
         return None
@@ -165,7 +180,7 @@ def _find_around(workspace: bytes, bounds: SearchBounds) -> GitRepository | None
 
 
 def _find_below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
-    """Find repositories below C{workspace}, nearest first, then by path."""
+    """Find repositories below C{workspace}, sorted by depth and path."""
     found: list[GitRepository] = []
     level, budget, cut = [workspace], FOLDERS_LIMIT, False
     for _ in range(DEPTH):
@@ -192,7 +207,9 @@ def _find_below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
 
 
 def _list_folders(parent: bytes, budget: int) -> tuple[list[bytes], bool]:
-    """Return at most C{budget} folders in C{parent}, sorted by name, and whether these are all."""
+    """Return at most C{budget} folders in C{parent}, sorted by name; and true if these are all of
+    them.
+    """
     found: list[bytes] = []
     try:
         with os.scandir(parent) as entries:
@@ -227,14 +244,14 @@ def _repository_paths(repository: GitRepository) -> Iterable[bytes]:
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
-    """Return true if C{path} is C{folder} or inside it; both are real paths."""
+    """Return true if C{path} is C{folder} or inside it.  Both must be free of symbolic links."""
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 
 def find_owners(repository: GitRepository) -> frozenset[int]:
-    """Return the user ids that own the control files of a repository.
+    """Return the ids of the users that own the control files of a repository.
 
-    @raise OSError: part of it is missing.
+    @raise OSError: a part of the repository is missing.
     """
     entry = () if repository.bare else (os.path.join(repository.root, _CONTROL),)
     paths = {*_repository_paths(repository), *entry}
@@ -242,9 +259,9 @@ def find_owners(repository: GitRepository) -> frozenset[int]:
 
 
 def find_group(repository: GitRepository) -> int:
-    """Return the group that owns the working tree's root.
+    """Return the id of the group that owns the root of the working tree.
 
-    @raise OSError: it is missing.
+    @raise OSError: the root is missing.
     """
     status = os.lstat(repository.root)
     return status.st_gid if stat.S_ISDIR(status.st_mode) else -1

@@ -1,4 +1,7 @@
-"""Git status and diffs of sessions' workspaces, cached briefly and computed once at a time."""
+"""Git status and diffs of workspaces, cached briefly.
+
+Simultaneous requests for the same data share one computation.
+"""
 
 from __future__ import annotations
 
@@ -41,19 +44,19 @@ FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
 """Seconds that the list of repositories and a repository's status are cached
 (protocol-git-status)."""
 CACHE_SIZE = 200
-"""Lists, and statuses, that are cached at most."""
+"""Maximum number of cached lists of repositories, and of cached statuses."""
 MAX_CONCURRENT_READS = 4
-"""Repositories read at a time (protocol-git-status)."""
+"""Maximum number of repositories read at the same time (protocol-git-status)."""
 
 
 @frozen(kw_only=True)
 class GitWorkspace:
-    """Workspace of a session.
+    """Workspace of a session or case.
 
-    @ivar folder: as the session has it.
-    @ivar place: the location with whose rights it is read, if at all.
-    @ivar owner: the account that it is read for; C{None}: there is one user.
-    @ivar inside: bounds of the workspace.
+    @ivar folder: path of the workspace, as the session has it.
+    @ivar place: location whose OS user reads the workspace.  Some locations forbid reading.
+    @ivar owner: account for which the workspace is read; C{None} in single-user mode.
+    @ivar inside: limit that keeps reading inside the folders of the account.
     """
 
     folder: str
@@ -64,7 +67,7 @@ class GitWorkspace:
 
 @frozen
 class _SearchKey:
-    """Cache key of a list of repositories: a search depends on its bounds."""
+    """Cache key of a list of repositories, which includes the bounds of the search."""
 
     workspace: bytes
     forbidden: frozenset[bytes]
@@ -72,7 +75,7 @@ class _SearchKey:
 
 
 class GitService:
-    """Status and diffs of a workspace, independent of HTTP and sessions."""
+    """Status and diffs of workspaces, independent of HTTP and sessions."""
 
     def __init__(
         self,
@@ -83,7 +86,9 @@ class GitService:
         home: Path,
         containers: ContainerWorkspaces,
     ) -> None:
-        """@param in_thread: runs a function in a thread, with the rights of the reader."""
+        """@param in_thread: runs a function in a worker thread with the file permissions of the
+        reading user.
+        """
         self._clock = clock
         self._inspector = inspector
         self._in_thread = in_thread
@@ -98,11 +103,11 @@ class GitService:
         self._turns = DeferredSemaphore(MAX_CONCURRENT_READS)
 
     def make_unsupported_answer(self, reason: str) -> dict[str, Any]:
-        """Return the status answer for a workspace that is never read."""
+        """Return the status response for a workspace in which git must not be run."""
         return self._make_answer("unsupported", reason=reason)
 
     async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
-        """Return the answer of the status route (protocol-git-status)."""
+        """Return the response of the status route (protocol-git-status)."""
         try:
             wanted = await self._resolve_search(workspace)
             found = limit_repositories(
@@ -121,10 +126,12 @@ class GitService:
     async def get_diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
     ) -> dict[str, Any]:
-        """Return the answer of the diff route.
+        """Return the response of the diff route.
 
-        @param repo: a C{repoRoot} and C{path}: a path that the status lists.
-        @raise ServiceError: 404 for anything that the status does not list, 422 if git fails.
+        @param repo: a C{repoRoot} that the status lists.
+        @param path: a path that the status lists.
+        @raise ServiceError: 404 if the status does not list the repository or path; 422 if git
+            fails.
         """
         repository = await self._match_repository(workspace, repo, options)
         state = await self._read_state(repository, options)
@@ -138,10 +145,10 @@ class GitService:
     # -- finding
 
     async def _resolve_search(self, workspace: GitWorkspace) -> _SearchKey:
-        """Resolve the workspace and the bounds of its search.
+        """Resolve symbolic links of the workspace and return the key of its search.
 
-        @raise OSError: it leads into a folder of the kernel.
-        @raise ServiceError: 403: it leads out of the account's folders.
+        @raise OSError: the workspace is in a folder of the kernel, such as C{/proc}.
+        @raise ServiceError: 403: the workspace is outside of the account's folders.
         """
         containers = [os.fsencode(folder) for folder in self._containers()]
 

@@ -1,4 +1,4 @@
-"""Read small files that may have been made to do harm."""
+"""Safe reading of small files whose content or type an attacker may control."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from tservice.core.kernel_paths import open_without_magic_links
 
 
 def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
-    """Return the content of a plain file; C{None} for anything else, missing or over C{limit}
-    bytes.
+    """Return the content of a plain file of at most C{limit} bytes.
 
-    It never waits for a FIFO and never opens a device.
+    C{None} means that the file is missing, too large, or not a plain file.  The call never waits
+    for a
+    FIFO and never opens a device.
 
-    @param links: C{path} may be a link to a plain file.
+    @param links: true if C{path} may be a symbolic link to a plain file.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)
     with suppress(OSError):

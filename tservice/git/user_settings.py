@@ -1,7 +1,7 @@
-"""Settings of the user that reading a repository needs.
+"""Settings of the user's git configuration that apply when a repository is read.
 
-The rest of the user's configuration is ignored: it may name filters and programs that a repository
-could then select.
+The rest of the user's configuration is ignored, because it may define filters and programs that a
+repository could select.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from tservice.git.small_files import read_small
 
 _CONFIG_LIMIT = 1024 * 1024
 _KEPT = ("excludesFile", "attributesFile", "autocrlf", "eol")
-"""Keys of C{core} that decide what counts as changed, and that run nothing."""
+"""Keys of the section C{core} that determine what counts as changed.  None of them runs a program.
+"""
 _PATHS = frozenset({"excludesFile", "attributesFile"})
 
 
@@ -27,15 +28,15 @@ _PATHS = frozenset({"excludesFile", "attributesFile"})
 class UserSettings:
     """Settings of the user's git configuration.
 
-    @ivar core: values of the kept keys, paths made absolute.
-    @ivar safe: folders of other users that the user declared safe; C{*} is any.
+    @ivar core: values of the keys in section C{core} that are kept; paths are absolute.
+    @ivar safe: folders of other users that C{safe.directory} lists; C{*} means any.
     """
 
     core: Mapping[str, str]
     safe: frozenset[bytes]
 
     def get_defaults(self, configured: ConfiguredNames) -> dict[str, str]:
-        """Return the settings that the repository does not make itself."""
+        """Return those settings that the repository does not set itself."""
         return {
             f"core.{key}": value
             for key, value in self.core.items()
@@ -43,12 +44,12 @@ class UserSettings:
         }
 
     def is_trusted(self, root: bytes) -> bool:
-        """Return true if the user declared that working tree safe."""
+        """Return true if the user's C{safe.directory} includes the working tree at C{root}."""
         return root in self.safe or b"*" in self.safe
 
 
 def read_user_settings(home: Path, environ: Mapping[str, str]) -> UserSettings:
-    """Read C{~/.config/git/config} and C{~/.gitconfig}; files that they include are not read."""
+    """Read C{~/.config/git/config} and C{~/.gitconfig}.  Included files are not read."""
     folder = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
     core = {"excludesFile": str(folder / "ignore"), "attributesFile": str(folder / "attributes")}
     safe: set[bytes] = set()
@@ -83,7 +84,10 @@ def _read_core_settings(config: ConfigFile, home: Path) -> dict[str, str]:
 
 
 def _read_safe_folders(config: ConfigFile, home: Path, before: set[bytes]) -> set[bytes]:
-    """Return the safe folders; an empty value resets the list, as in git."""
+    """Return C{before} with the safe folders of C{config} added.
+
+    An empty value resets the list, as in git.
+    """
     found = set(before)
     if not config.has_section((b"safe",)):
         return found

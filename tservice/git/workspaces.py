@@ -1,4 +1,4 @@
-"""Workspaces of sessions and cases, as this feature needs them."""
+"""Conversion of sessions and cases to workspaces for git."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.sessions.interfaces import ISessions, Session, SessionLocationKind
 
 
 class SessionWorkspaces:
-    """Workspaces of sessions."""
+    """Finds the workspaces of sessions."""
 
     def __init__(self, sessions: ISessions, bounds: WorkspaceBounds) -> None:
         self._sessions, self._bounds = sessions, bounds
@@ -21,8 +21,9 @@ class SessionWorkspaces:
     def get_workspace(self, session_id: str) -> GitWorkspace:
         """Return the workspace of that session.
 
-        @raise ServiceError: 404 for an unknown id; 422 naming C{osUser}: its account now has
-            another one.
+        @raise ServiceError: 404 for an unknown id; 422 for the field C{osUser} if the account now
+            has
+            another OS user.
         """
         session: Session = self._sessions.get(session_id)
         owner, place = session.owner, session.location_id
@@ -31,7 +32,7 @@ class SessionWorkspaces:
         return GitWorkspace(folder=session.working_dir, place=place, owner=owner, inside=inside)
 
     def list_container_folders(self) -> Iterable[str]:
-        """Return the folders of all sessions in containers."""
+        """Return the working directories of all sessions in containers."""
         return {
             session.working_dir
             for session in self._sessions.list()
@@ -40,16 +41,17 @@ class SessionWorkspaces:
 
 
 class CaseWorkspaces:
-    """Workspaces of cases."""
+    """Finds the workspaces of cases."""
 
     def __init__(self, cases: ICases, bounds: WorkspaceBounds, places: LocationRegistry) -> None:
         self._cases, self._bounds, self._places = cases, bounds, places
 
     async def get_workspace(self, name: str, caller: Identity) -> GitWorkspace:
-        """Return the workspace of that case of C{caller}.
+        """Return the workspace of the case C{name} that C{caller} may use.
 
-        @raise ServiceError: 404 for an unknown one, and for one that is hidden from a token that is
-            limited to sessions; 422: its folder does not answer, or its account's OS user is gone.
+        @raise ServiceError: 404 for an unknown case, and for one that is hidden from a token
+            limited to
+            sessions; 422 if its folder is not reachable, or the account's OS user no longer exists.
         """
         if caller.sessions is not None:
             await self._cases.check_visible(name, caller)

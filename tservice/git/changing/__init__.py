@@ -1,3 +1,1 @@
-"""Git commands that change something: clones and worktrees; and the check for work that would be
-lost.
-"""
+"""Git commands that write (clones and worktrees), and checks for work that a removal would lose."""

@@ -1,4 +1,4 @@
-"""Runner of git as a child process of a user, for commands that change something."""
+"""Git child processes that run as a given OS user, for commands that write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CONFIG_LIMIT = 4 * 1024 * 1024
 
 
 class _StderrProcess(GitProcess):
-    """Git process that passes its stderr on as it arrives."""
+    """Git process that forwards its standard error to a callback as it arrives."""
 
     def __init__(
         self, clock: IReactorTime, timeout: float, sink: Sink, heard: Callable[[bytes], object]
@@ -32,7 +32,7 @@ class _StderrProcess(GitProcess):
 
 
 class GitChildren:
-    """Git processes with an environment that the caller sets; they end at the stop."""
+    """Running git processes whose environment the caller provides.  L{stop} kills them."""
 
     def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: FindProgram) -> None:
         self._clock, self._find = clock, find
@@ -55,13 +55,13 @@ class GitChildren:
         on_stderr: Callable[[bytes], object],
         on_start: Callable[[Callable[[], None]], object],
     ) -> ProcessEnd:
-        """Run git with C{words}, outside of any repository.
+        """Run git with the arguments C{words} in the root folder, thus outside of any repository.
 
-        @param sink: receives its stdout.
-        @param heard: receives its stderr.
-        @param begun: receives a function that kills the process.
-        @return: how it ended, including failures.
-        @raise GitError: it was not started.
+        @param sink: receives standard output.
+        @param on_stderr: receives standard error.
+        @param on_start: receives a function that kills the process.
+        @return: the exit status or the cause of the end, also for a command that failed.
+        @raise GitError: git could not be started.
         """
         git = _StderrProcess(self._clock, timeout, sink, on_stderr)
         try:
@@ -81,9 +81,10 @@ class GitChildren:
     async def read_output(
         self, words: Sequence[str], env: dict[bytes, bytes], actor: GitActor, timeout: float
     ) -> bytes:
-        """Return the output of a short command.
+        """Run a short git command and return its standard output.
 
-        @raise GitError: it failed, was too slow or printed too much.
+        @param timeout: seconds until the command is killed.
+        @raise GitError: the command failed, was too slow, or printed too much.
         """
         pieces = OutputCollector(_CONFIG_LIMIT)
         ending = await self.run(
@@ -102,7 +103,7 @@ class GitChildren:
         return pieces.get_bytes()
 
     def stop(self) -> Deferred[None]:
-        """Kill all processes; fires after the last one ended."""
+        """Kill all processes.  The result fires after the last one has ended."""
         return self._forks.stop()
 
     def _start_process(

@@ -29,14 +29,14 @@ from tservice.git.runner import GitError, get_actor
 from tservice.git.small_files import read_small
 
 SECONDS = 600.0
-"""Seconds that a clone may take (protocol-clone)."""
+"""Time limit of a clone in seconds (protocol-clone)."""
 
 _SMALL = 64 * 1024
 _HEAD = b"ref: refs/heads/"
 
 
 class RepositoryCloner:
-    """Clones repositories with the rights of the location of the target."""
+    """Clones repositories as the OS user of the target's location."""
 
     def __init__(
         self,
@@ -46,17 +46,20 @@ class RepositoryCloner:
         redactor: SecretRedactor,
         incomplete: Callable[[str, Location, str | None], Awaitable[MissingParts]],
     ) -> None:
-        """@param incomplete: finds out what a new clone lacks."""
+        """@param incomplete: finds the missing parts of a new clone, such as submodules."""
         self._children = children
         self._in_place = in_place
         self._redactor = redactor
         self._incomplete = incomplete
 
     async def clone(self, order: CloneRequest, run: CloneRun) -> CloneOutcome:
-        """Clone a repository; after a failure the caller has to remove the target.
+        """Clone a repository.  After a failure the caller has to remove the target folder.
 
-        @raise ServiceError: 422: not found, not allowed, no connection, too slow, ref unknown,
-            cancelled, or git's error text, without credentials.
+        @raise ServiceError: 422 with the reason: the repository was not found, access was denied,
+            there was
+            no connection, the clone was too slow or cancelled, or the ref is unknown.  For other
+            failures it
+            has git's own error text, without credentials.
         """
         reader = ProgressReader()
         try:
@@ -115,7 +118,10 @@ class RepositoryCloner:
 
 
 def _is_full(target: str) -> bool:
-    """Return true if the disk of C{target} is full, which git does not always report; blocks."""
+    """Return true if the disk that holds C{target} is full.  Blocks.
+
+    Git does not always report a full disk as such.
+    """
     try:
         return os.statvfs(os.path.dirname(target)).f_bavail == 0
     except OSError:
@@ -123,7 +129,7 @@ def _is_full(target: str) -> bool:
 
 
 def _finish_checkout(order: CloneRequest) -> str | None:
-    """Create C{.git/info}, and return the branch or ref that was checked out; blocks."""
+    """Create the folder C{.git/info} and return the branch or ref that was checked out.  Blocks."""
     root = os.fsencode(order.target)
     # A clone without a template lacks this folder, in which users edit files.
     os.makedirs(os.path.join(root, b".git", b"info"), exist_ok=True)

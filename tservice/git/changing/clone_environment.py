@@ -1,11 +1,11 @@
-"""Environment that keeps a clone from running what the repository asks for, although it is the
-user's git.
+"""Environment in which a clone runs nothing that the cloned repository asks for.
 
-A status (L{tservice.git.isolation}) ignores the user's configuration.  A clone needs it: proxies,
-certificates, credential helpers, the ssh agent.
+A status (L{tservice.git.isolation}) ignores the user's git configuration.  A clone needs it, for
+proxies, certificates, credential helpers and the ssh agent.
 
-A new clone has no configuration, so git could only run what the user or the machine configured and
-the repository selects: filters, hooks of a template, submodules.  These are off.  Nothing prompts
+A new clone has no configuration yet.  The repository can only select programs that the user or the
+machine configured: filters, hooks of a template, submodules.  These are disabled.  Git never
+prompts
 on a terminal.
 """
 
@@ -17,7 +17,7 @@ from tservice.git.clone_address import CloneSource
 from tservice.git.isolation import ConfiguredNames, absolute_folders
 
 NETWORK = "https:http:ssh:git"
-"""Protocols; the user's own C{url.insteadOf} may lead from one to another."""
+"""Protocols that a clone may use.  The user's C{url.insteadOf} may replace one by another."""
 
 _KEPT = frozenset(
     {
@@ -27,15 +27,17 @@ _KEPT = frozenset(
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     }
 )  # fmt: skip
-"""Variables of the user's environment that a clone needs; git itself reads none of them."""
+"""Variables of the user's environment that a clone keeps.  Git itself does not interpret them."""
 
 _USERNAME, _PASSWORD = "TSERVICE_CLONE_USERNAME", "TSERVICE_CLONE_PASSWORD"
 _HELPER = (
     '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n"'
     f' "${_USERNAME}" "${_PASSWORD}"; }}; f'
 )
-"""Credential helper that prints the credentials of the address.  They are in the environment only,
-because every user of the machine can read a command line.
+"""Credential helper that prints the credentials of the clone's address.
+
+The helper reads them from its environment, because every user of the machine can read a command
+line.
 """
 
 _FIXED = (
@@ -54,11 +56,13 @@ _FIXED = (
 _FILTER = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
 
 CONFIG_NAMES = ("--git-dir=/dev/null", "config", "--list", "--includes", "--name-only", "-z")
-"""Command that lists the names configured by the user and the machine, without a repository."""
+"""Arguments of git that list the keys set by the user's and the machine's configuration."""
 
 
 def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the user's git, before anything for a clone is added."""
+    """Return the variables that the user's git gets for any command, before those for a clone are
+    added.
+    """
     kept = {
         name: value
         for name, value in environ.items()
@@ -80,10 +84,10 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def clone_environment(
     environ: Mapping[str, str], source: CloneSource, configured: ConfiguredNames
 ) -> dict[bytes, bytes]:
-    """Return the whole environment of a clone.
+    """Return the complete environment of a clone.
 
-    @param environ: of L{user_environment}.
-    @param configured: the names that the user and the machine configure.
+    @param environ: the result of L{user_environment}.
+    @param configured: keys that the configuration of the user and of the machine sets.
     """
     pairs = [*_FIXED, *_filter_overrides(configured), *_credential_settings(source), *_held(source)]
     found = {
@@ -103,7 +107,10 @@ def clone_environment(
 def clone_arguments(
     source: CloneSource, target: str, ref: str | None, *, shallow: bool
 ) -> list[str]:
-    """Return the arguments of git for a clone."""
+    """Return the arguments of git that clone C{source} to the folder C{target}.
+
+    @param ref: branch or tag to check out; C{None} means the default branch.
+    """
     return [
         "clone",
         "--progress",
@@ -121,7 +128,7 @@ def clone_arguments(
 
 
 def encode_environment(environ: Mapping[str, str]) -> dict[bytes, bytes]:
-    """Encode an environment for a process."""
+    """Encode the names and values of an environment as bytes, as a process needs them."""
     return {
         name.encode("utf-8", "surrogateescape"): value.encode("utf-8", "surrogateescape")
         for name, value in environ.items()
@@ -137,11 +144,11 @@ def _filter_overrides(configured: ConfiguredNames) -> Iterable[tuple[str, str]]:
 
 
 def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
-    """Return settings that limit git to C{source.addresses}.
+    """Return configuration that makes git connect only to C{source.addresses}.
 
-    Names are resolved once: curl receives the result, and a C{git:} URL contains the address.
-    Before
-    Git 2.37 curl resolves again.  ssh uses the settings of the user who runs it.
+    Host names are resolved once.  curl receives the resolved addresses, and a C{git:} URL contains
+    one.
+    Before Git 2.37 curl resolves the name again.  ssh uses the settings of the user who runs it.
     """
     if not source.addresses:
         return ()

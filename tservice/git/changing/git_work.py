@@ -1,4 +1,4 @@
-"""Git operations for other features."""
+"""Implementation of L{IGitWork<tservice.git.interfaces.IGitWork>}, which other features use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tservice.git.runner import GitRunner
 
 @implementer(IGitWork)
 class GitWork:
-    """See L{IGitWork}."""
+    """Clones, worktrees and checks for unsaved work; see L{IGitWork}."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Changes that git is configured to ignore, so that no status shows them."""
+"""Changed files that no status shows, because git was configured to ignore their changes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 
 MAX_COMPARED = 2000
-"""Files compared; if there are more, each counts as changed."""
+"""Maximum number of files that are compared.  If there are more, every file counts as changed."""
 LISTED_BYTES = 256 * 1024 * 1024
-"""Bytes that git may print of the names of all files."""
+"""Maximum bytes of git's output when it lists all files."""
 
 _AT_ONCE = 200
-"""Files passed to one git process, on its command line."""
+"""Maximum number of files on the command line of one git process."""
 _FLAGGED = re.compile(rb"(?:^|\0)[a-zS] ([^\0]+)")
-"""Entry of C{ls-files -v}: C{assume-unchanged} is a small letter, C{skip-worktree} an S."""
+"""Matches a marked file in C{git ls-files -v}.
+
+A lower-case letter means C{assume-unchanged}, and C{S} means C{skip-worktree}.
+"""
 
 
 async def count_hidden_changes(
     inspector: RepositoryInspector, visit: ReadingContext, in_thread: RunInThread
 ) -> int:
-    """Count files that differ and are marked C{assume-unchanged} or C{skip-worktree}.
+    """Count changed files that are marked C{assume-unchanged} or C{skip-worktree}.
 
     @raise GitError: git fails.
     """
@@ -44,7 +47,7 @@ async def count_hidden_changes(
 async def _count_changed(
     inspector: RepositoryInspector, visit: ReadingContext, paths: Sequence[bytes]
 ) -> int:
-    """Return how many of C{paths} differ from the index."""
+    """Return the number of C{paths} whose content differs from the index."""
     entries = await inspector.run_git(visit, ("ls-files", "-s", "-z", "--", *paths), LISTED_BYTES)
     hashed = await inspector.run_git(visit, ("hash-object", "--", *paths), LISTED_BYTES)
     kept: dict[bytes, set[bytes]] = {}
@@ -56,7 +59,7 @@ async def _count_changed(
 
 
 def _select_plain_files(root: bytes, paths: Sequence[bytes]) -> list[bytes]:
-    """Return those of C{paths} that are plain files in the working tree."""
+    """Return those C{paths} that exist as plain files in the working tree."""
     return [path for path in paths if _is_plain(os.path.join(root, path))]
 
 

@@ -1,4 +1,4 @@
-"""Ignored files that no tool can create again: keys, passwords and environments."""
+"""Ignored files that no tool can create again, such as keys, passwords and C{.env} files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.small_files import read_small
 
 LISTED_BYTES = 256 * 1024 * 1024
-"""Bytes that git may print of the names of ignored files and folders."""
+"""Maximum bytes of git's output when it lists ignored files and folders."""
 COMPARED_BYTES = 1024 * 1024
-"""Largest size in bytes of a file that is compared; a larger one counts as different."""
+"""Maximum size in bytes of a file that is compared.  A larger file counts as different."""
 
 _IGNORED = (
     "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z",
@@ -22,7 +22,8 @@ _IGNORED = (
 async def list_ignored_secrets(
     inspector: RepositoryInspector, visit: ReadingContext
 ) -> list[bytes]:
-    """List ignored files whose names suggest secrets; ignored folders are not entered.
+    """List the ignored files whose names suggest secrets.  The contents of ignored folders are not
+    listed.
 
     @raise GitError: git fails.
     """
@@ -31,10 +32,10 @@ async def list_ignored_secrets(
 
 
 def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
-    """Return those of C{paths} below C{root} that have no equal file in C{source}; blocks.
+    """Return the C{paths} below C{root} of which C{source} has no identical copy.  Blocks.
 
-    @param top: the folder that holds C{root}.
-    @param source: where equal files may be, at the same relative paths as in C{top}.
+    @param top: the folder that contains C{root}.
+    @param source: folder with possible copies, at the same relative paths as in C{top}.
     """
     other = os.path.join(source, os.path.relpath(root, top))
     return [each for each in paths if not _is_copied(root, each, other)]

@@ -1,4 +1,4 @@
-"""Commits that exist in one repository or worktree only, and would be lost with it."""
+"""Search for commits that exist in a single repository or worktree and would be lost with it."""
 
 from __future__ import annotations
 
@@ -15,31 +15,35 @@ from tservice.git.model import GitRepository
 from tservice.git.small_files import read_small
 
 MAX_COUNTED = 1000
-"""Commits counted; if there are more, the text says "or more"."""
+"""Maximum number of commits that are counted.  If there are more, the error text says "or more"."""
 MAX_NAMED = 3
-"""Commits that an error text names, newest first, so that the user can retrieve them."""
+"""Number of commits listed in an error text, newest first, so that the user can retrieve them."""
 LOG_BYTES = 1024 * 1024
-"""Bytes read of the end of one reflog."""
+"""Maximum bytes read from the end of one reflog."""
 LOG_HASHES = 2000
-"""Hashes taken of the end of one reflog."""
+"""Maximum number of hashes taken from the end of one reflog."""
 BRANCH_LOGS = 500
-"""Reflogs of branches read; a commit that only a further one holds is reported as lost."""
+"""Maximum number of branch reflogs that are read.
+
+A commit that only a further reflog contains is reported as lost.
+"""
 
 _NAMED_LENGTH = 9
 _HASH_LIMIT = 100
 _REV_LIST = ("--no-replace-objects", "rev-list", f"--max-count={MAX_COUNTED}", "--ignore-missing")
 _OWN_REFS = ("refs/bisect", "refs/worktree", "refs/rewritten")
-"""References that each worktree has for itself."""
+"""Prefixes of references that exist separately in each worktree."""
 _SHARED = (*(f"--exclude={name}/*" for name in _OWN_REFS), "--glob=refs/*")
 _NOT_PUSHED = ("refs/stash", "refs/remotes/*", "refs/prefetch/*")
-"""References that are counted separately, or that a remote has too."""
+"""References that need no check here: they are counted separately, or a remote has their commits.
+"""
 _ENTRY = re.compile(rb"([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\t\n]*(?:\t(.*))?")
 _REBASE = b"rebase"
 
 
 @frozen(kw_only=True)
 class LostCommits:
-    """The newest commits that have no other copy, at most L{MAX_COUNTED}."""
+    """Commits that have no other copy, newest first, at most L{MAX_COUNTED}."""
 
     hashes: tuple[str, ...] = ()
 
@@ -49,7 +53,10 @@ class LostCommits:
         return len(self.hashes)
 
     def describe(self, holder: str) -> str:
-        """Return the error text: the number, C{holder}, and the newest of them."""
+        """Return an error text with the number of commits, C{holder}, and the newest hashes.
+
+        @param holder: phrase that says which repository or worktree has the commits.
+        """
         number = f"{self.count} or more" if self.count >= MAX_COUNTED else str(self.count)
         named = ", ".join(each[:_NAMED_LENGTH] for each in self.hashes[:MAX_NAMED])
         more = ", ..." if self.count > MAX_NAMED else ""
@@ -59,9 +66,9 @@ class LostCommits:
 async def find_worktree_commits(
     inspector: RepositoryInspector, visit: ReadingContext, others: Sequence[str]
 ) -> LostCommits:
-    """Find commits that only a worktree reaches: on a detached HEAD, or in a bisect.
+    """Find commits that can be reached only from a worktree: from a detached HEAD or a bisect.
 
-    @param others: HEADs of other worktrees (L{read_other_heads}).
+    @param others: HEADs of other worktrees, from L{read_other_heads}.
     @raise GitError: git fails.
     """
     own = ("HEAD", *(f"--glob={name}/*" for name in _OWN_REFS))
@@ -71,9 +78,11 @@ async def find_worktree_commits(
 async def find_unpushed_commits(
     inspector: RepositoryInspector, visit: ReadingContext
 ) -> LostCommits:
-    """Find commits of a whole repository that no remote has.
+    """Find the commits of a repository that no remote has.
 
-    If there is a remote, tags count as the remote's: a clone also brings those of no branch.
+    If the repository has a remote, tagged commits count as pushed.  A clone also fetches tags that
+    are
+    on no branch.
 
     @raise GitError: git fails.
     """
@@ -102,10 +111,12 @@ async def find_reflog_commits(
     *,
     tags_stay: bool,
 ) -> LostCommits:
-    """Find commits that only the reflog C{own} of a HEAD has.
+    """Find commits that can be reached only from the reflog of a HEAD.
 
-    @param others: HEADs of other worktrees and reflogs of branches, which stay.
-    @param tags_stay: tags are kept; otherwise the commits of a tag that no remote has are lost.
+    @param own: hashes in that reflog.
+    @param others: hashes that survive: HEADs of other worktrees, and reflogs of branches.
+    @param tags_stay: true if the tags survive; otherwise a tagged commit that no remote has is
+        lost.
     @raise GitError: git fails.
     """
     if not own:
@@ -122,15 +133,17 @@ async def _list_commits(
 
 
 def read_head_reflog(repository: GitRepository) -> list[str]:
-    """Return the commits that the reflog of the repository's HEAD names; blocks.
+    """Return the hashes in the reflog of the repository's HEAD.  Blocks.
 
-    Steps of a rebase are left out: a branch has the result, and another reflog the state before.
+    Steps of a rebase are left out.  The branch has their result, and its reflog has the commits
+    from
+    before the rebase.
     """
     return _read_reflog_hashes(os.path.join(repository.control, b"logs", b"HEAD"), _is_rebase_step)
 
 
 def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> list[str]:
-    """Return the detached HEADs that stay when the folder of C{inside} is removed; blocks."""
+    """Return the detached HEADs that survive when the folder of C{inside} is removed.  Blocks."""
     common = repository.common
     controls = [] if inside.is_removed(common) else [common]
     for control, folder in worktree_folders(common):
@@ -143,7 +156,7 @@ def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> l
 
 
 def read_branch_reflogs(repository: GitRepository, inside: FolderRepositories) -> list[str]:
-    """Return the commits in reflogs of branches that stay; blocks."""
+    """Return the hashes in the reflogs of branches that survive the removal.  Blocks."""
     if inside.is_removed(repository.common):
         return []
     found: dict[str, None] = {}
@@ -165,7 +178,10 @@ def _is_rebase_step(said: bytes) -> bool:
 
 
 def _read_reflog_hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list[str]:
-    """Return the hashes of a reflog, the last ones first."""
+    """Return the hashes in a reflog, newest first.
+
+    @param leave_out: returns true for a message of the reflog whose entry is skipped.
+    """
     found: dict[str, None] = {}
     for line in reversed(_read_last_lines(path)):
         entry = _ENTRY.fullmatch(line)
@@ -178,7 +194,7 @@ def _read_reflog_hashes(path: bytes, leave_out: Callable[[bytes], bool]) -> list
 
 
 def _without_zero_hashes(hashes: Iterable[bytes]) -> Iterable[bytes]:
-    """Yield the hashes that are not zero, which means none."""
+    """Yield the hashes except the all-zero hash, by which git denotes no commit."""
     return (each for each in hashes if each.strip(b"0"))
 
 

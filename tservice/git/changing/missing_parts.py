@@ -1,4 +1,6 @@
-"""Missing parts of a checkout that was made without filters and submodules (protocol-prepare)."""
+"""Search for parts that a checkout lacks because filters and submodules were disabled
+(protocol-prepare).
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,14 @@ from tservice.git.search import recognise_repository
 from tservice.git.small_files import read_small
 
 SECONDS = 30.0
-"""Seconds that one git command may take."""
+"""Time limit of one git command in seconds."""
 LISTED_BYTES = 64 * 1024 * 1024
-"""Bytes that git may print of the names of files with a filter."""
+"""Maximum bytes of git's output when it lists the files that have a filter."""
 READ_FILES = 5000
-"""Files whose beginning is read; if there are more, pointers are assumed."""
+"""Maximum number of files that are checked for a Git LFS pointer.
+
+If there are more, the checkout is assumed to have pointers.
+"""
 
 _FILTERED = (
     "--no-literal-pathspecs", "ls-files", "-z", "--",
@@ -33,7 +38,7 @@ _MODULE_PATH = re.compile(rb'^[ \t]*path[ \t]*=[ \t]*"?([^"\r\n]+?)"?[ \t]*$', r
 
 
 class MissingPartsFinder:
-    """Finds missing parts of checkouts, with the rights of their location."""
+    """Finds missing parts of checkouts, as the OS user of their location."""
 
     def __init__(
         self,
@@ -46,7 +51,7 @@ class MissingPartsFinder:
     async def find_missing_parts(
         self, folder: str, place: Location, owner: str | None
     ) -> MissingParts:
-        """See L{tservice.git.interfaces.IGitWork.find_missing_parts}."""
+        """Return the missing parts; see L{tservice.git.interfaces.IGitWork.find_missing_parts}."""
         repository = await self._in_place(place, partial(_find_repository, folder), folder, owner)
         if repository is None:
             return MissingParts(unknown=f"{folder} is not a git repository")
@@ -65,9 +70,9 @@ def _find_repository(folder: str) -> GitRepository | None:
 
 
 def _read_missing_parts(root: bytes, filtered: Sequence[bytes]) -> MissingParts:
-    """Find out which parts are missing; blocks.
+    """Return the missing parts of the checkout at C{root}.  Blocks.
 
-    @param filtered: paths of files with a filter.
+    @param filtered: paths of the files that have a filter.
     """
     pointers = len(filtered) > READ_FILES or any(_is_pointer(root, path) for path in filtered)
     return MissingParts(
@@ -81,7 +86,7 @@ def _is_pointer(root: bytes, path: bytes) -> bool:
 
 
 def _lacks_submodule(root: bytes) -> bool:
-    """Return true if a submodule is not checked out."""
+    """Return true if the repository at C{root} has a submodule that is not checked out."""
     text = read_small(os.path.join(root, b".gitmodules"), _MODULES_LIMIT, links=False) or b""
     paths = _MODULE_PATH.findall(text)
     return any(not os.path.lexists(os.path.join(root, path, b".git")) for path in paths)

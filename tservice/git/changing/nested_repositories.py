@@ -1,7 +1,7 @@
-"""Search for the repositories of a folder that is to be removed; no folder is skipped because of
-its name.
+"""Search for all repositories in a folder that is about to be removed.
 
-Everything here blocks on the file system: call it in a thread.
+No folder is skipped because of its name.  Every function blocks on the file system and must be
+called in a thread.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from tservice.git.search import is_within, recognise_control, recognise_reposito
 from tservice.git.small_files import read_small
 
 REPOSITORIES = 200
-"""Repositories checked in one folder; if there are more, the result is incomplete."""
+"""Maximum number of repositories found in one folder.  If there are more, the result is incomplete.
+"""
 FOLDERS_LIMIT = 250_000
-"""Folders visited in one search: dependencies of a large project are some ten thousand."""
+"""Maximum number of folders visited in one search.
+
+The dependencies of a large project have some ten thousand folders.
+"""
 
 _CONTROL = b".git"
 _MODULES = b"modules"
@@ -29,9 +33,9 @@ _POINTER_LIMIT = 8192
 
 @frozen(kw_only=True)
 class HeldRepository:
-    """Repository that a folder holds.
+    """Repository found in a folder.
 
-    @ivar name: its name in error texts.
+    @ivar name: the repository's name in error texts.
     """
 
     repository: GitRepository
@@ -42,8 +46,8 @@ class HeldRepository:
 class FolderRepositories:
     """Repositories of a folder, at any depth.
 
-    @ivar top: the folder, free of symlinks.
-    @ivar whole: the search was complete.
+    @ivar top: the folder's path, without symbolic links.
+    @ivar is_complete: true if the search reached no limit.
     @ivar broken: names of folders whose C{.git} leads to no repository.
     """
 
@@ -54,10 +58,11 @@ class FolderRepositories:
     _going: tuple[bytes, ...] = field(default=())
 
     def is_removed(self, path: bytes) -> bool:
-        """Return true if C{path} is removed together with the folder.
+        """Return true if removing the folder also removes C{path}.
 
-        Git keeps the state of a linked worktree, its submodules included, in its repository, and
-        removes that with the worktree.
+        The main repository holds the state of a linked worktree, including its submodules.  Git
+        removes that
+        state together with the worktree.
         """
         return any(is_within(path, folder) for folder in self._going)
 
@@ -97,8 +102,10 @@ def find_repositories(folder: bytes) -> FolderRepositories:
 
 
 def find_missing_worktree(path: bytes, repository: bytes) -> FolderRepositories:
-    """Find the parts that the repository at C{repository} still holds of a worktree whose folder is
-    missing.
+    """Find the state that a repository still holds for a worktree whose folder is missing.
+
+    @param path: the worktree's former folder.
+    @param repository: path of the repository.
     """
     top = os.path.realpath(path)
     owner = recognise_repository(os.path.realpath(repository))
@@ -113,7 +120,10 @@ def find_missing_worktree(path: bytes, repository: bytes) -> FolderRepositories:
 
 
 def worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the control folder and the working tree of each linked worktree of a repository."""
+    """Yield the control folder (in C{.git/worktrees}) and the working tree of each linked worktree.
+
+    @param common: the common control folder of the repository.
+    """
     folder = os.path.join(common, b"worktrees")
     try:
         names = os.listdir(folder)
@@ -149,7 +159,7 @@ def _make_folder_repositories(
 
 
 def _find_absorbed_submodules(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepository]:
-    """Return the submodules whose repositories are removed too, although not checked out."""
+    """Return submodules that are not checked out, but whose repositories would be removed too."""
     known = {each.repository.control for each in found}
     linked = {each.repository.control for each in found if not _is_main(each.repository)}
     ahead = [control for control in known if control in linked or is_within(control, top)]
@@ -168,7 +178,10 @@ def _find_absorbed_submodules(found: Iterable[HeldRepository], top: bytes) -> li
 
 
 def _find_module_controls(folder: bytes) -> Iterator[bytes]:
-    """Yield the control folders below a C{modules} folder: names of submodules may hold slashes."""
+    """Yield the submodules' control folders below a C{modules} folder.
+
+    The search is recursive, because the name of a submodule may contain slashes.
+    """
     ahead = deque([folder])
     seen = 0
     while ahead and seen < FOLDERS_LIMIT:
@@ -182,8 +195,9 @@ def _find_module_controls(folder: bytes) -> Iterator[bytes]:
 
 
 def _scan_folder(folder: bytes) -> tuple[set[bytes], list[bytes]]:
-    """Return the names that identify a repository, and the subfolders; nothing if the folder cannot
-    be read.
+    """Return the entries that identify a repository, and the subfolders.
+
+    Both are empty if the folder cannot be read.
     """
     names: set[bytes] = set()
     folders: list[bytes] = []
@@ -205,7 +219,7 @@ def _is_main(repository: GitRepository) -> bool:
 
 
 def _is_empty(path: bytes) -> bool:
-    """Return true if C{path} is an empty folder, which git takes for no repository."""
+    """Return true if C{path} is an empty folder.  Git does not regard it as a repository."""
     try:
         return not os.listdir(path)
     except NotADirectoryError:

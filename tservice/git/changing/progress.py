@@ -1,4 +1,4 @@
-"""Parser for the output of C{git clone --progress}, and for the reason of a failure."""
+"""Parser of the output of C{git clone --progress}, which also finds the reason of a failure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tservice.git.interfaces import CloneProgress
 
 LINE_LIMIT = 4096
-"""Bytes of a line that are parsed, and of the error output that is kept."""
+"""Maximum bytes that are parsed of a line, and that are kept of the error output."""
 
 _PROGRESS = re.compile(
     rb"(?:remote: )?(Enumerating|Counting|Compressing|Receiving|Resolving|Updating|Filtering)"
@@ -26,10 +26,10 @@ _ENDS = re.compile(rb"[\r\n]")
 
 
 class ProgressReader:
-    """Splits git's stderr into lines, from pieces of any size.
+    """Splits git's standard error into lines.  The input may arrive in pieces of any size.
 
     @ivar now: the latest progress.
-    @ivar complaints: the last lines that are no progress, joined by line feeds.
+    @ivar complaints: the last lines that do not report progress, joined by line feeds.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class ProgressReader:
         self._rest = b""
 
     def feed_bytes(self, data: bytes) -> bool:
-        """Parse the next bytes; return true if L{now} has changed."""
+        """Parse the next bytes and return true if L{now} has changed."""
         before = self.now
         *lines, rest = _ENDS.split(self._rest + data)
         self._rest = rest[-LINE_LIMIT:]
@@ -47,7 +47,7 @@ class ProgressReader:
         return self.now != before
 
     def finish_input(self) -> bytes:
-        """Parse the rest and return git's error output."""
+        """Parse the remaining input and return git's error output."""
         self._parse_line(self._rest.strip())
         self._rest = b""
         return self.complaints
@@ -84,6 +84,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
 
 
 def find_failure_reason(complaints: bytes) -> str | None:
-    """Return a plain reason for a failed clone; C{None}: git's text is as good."""
+    """Return a readable reason for a failed clone; C{None} if git's own text should be shown."""
     text = complaints.decode("utf-8", "replace").lower()
     return next((told for pattern, told in _REASONS if re.search(pattern, text)), None)

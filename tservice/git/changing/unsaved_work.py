@@ -1,4 +1,4 @@
-"""Work that would be lost with a folder because no other repository has it (protocol-cases)."""
+"""Search for work in a folder that no other repository has (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -39,13 +39,16 @@ from tservice.git.small_files import read_small
 _T = TypeVar("_T")
 
 SECONDS = 30.0
-"""Seconds that one git command may take."""
+"""Time limit of one git command in seconds."""
 
 _COUNT_LIMIT = 100
 _REASON_LIMIT = 4096
 _ON_NO_REMOTE = ("--branches", "--not", "--remotes", "--")
 _SERVICE_FILES = {b".claude/": b"settings.local.json"}
-"""Files that the service itself writes into a workspace: a folder that holds only this file."""
+"""Files that the service itself writes into a workspace, by folder.
+
+A folder that holds only this file does not count as unsaved work.
+"""
 _UNFINISHED_OPERATIONS = {
     b"rebase-merge": "rebase",
     b"rebase-apply": "rebase",
@@ -55,15 +58,16 @@ _UNFINISHED_OPERATIONS = {
     b"sequencer": "sequence of picks",
     b"BISECT_LOG": "bisect",
 }
-"""Files of a control folder that show an unfinished operation."""
+"""Files in a control folder that show an unfinished operation, and the operation's name."""
 
 
 @frozen(kw_only=True)
 class _FolderCheck:
-    """Context of checking one folder.
+    """Context of the check of one folder.
 
-    @ivar source: the repository of a worktree that is removed; C{None}: the folder is moved to the
-        trash, from where it can be restored.
+    @ivar source: the main repository if the folder is a worktree that is removed for good; C{None}
+        if
+        the folder is moved to the trash, from where it can be restored.
     """
 
     inspector: RepositoryInspector
@@ -74,13 +78,13 @@ class _FolderCheck:
 
     @property
     def is_permanent(self) -> bool:
-        """True if nothing can be restored."""
+        """True if the folder is removed for good and cannot be restored."""
         return self.source is not None
 
 
 @frozen(kw_only=True)
 class _RepositoryFacts:
-    """Facts about one repository that come from its files instead of git."""
+    """Facts about one repository that are read from its files without running git."""
 
     changes: int = 0
     under_way: tuple[str, ...] = ()
@@ -92,7 +96,7 @@ class _RepositoryFacts:
 
 
 class UnsavedWorkFinder:
-    """Finds unsaved work, with the rights of the folder's location."""
+    """Finds unsaved work in folders, as the OS user of the folder's location."""
 
     def __init__(
         self,
@@ -105,7 +109,9 @@ class UnsavedWorkFinder:
     async def find_unsaved_work(
         self, folder: str, place: Location, owner: str | None, repository: str | None = None
     ) -> tuple[str, ...]:
-        """See L{tservice.git.interfaces.IGitWork.find_unsaved_work}."""
+        """Return sentences on unsaved work; see
+        L{tservice.git.interfaces.IGitWork.find_unsaved_work}.
+        """
         find = partial(_find_repositories, folder, repository)
         inside = await self._in_place(place, find, folder, owner)
         look = _FolderCheck(
@@ -158,8 +164,9 @@ class UnsavedWorkFinder:
         return said
 
     async def _describe_secrets(self, look: _FolderCheck, visit: ReadingContext) -> list[str]:
-        """Return a text about ignored files with secrets, except copies of those of the case it
-        comes from.
+        """Return sentences on ignored files that may hold secrets.
+
+        Identical copies of files in the repository that the worktree was made from are left out.
         """
         if look.source is None or visit.repository.bare:
             return []
@@ -183,9 +190,9 @@ class UnsavedWorkFinder:
 async def _count_unpushed(
     look: _FolderCheck, visit: ReadingContext, status: RepositoryStatus | None
 ) -> int:
-    """Return the number of unpushed commits of a repository with a remote.
+    """Return the number of unpushed commits of a repository that has a remote.
 
-    For a worktree only the checked-out branch counts: its other branches are not in it.
+    For a worktree only its checked-out branch counts, because the main repository keeps the others.
     """
     checked_out = 0 if status is None else status.unpushed.count
     goes = look.inside.is_removed(visit.repository.common)
@@ -198,7 +205,10 @@ async def _count_unpushed(
 async def _find_lost_commits(
     look: _FolderCheck, visit: ReadingContext, files: _RepositoryFacts
 ) -> tuple[LostCommits, LostCommits]:
-    """Return the commits that have no other copy, and those that only the reflog has."""
+    """Return two groups of commits that have no other copy.
+
+    The first can be reached from a reference or HEAD, the second only from the reflog.
+    """
     inspector, inside, repository = look.inspector, look.inside, visit.repository
     goes = inside.is_removed(repository.common)
     if not goes and not inside.is_removed(repository.control):
@@ -236,7 +246,8 @@ def _format_count(number: int, one: str, many: str) -> list[str]:
 
 
 def _find_repositories(folder: str, repository: str | None) -> FolderRepositories:
-    """Find the repositories of a folder, or the rest of a worktree whose folder is missing.
+    """Find the repositories in a folder, or the remaining state of a worktree whose folder is
+    missing.
 
     @raise OSError: the folder cannot be read.
     """
@@ -248,7 +259,7 @@ def _find_repositories(folder: str, repository: str | None) -> FolderRepositorie
 def _read_files(
     repository: GitRepository, inside: FolderRepositories, status: RepositoryStatus | None
 ) -> _RepositoryFacts:
-    """Collect facts about a repository from the file system; blocks."""
+    """Collect facts about a repository from the file system.  Blocks."""
     control = repository.control
     goes = inside.is_removed(control)
     names = (
@@ -268,7 +279,7 @@ def _read_files(
 
 
 def _read_lock_reason(repository: GitRepository) -> str | None:
-    """Return why a linked worktree is locked; C{None}: it is not."""
+    """Return the reason for which a linked worktree is locked; C{None} if it is not locked."""
     path = os.path.join(repository.control, b"locked")
     if repository.control == repository.common or not os.path.lexists(path):
         return None
@@ -277,7 +288,10 @@ def _read_lock_reason(repository: GitRepository) -> str | None:
 
 
 def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositories) -> int:
-    """Return the number of worktrees outside that would lose their repository; blocks."""
+    """Return the number of worktrees outside the folder that use this repository.  Blocks.
+
+    They become useless when the repository is removed.
+    """
     if not inside.is_removed(repository.common) or repository.control != repository.common:
         return 0
     folders = [folder for _, folder in worktree_folders(repository.common)]
@@ -285,7 +299,7 @@ def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositori
 
 
 def _count_changes(repository: GitRepository, status: RepositoryStatus) -> int:
-    """Return the number of uncommitted paths, without those that the service wrote; blocks."""
+    """Return the number of uncommitted paths, except files that the service wrote.  Blocks."""
     own = [
         change.path
         for change in status.tree.files

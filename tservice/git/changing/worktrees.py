@@ -1,4 +1,4 @@
-"""Add worktrees next to a repository, and remove them (protocol-worktrees)."""
+"""Creation and removal of worktrees next to a repository (protocol-worktrees)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tservice.git.runner import GitError
 from tservice.git.search import recognise_repository
 
 SECONDS = 120.0
-"""Seconds that a git command may take if it checks out a whole tree."""
+"""Time limit in seconds of a git command that checks out a whole tree."""
 READ_SECONDS = 30.0
-"""Seconds that a git command may take if it only reads, or rolls back."""
+"""Time limit in seconds of a git command that only reads or rolls back."""
 _LIMIT = 1024 * 1024
 _UNKNOWN = "is not a working tree"
 _TAKEN = ("is already checked out at", "is already used by worktree", "a branch named")
@@ -31,32 +31,35 @@ _TAKEN = ("is already checked out at", "is already used by worktree", "a branch 
 
 @frozen(kw_only=True)
 class _RepositoryCommands:
-    """Git commands in one repository."""
+    """Runner of git commands in one repository."""
 
     inspector: RepositoryInspector
     visit: ReadingContext
 
     async def run_short(self, *words: str) -> bytes:
-        """Run a short command and return its output.
+        """Run git with the limit L{READ_SECONDS} and return its output.
 
-        @raise GitError: it failed.
+        @raise GitError: the command failed.
         """
         return await self.inspector.run_git(self.visit, words, _LIMIT)
 
     async def run_long(self, *words: str) -> bytes:
-        """Run a command that may take long, and return its output.
+        """Run git with the limit L{SECONDS} and return its output.
 
-        @raise GitError: it failed.
+        @raise GitError: the command failed.
         """
         return await self.inspector.run_git(evolve(self.visit, timeout=SECONDS), words, _LIMIT)
 
     async def remove_worktree(self, path: str, *, known: bool) -> None:
-        """Remove the worktree at C{path}, or git's record of it if its folder is missing.
+        """Remove the worktree at C{path}; if its folder is missing, remove git's record of it.
 
-        No other worktree is touched: C{git worktree prune} would remove each one whose folder is
-        missing.
+        Other worktrees are not affected.  C{git worktree prune} would remove the record of every
+        worktree
+        whose folder is missing.
 
-        @param known: git must have a record of it; otherwise a missing record is no error.
+        @param known: true if git must have a record of the worktree; otherwise a missing record is
+            no
+            error.
         @raise ServiceError: 422: git refuses.
         """
         try:
@@ -67,7 +70,7 @@ class _RepositoryCommands:
 
 
 class WorktreeManager:
-    """See L{tservice.git.interfaces.IGitWork}."""
+    """Adds and removes worktrees; see L{tservice.git.interfaces.IGitWork}."""
 
     def __init__(
         self,
@@ -78,7 +81,7 @@ class WorktreeManager:
         self._inspector_of = inspector_of
 
     async def add_worktree(self, order: WorktreeRequest) -> Callable[[], Awaitable[None]]:
-        """Add a worktree; return a function that removes it again."""
+        """Add a worktree and return a function that undoes this."""
         try:
             shop = await self._open_repository(order.folder, order.place, order.owner)
         except RepositoryClosedError as error:
@@ -108,7 +111,7 @@ class WorktreeManager:
     async def remove_worktree(
         self, path: str, repository: str, place: Location, owner: str | None
     ) -> None:
-        """Remove a worktree; its branch stays."""
+        """Remove a worktree.  Its branch is kept."""
         found = await self._in_place(place, partial(_recognise_folder, path), path, owner)
         if found is not None and found.control == found.common:
             return  # a separate repository was made there
@@ -150,8 +153,11 @@ class WorktreeManager:
         return _RepositoryCommands(inspector=inspector, visit=visit)
 
     async def _find_branch(self, shop: _RepositoryCommands, branch: str) -> tuple[bool, str | None]:
-        """Return whether the branch exists, and its reference on a remote, if exactly one remote
-        has it.
+        """Look for a branch, locally and on the remotes.
+
+        @return: true if the local branch exists; and its remote-tracking reference if exactly one
+            remote
+            has the branch, otherwise C{None}.
         """
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
         output = await shop.run_short("for-each-ref", "--format=%(refname)", "--", own, others)
@@ -164,7 +170,10 @@ class WorktreeManager:
     async def _roll_back(
         self, shop: _RepositoryCommands, order: WorktreeRequest, made: bool
     ) -> None:
-        """Roll back.  Attempt every step, each with the time limit of a reading command."""
+        """Undo a failed addition.  Attempt every step, each with the time limit L{READ_SECONDS}.
+
+        @param made: true if the branch was created and has to be deleted.
+        """
         with suppress(GitError):
             await shop.run_short("worktree", "remove", "--force", "--force", "--", order.path)
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
@@ -178,8 +187,12 @@ class WorktreeManager:
 
 
 def _worktree_arguments(order: WorktreeRequest, there: bool, elsewhere: str | None) -> list[str]:
-    """Return the arguments of C{git worktree add}: an existing branch, one of a remote, or a new
-    one.
+    """Return the arguments of C{git worktree add}.
+
+    @param there: true if the local branch exists; the worktree then gets that branch.
+    @param elsewhere: remote-tracking reference from which the branch is created; C{None} if no
+        remote
+        branch is used.
     """
     if there and order.start is None:
         return ["--quiet", "--", order.path, order.branch]
@@ -193,7 +206,7 @@ def _worktree_arguments(order: WorktreeRequest, there: bool, elsewhere: str | No
 def _create_folder(path: str) -> None:
     """Create the folder of a new worktree.
 
-    @raise ServiceError: 409, 422.
+    @raise ServiceError: 409 if the folder exists; 422 if it cannot be created.
     """
     try:
         os.mkdir(path)
