@@ -42,8 +42,7 @@ def build_git(
     The feature needs no start.  Stopping it kills its git processes.
 
     @param containers: returns the workspaces of container cases, which are excluded in addition to
-        those
-        of sessions in containers.
+        those of sessions in containers.
     """
     workspaces = SessionWorkspaces(sessions, ground.workspace_bounds)
     runner = GitRunner(
@@ -84,7 +83,9 @@ def build_case_git(
 def build_git_work(
     ground: Runtime, containers: ContainerWorkspaces = tuple
 ) -> FeatureRegistration[GitWork]:
-    """Build the feature for clones and worktrees.  Stopping it kills its git processes.
+    """Build the feature for clones and worktrees.
+
+    Stopping it kills its git processes.
 
     @param containers: returns the workspaces of container cases, in which git is never run.
     """
@@ -130,8 +131,7 @@ def _in_thread(ground: Runtime, place: Location, owner: str | None) -> RunInThre
     """Return a function that runs a callable in the worker threads of C{place}.
 
     The callable has the file permissions of that location's user, and counts toward the thread
-    quota of
-    C{owner}.
+    quota of C{owner}.
     """
 
     def run_in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:

@@ -32,8 +32,7 @@ class CloneSource:
     @ivar username: user name that the address of a web server contained.
     @ivar local: true if the repository is on this machine.
     @ivar addresses: resolved addresses of the host; git may connect to no others.  Empty means that
-        git
-        may connect to any address.
+        git may connect to any address.
     """
 
     url: str
@@ -64,8 +63,7 @@ def parse_source(text: str, *, local: bool) -> CloneSource:
 
     @param local: true if paths of this machine are allowed.
     @raise ServiceError: 400 for the field C{repository} if the address is not valid; 403 if it is a
-        path
-        and those are not allowed.
+        path and those are not allowed.
     """
     if not text or len(text) > REPOSITORY_LENGTH:
         raise _invalid_repository(f"must have 1 to {REPOSITORY_LENGTH} characters")

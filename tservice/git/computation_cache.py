@@ -23,12 +23,12 @@ class _CachedValue(Generic[_V]):
 
 
 class ComputationCache(Generic[_K, _V]):
-    """Cache of at most C{size} values, each for C{ttl} seconds.  The least recently used is dropped
-    first.
+    """Cache of at most C{size} values, each for C{ttl} seconds.
+
+    The least recently used is dropped first.
 
     A caller that asks for a key while its value is computed waits for that computation.  Cancelling
-    the
-    wait does not stop the computation, because others may wait for it.  Its commands have time
+    the wait does not stop the computation, because others may wait for it.  Its commands have time
     limits.
     """
 
@@ -53,8 +53,7 @@ class ComputationCache(Generic[_K, _V]):
         """Return the value of C{key}, and compute it if necessary.
 
         If a computation for C{key} is running, wait for it.  Otherwise call C{work} and cache its
-        result.
-        An error is raised in all waiting callers, and is not cached.
+        result.  An error is raised in all waiting callers, and is not cached.
         """
         waiter: Deferred[_V] = Deferred(lambda gone: self._remove_waiter(key, gone))
         if key in self._flying:

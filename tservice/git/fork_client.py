@@ -77,8 +77,7 @@ class ForkServerClient:
     """Starts processes through a fork server, which runs only while it has processes to run.
 
     Every process is killed when its fork server ends.  The fork server ends with the service, even
-    after
-    a crash.
+    after a crash.
     """
 
     _log = Logger()
@@ -87,8 +86,7 @@ class ForkServerClient:
         self, clock: IReactorTime, processes: IReactorProcess, *, alone: bool = False
     ) -> None:
         """@param alone: true if only git is started.  If the kernel supports it, the fork server
-        then cannot
-        run any other program.
+        then cannot run any other program.
         """
         self._clock = clock
         self._processes = processes
@@ -111,8 +109,7 @@ class ForkServerClient:
 
         @param run: receives the output and the end of the process.
         @param uid: user id of the process, which gets no supplementary groups; C{None} means the
-            user of
-            this process.
+            user of this process.
         @param within: the only folder that the process can read and write if the kernel has
             Landlock.
         @return: number of the process, for L{kill_process}.
@@ -133,8 +130,9 @@ class ForkServerClient:
             self._server.kill_process(number)
 
     def stop(self) -> Deferred[None]:
-        """Kill all processes and the fork server.  The result fires after the fork server has
-        ended.
+        """Kill all processes and the fork server.
+
+        The result fires after the fork server has ended.
         """
         self._cancel_stop()
         server, self._server = self._server, None
@@ -150,8 +148,9 @@ class ForkServerClient:
         return server
 
     def _log_once(self, text: str) -> None:
-        """Log an error line, unless it was logged before.  Each fork server may print the same
-        line.
+        """Log an error line, unless it was logged before.
+
+        Each fork server may print the same line.
         """
         if text not in self._said and len(self._said) < MAX_LOGGED:
             self._said.add(text)
@@ -161,8 +160,7 @@ class ForkServerClient:
         """Stop the fork server after L{IDLE_SECONDS} without a process.
 
         @param failed: true if a process could not be started.  Git may have been updated, and the
-            running
-            fork server cannot run the new program.
+            running fork server cannot run the new program.
         """
         if self._server is not None:
             rest = 0.0 if failed and self._alone else IDLE_SECONDS

@@ -117,7 +117,10 @@ class _ForkedRun:
         self.until: float | None = None
 
     def kill_group(self) -> None:
-        """Kill the process group.  Its number stays reserved until the leader is waited for."""
+        """Kill the process group.
+
+        Its number stays reserved until the leader is waited for.
+        """
         if self.until is None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -152,8 +155,7 @@ class ForkServer:
 
     @param now: returns the seconds of a monotonic clock.
     @param system: paths that a restricted process can read in addition to its folder; C{None} if
-        this
-        system cannot restrict processes to folders.
+        this system cannot restrict processes to folders.
     """
 
     def __init__(self, now: Callable[[], float], system: Sequence[str] | None = None) -> None:

@@ -117,8 +117,7 @@ class RepositoryInspector:
         @param containers: returns folders shared with containers; git is never run at or inside
             them.
         @param inside: returns the current bounds of a repository, including all files that git
-            reads and
-            writes for it.
+            reads and writes for it.
         """
         self._containers = containers
         self._inside = inside
@@ -177,8 +176,7 @@ class RepositoryInspector:
         C{repository}.
 
         @param timeout: time limit in seconds of each command.  L{CONFIG_SECONDS} applies to the
-            first one,
-            which reads the configuration.
+            first one, which reads the configuration.
         @raise GitError: the repository must not or cannot be read.
         """
         try:

@@ -154,16 +154,17 @@ class WorktreeRequest:
 
 
 class IGitWork(Interface):
-    """Git operations for other features.  No program that a repository configures is run."""
+    """Git operations for other features.
+
+    No program that a repository configures is run.
+    """
 
     async def clone_repository(order: CloneRequest, run: CloneRun) -> CloneOutcome:
         """Clone a repository.  After a failure the caller has to remove the target folder.
 
         Raises C{ServiceError} 422 with the reason: the repository was not found, access was denied,
-        there
-        was no connection, or the ref is unknown.  Other reasons are the time limit (600 s),
-        cancellation,
-        or git's error text without credentials.
+        there was no connection, or the ref is unknown.  Other reasons are the time limit (600 s),
+        cancellation, or git's error text without credentials.
         """
 
     async def find_unsaved_work(
@@ -176,8 +177,7 @@ class IGitWork(Interface):
 
         @param owner: account that owns the folder; C{None} in single-user mode.
         @param repository: the main repository if C{folder} is a worktree that is removed for good;
-            C{None}
-            if the folder is moved to the trash.
+            C{None} if the folder is moved to the trash.
         """
 
     async def find_missing_parts(folder: str, place: Location, owner: str | None) -> MissingParts:
@@ -192,8 +192,7 @@ class IGitWork(Interface):
         The worktree gets an existing branch, a branch of a remote, or a new one.
 
         Raises C{ServiceError} 409 if the branch is checked out elsewhere, or exists although
-        C{start} is
-        given; 422 if there is no repository, or git refuses.
+        C{start} is given; 422 if there is no repository, or git refuses.
 
         @return: a function that removes the worktree, and the branch if it was created.
         """

@@ -14,7 +14,10 @@ from attrs import frozen
 from tservice.git.model import GitRepository
 
 OVERRIDES_LIMIT = 2000
-"""Maximum number of overrides for one repository.  A repository that needs more is not read."""
+"""Maximum number of overrides for one repository.
+
+A repository that needs more is not read.
+"""
 
 _FIXED = {
     "core.fsmonitor": "false",
@@ -168,8 +171,7 @@ def make_arguments(repository: GitRepository, words: Iterable[str | bytes]) -> l
     """Return the complete arguments of git for the command C{words} in C{repository}.
 
     These arguments specify both the control folder and the working tree.  Git then ignores the
-    repository's
-    C{core.worktree}, and does not search in parent folders.
+    repository's C{core.worktree}, and does not search in parent folders.
     """
     return [
         b"--no-optional-locks",

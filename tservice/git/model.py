@@ -10,7 +10,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 MAX_FILES = 300
-"""Maximum number of files listed for one repository (protocol-git-status).  The counts stay exact.
+"""Maximum number of files listed for one repository (protocol-git-status).
+
+The counts stay exact.
 """
 MAX_COMMITS = 50
 """Maximum number of unpushed commits listed for one repository (protocol-git-status)."""
@@ -30,11 +32,12 @@ class ChangeKind(StrEnum):
 
 
 def to_display_text(raw: bytes) -> str:
-    r"""Return a file name as text that JSON can hold.  Bytes that are not UTF-8 become C{\xNN}.
+    r"""Return a file name as text that JSON can hold.
+
+    Bytes that are not UTF-8 become C{\xNN}.
 
     Clients send this text back to identify the file.  If two names have the same text, the first
-    listed
-    one is used.
+    listed one is used.
     """
     return raw.decode("utf-8", "backslashreplace")
 
@@ -79,8 +82,7 @@ class FoundRepositories:
     """Repositories of a workspace.
 
     @ivar scanned: true if they were found below the workspace; false if the workspace itself is in
-        a
-        repository.
+        a repository.
     @ivar more: true if the search stopped at a limit.
     """
 

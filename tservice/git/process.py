@@ -20,7 +20,10 @@ A process that is blocked on a hung mount does not end.
 """
 
 Sink = Callable[[bytes], bool]
-"""Callback that receives output as it arrives.  It returns false when it wants no more."""
+"""Callback that receives output as it arrives.
+
+It returns false when it wants no more.
+"""
 
 
 @frozen(kw_only=True)

@@ -15,7 +15,10 @@ from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
 MAX_READERS = 50
-"""Maximum number of services whose caches are kept.  The least recently used is dropped first."""
+"""Maximum number of services whose caches are kept.
+
+The least recently used is dropped first.
+"""
 
 ServiceOf = Callable[[Location, str | None], GitService]
 """Returns a new service that reads as the OS user of a location, for an account."""

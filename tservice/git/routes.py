@@ -159,8 +159,7 @@ class GitRoutes:
     """Routes for status and diffs; the rules are in L{tservice.git.service.GitService}.
 
     @param workspace_of: returns the workspace of the session with a given id; raises a
-        C{ServiceError}
-        404 if there is no such session.
+        C{ServiceError} 404 if there is no such session.
     """
 
     def __init__(self, git: GitReaderRegistry, workspace_of: Callable[[str], GitWorkspace]) -> None:

@@ -45,11 +45,9 @@ class GitActor:
 
     @ivar uid: id of the user; C{None} means the user of this process.
     @ivar own_settings: true if the git settings of the service's user apply, because git runs as
-        that
-        user.
+        that user.
     @ivar within: the only folder that git can read and write if the kernel has Landlock; C{None}
-        means
-        every folder that the user may access.
+        means every folder that the user may access.
     """
 
     uid: int | None = None
@@ -74,8 +72,7 @@ def choose_actor(
 
     The user's own repositories are read as the user.  Root reads another user's repository as its
     owner, so that hostile content gains no privileges.  Like git, refuse other repositories unless
-    the
-    user's C{safe.directory} lists them.
+    the user's C{safe.directory} lists them.
 
     @param euid: id of the user that reads files.
     @param itself: actor for the user's own repositories; C{None} means this process's user.

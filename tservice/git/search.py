@@ -23,7 +23,10 @@ FOUND_LIMIT = 51
 This is one more than any request may ask for, so that C{reposTruncated} can be set.
 """
 FOLDERS_LIMIT = 20_000
-"""Maximum number of folders visited in one search.  The result then says that it is incomplete."""
+"""Maximum number of folders visited in one search.
+
+The result then says that it is incomplete.
+"""
 SKIPPED = frozenset(
     {b"node_modules", b"dist", b"build", b"target", b"vendor", b"venv", b"__pycache__"}
 )
@@ -39,8 +42,7 @@ class SearchBounds:
     """Bounds of a search for repositories.
 
     @ivar home: the user's home folder.  A repository at or above it counts only if the workspace is
-        the
-        repository's root.
+        the repository's root.
     @ivar forbidden: workspaces of containers; nothing at or inside one is read.
     @ivar top: folder that must contain all parts of a repository; C{None} means that they may be
         anywhere.
@@ -108,8 +110,7 @@ def recognise_control(folder: bytes, top: bytes | None = None) -> GitRepository 
     """Return the repository whose control folder is C{folder}, without a working tree.
 
     Such repositories are bare ones, submodules that are not checked out, and worktrees whose folder
-    is
-    missing.
+    is missing.
 
     @param top: the folder that must contain all parts (see L{SearchBounds}); nothing outside is
         read.
@@ -244,7 +245,10 @@ def _repository_paths(repository: GitRepository) -> Iterable[bytes]:
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
-    """Return true if C{path} is C{folder} or inside it.  Both must be free of symbolic links."""
+    """Return true if C{path} is C{folder} or inside it.
+
+    Both must be free of symbolic links.
+    """
     return path == folder or path.startswith(folder.rstrip(b"/") + b"/")
 
 

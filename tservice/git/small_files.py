@@ -13,8 +13,7 @@ def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
     """Return the content of a plain file of at most C{limit} bytes.
 
     C{None} means that the file is missing, too large, or not a plain file.  The call never waits
-    for a
-    FIFO and never opens a device.
+    for a FIFO and never opens a device.
 
     @param links: true if C{path} may be a symbolic link to a plain file.
     """

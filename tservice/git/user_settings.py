@@ -19,7 +19,9 @@ from tservice.git.small_files import read_small
 
 _CONFIG_LIMIT = 1024 * 1024
 _KEPT = ("excludesFile", "attributesFile", "autocrlf", "eol")
-"""Keys of the section C{core} that determine what counts as changed.  None of them runs a program.
+"""Keys of the section C{core} that determine what counts as changed.
+
+None of them runs a program.
 """
 _PATHS = frozenset({"excludesFile", "attributesFile"})
 

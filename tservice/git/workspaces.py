@@ -22,8 +22,7 @@ class SessionWorkspaces:
         """Return the workspace of that session.
 
         @raise ServiceError: 404 for an unknown id; 422 for the field C{osUser} if the account now
-            has
-            another OS user.
+            has another OS user.
         """
         session: Session = self._sessions.get(session_id)
         owner, place = session.owner, session.location_id
@@ -50,8 +49,8 @@ class CaseWorkspaces:
         """Return the workspace of the case C{name} that C{caller} may use.
 
         @raise ServiceError: 404 for an unknown case, and for one that is hidden from a token
-            limited to
-            sessions; 422 if its folder is not reachable, or the account's OS user no longer exists.
+            limited to sessions; 422 if its folder is not reachable, or the account's OS user no
+            longer exists.
         """
         if caller.sessions is not None:
             await self._cases.check_visible(name, caller)

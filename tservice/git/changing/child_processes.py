@@ -32,7 +32,10 @@ class _StderrProcess(GitProcess):
 
 
 class GitChildren:
-    """Running git processes whose environment the caller provides.  L{stop} kills them."""
+    """Running git processes whose environment the caller provides.
+
+    L{stop} kills them.
+    """
 
     def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: FindProgram) -> None:
         self._clock, self._find = clock, find

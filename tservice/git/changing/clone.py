@@ -56,10 +56,8 @@ class RepositoryCloner:
         """Clone a repository.  After a failure the caller has to remove the target folder.
 
         @raise ServiceError: 422 with the reason: the repository was not found, access was denied,
-            there was
-            no connection, the clone was too slow or cancelled, or the ref is unknown.  For other
-            failures it
-            has git's own error text, without credentials.
+            there was no connection, the clone was too slow or cancelled, or the ref is unknown.
+            For other failures it has git's own error text, without credentials.
         """
         reader = ProgressReader()
         try:
@@ -129,7 +127,10 @@ def _is_full(target: str) -> bool:
 
 
 def _finish_checkout(order: CloneRequest) -> str | None:
-    """Create the folder C{.git/info} and return the branch or ref that was checked out.  Blocks."""
+    """Create the folder C{.git/info} and return the branch or ref that was checked out.
+
+    Blocks.
+    """
     root = os.fsencode(order.target)
     # A clone without a template lacks this folder, in which users edit files.
     os.makedirs(os.path.join(root, b".git", b"info"), exist_ok=True)

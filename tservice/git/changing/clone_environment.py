@@ -5,8 +5,7 @@ proxies, certificates, credential helpers and the ssh agent.
 
 A new clone has no configuration yet.  The repository can only select programs that the user or the
 machine configured: filters, hooks of a template, submodules.  These are disabled.  Git never
-prompts
-on a terminal.
+prompts on a terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +16,10 @@ from tservice.git.clone_address import CloneSource
 from tservice.git.isolation import ConfiguredNames, absolute_folders
 
 NETWORK = "https:http:ssh:git"
-"""Protocols that a clone may use.  The user's C{url.insteadOf} may replace one by another."""
+"""Protocols that a clone may use.
+
+The user's C{url.insteadOf} may replace one by another.
+"""
 
 _KEPT = frozenset(
     {
@@ -27,7 +29,10 @@ _KEPT = frozenset(
         "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     }
 )  # fmt: skip
-"""Variables of the user's environment that a clone keeps.  Git itself does not interpret them."""
+"""Variables of the user's environment that a clone keeps.
+
+Git itself does not interpret them.
+"""
 
 _USERNAME, _PASSWORD = "TSERVICE_CLONE_USERNAME", "TSERVICE_CLONE_PASSWORD"
 _HELPER = (
@@ -147,8 +152,8 @@ def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
     """Return configuration that makes git connect only to C{source.addresses}.
 
     Host names are resolved once.  curl receives the resolved addresses, and a C{git:} URL contains
-    one.
-    Before Git 2.37 curl resolves the name again.  ssh uses the settings of the user who runs it.
+    one.  Before Git 2.37 curl resolves the name again.  ssh uses the settings of the user who runs
+    it.
     """
     if not source.addresses:
         return ()

@@ -12,7 +12,10 @@ from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 
 MAX_COMPARED = 2000
-"""Maximum number of files that are compared.  If there are more, every file counts as changed."""
+"""Maximum number of files that are compared.
+
+If there are more, every file counts as changed.
+"""
 LISTED_BYTES = 256 * 1024 * 1024
 """Maximum bytes of git's output when it lists all files."""
 

@@ -12,7 +12,10 @@ from tservice.git.small_files import read_small
 LISTED_BYTES = 256 * 1024 * 1024
 """Maximum bytes of git's output when it lists ignored files and folders."""
 COMPARED_BYTES = 1024 * 1024
-"""Maximum size in bytes of a file that is compared.  A larger file counts as different."""
+"""Maximum size in bytes of a file that is compared.
+
+A larger file counts as different.
+"""
 
 _IGNORED = (
     "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z",
@@ -22,8 +25,9 @@ _IGNORED = (
 async def list_ignored_secrets(
     inspector: RepositoryInspector, visit: ReadingContext
 ) -> list[bytes]:
-    """List the ignored files whose names suggest secrets.  The contents of ignored folders are not
-    listed.
+    """List the ignored files whose names suggest secrets.
+
+    The contents of ignored folders are not listed.
 
     @raise GitError: git fails.
     """
@@ -32,7 +36,9 @@ async def list_ignored_secrets(
 
 
 def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
-    """Return the C{paths} below C{root} of which C{source} has no identical copy.  Blocks.
+    """Return the C{paths} below C{root} of which C{source} has no identical copy.
+
+    Blocks.
 
     @param top: the folder that contains C{root}.
     @param source: folder with possible copies, at the same relative paths as in C{top}.

@@ -15,7 +15,10 @@ from tservice.git.model import GitRepository
 from tservice.git.small_files import read_small
 
 MAX_COUNTED = 1000
-"""Maximum number of commits that are counted.  If there are more, the error text says "or more"."""
+"""Maximum number of commits that are counted.
+
+If there are more, the error text says "or more".
+"""
 MAX_NAMED = 3
 """Number of commits listed in an error text, newest first, so that the user can retrieve them."""
 LOG_BYTES = 1024 * 1024
@@ -81,8 +84,7 @@ async def find_unpushed_commits(
     """Find the commits of a repository that no remote has.
 
     If the repository has a remote, tagged commits count as pushed.  A clone also fetches tags that
-    are
-    on no branch.
+    are on no branch.
 
     @raise GitError: git fails.
     """
@@ -136,14 +138,16 @@ def read_head_reflog(repository: GitRepository) -> list[str]:
     """Return the hashes in the reflog of the repository's HEAD.  Blocks.
 
     Steps of a rebase are left out.  The branch has their result, and its reflog has the commits
-    from
-    before the rebase.
+    from before the rebase.
     """
     return _read_reflog_hashes(os.path.join(repository.control, b"logs", b"HEAD"), _is_rebase_step)
 
 
 def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> list[str]:
-    """Return the detached HEADs that survive when the folder of C{inside} is removed.  Blocks."""
+    """Return the detached HEADs that survive when the folder of C{inside} is removed.
+
+    Blocks.
+    """
     common = repository.common
     controls = [] if inside.is_removed(common) else [common]
     for control, folder in worktree_folders(common):

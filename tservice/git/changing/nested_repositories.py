@@ -17,7 +17,9 @@ from tservice.git.search import is_within, recognise_control, recognise_reposito
 from tservice.git.small_files import read_small
 
 REPOSITORIES = 200
-"""Maximum number of repositories found in one folder.  If there are more, the result is incomplete.
+"""Maximum number of repositories found in one folder.
+
+If there are more, the result is incomplete.
 """
 FOLDERS_LIMIT = 250_000
 """Maximum number of folders visited in one search.
@@ -61,8 +63,7 @@ class FolderRepositories:
         """Return true if removing the folder also removes C{path}.
 
         The main repository holds the state of a linked worktree, including its submodules.  Git
-        removes that
-        state together with the worktree.
+        removes that state together with the worktree.
         """
         return any(is_within(path, folder) for folder in self._going)
 
@@ -219,7 +220,10 @@ def _is_main(repository: GitRepository) -> bool:
 
 
 def _is_empty(path: bytes) -> bool:
-    """Return true if C{path} is an empty folder.  Git does not regard it as a repository."""
+    """Return true if C{path} is an empty folder.
+
+    Git does not regard it as a repository.
+    """
     try:
         return not os.listdir(path)
     except NotADirectoryError:

@@ -26,7 +26,9 @@ _ENDS = re.compile(rb"[\r\n]")
 
 
 class ProgressReader:
-    """Splits git's standard error into lines.  The input may arrive in pieces of any size.
+    """Splits git's standard error into lines.
+
+    The input may arrive in pieces of any size.
 
     @ivar now: the latest progress.
     @ivar complaints: the last lines that do not report progress, joined by line feeds.

@@ -66,8 +66,7 @@ class _FolderCheck:
     """Context of the check of one folder.
 
     @ivar source: the main repository if the folder is a worktree that is removed for good; C{None}
-        if
-        the folder is moved to the trash, from where it can be restored.
+        if the folder is moved to the trash, from where it can be restored.
     """
 
     inspector: RepositoryInspector
@@ -288,7 +287,9 @@ def _read_lock_reason(repository: GitRepository) -> str | None:
 
 
 def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositories) -> int:
-    """Return the number of worktrees outside the folder that use this repository.  Blocks.
+    """Return the number of worktrees outside the folder that use this repository.
+
+    Blocks.
 
     They become useless when the repository is removed.
     """
@@ -299,7 +300,10 @@ def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositori
 
 
 def _count_changes(repository: GitRepository, status: RepositoryStatus) -> int:
-    """Return the number of uncommitted paths, except files that the service wrote.  Blocks."""
+    """Return the number of uncommitted paths, except files that the service wrote.
+
+    Blocks.
+    """
     own = [
         change.path
         for change in status.tree.files

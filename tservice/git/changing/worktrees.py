@@ -54,12 +54,10 @@ class _RepositoryCommands:
         """Remove the worktree at C{path}; if its folder is missing, remove git's record of it.
 
         Other worktrees are not affected.  C{git worktree prune} would remove the record of every
-        worktree
-        whose folder is missing.
+        worktree whose folder is missing.
 
         @param known: true if git must have a record of the worktree; otherwise a missing record is
-            no
-            error.
+            no error.
         @raise ServiceError: 422: git refuses.
         """
         try:
@@ -156,8 +154,7 @@ class WorktreeManager:
         """Look for a branch, locally and on the remotes.
 
         @return: true if the local branch exists; and its remote-tracking reference if exactly one
-            remote
-            has the branch, otherwise C{None}.
+            remote has the branch, otherwise C{None}.
         """
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
         output = await shop.run_short("for-each-ref", "--format=%(refname)", "--", own, others)
@@ -170,7 +167,9 @@ class WorktreeManager:
     async def _roll_back(
         self, shop: _RepositoryCommands, order: WorktreeRequest, made: bool
     ) -> None:
-        """Undo a failed addition.  Attempt every step, each with the time limit L{READ_SECONDS}.
+        """Undo a failed addition.
+
+        Attempt every step, each with the time limit L{READ_SECONDS}.
 
         @param made: true if the branch was created and has to be deleted.
         """
@@ -191,8 +190,7 @@ def _worktree_arguments(order: WorktreeRequest, there: bool, elsewhere: str | No
 
     @param there: true if the local branch exists; the worktree then gets that branch.
     @param elsewhere: remote-tracking reference from which the branch is created; C{None} if no
-        remote
-        branch is used.
+        remote branch is used.
     """
     if there and order.start is None:
         return ["--quiet", "--", order.path, order.branch]
