@@ -1,1 +1,1 @@
-"""Sessions in containers."""
+"""Sessions whose processes run in containers."""

@@ -1,6 +1,4 @@
-"""Test whether containers reach the listener for their hooks, from inside a running one
-(protocol-containers).
-"""
+"""Test, run inside a container, of the connection to the hook listener (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -19,16 +17,17 @@ from tservice.containers.store import ContainerStore
 from tservice.core.errors import ServiceError
 
 SECONDS = 8.0
-"""Time limit for the test of one engine."""
+"""Time limit in seconds of the test of one engine."""
 MAX_INSPECTED = 50
-"""Containers of a host that are inspected to find a running one."""
+"""Maximum number of a host's containers that are inspected to find a running one."""
 
 CURL_COMMAND = (
     *("curl", "-q", "-s", "-g", "--noproxy", "*", "-o", "/dev/null"),
     *("--connect-timeout", "3", "-m", "5"),
 )
-"""Command of the test.  Hooks send the same request with a secret; any answer shows that the
-listener was reached.
+"""Command of the test.
+
+Hooks send the same request with a secret.  Any HTTP response shows that the listener was reached.
 """
 
 _WHY = {
@@ -37,15 +36,15 @@ _WHY = {
     126: "curl, which sends the hooks, cannot be run in the container",
     127: "the image has no curl, which sends the hooks",
 }
-"""Reasons by the exit code of curl, or of the engine if there is no curl."""
+"""Reasons of a failed test, by the exit code of curl, or of the engine if there is no curl."""
 
 
 @frozen(kw_only=True)
 class BridgeProbeResult:
-    """State of a listener, and the result of testing it.
+    """State of an engine's hook listener, and the result of testing it.
 
-    @ivar container: the container that tested it; C{None}: none did.
-    @ivar fault: why hooks do not arrive; C{None}: no reason is known.
+    @ivar container: name of the container in which the test ran; C{None} if none was available.
+    @ivar fault: reason why hooks do not arrive; C{None} if no fault is known.
     """
 
     state: BridgeState
@@ -55,7 +54,7 @@ class BridgeProbeResult:
 
 @frozen(kw_only=True)
 class BridgeProbe:
-    """Tests each engine's listener from its containers."""
+    """Tests the hook listener of each engine from inside one of its containers."""
 
     clock: IReactorTime
     store: ContainerStore
@@ -63,7 +62,7 @@ class BridgeProbe:
     bridge: HookBridge
 
     async def probe_bridges(self) -> list[BridgeProbeResult]:
-        """Return the results for every engine that has a listener, or should have one."""
+        """Return one result for each engine that has a listener, or should have one."""
         return [await self._probe_bridge(state) for state in self.bridge.list_states()]
 
     async def _probe_bridge(self, state: BridgeState) -> BridgeProbeResult:
@@ -99,7 +98,9 @@ class BridgeProbe:
     def _list_served_hosts(
         self, engine: EngineKind
     ) -> Iterator[tuple[ContainerHost, list[ContainerCase]]]:
-        """Yield the hosts whose containers know the listener's URL, with those containers."""
+        """Yield each host of the engine, with those of its containers that were given the
+        listener's URL.
+        """
         for host in self.hosts.list_hosts():
             if host.engine is engine:
                 yield (

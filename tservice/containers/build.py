@@ -41,7 +41,9 @@ from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
 
 MAX_CONNECTIONS = 64
-"""Connections to the hook listener.  They use descriptors that panes need, and each hook is short.
+"""Maximum connections to the hook listener.
+
+They use file descriptors that panes need, and each hook is short.
 """
 
 
@@ -50,8 +52,8 @@ class ContainerServices:
     """Parts of this feature that other features use.
 
     @ivar bridge: listens for hooks from containers.
-    @ivar reach: tests from inside containers whether they can reach the listener.
-    @ivar setups: how tmux runs in containers.
+    @ivar reach: tests from inside containers that they can reach the hook listener.
+    @ivar setups: describes how tmux runs in containers.
     @ivar watch: follows the engines' events.
     """
 
@@ -65,11 +67,12 @@ class ContainerServices:
 def build_containers(
     ground: Runtime, *, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[ContainerServices]:
-    """Build the feature that provides containers as locations.
+    """Build the feature that runs sessions in containers.
 
-    Stopping it ends the engines' commands; containers keep running.
+    Stopping the feature kills its engine commands.  Containers keep running.
 
-    @param sessions: not called before the start, since sessions are built after the containers.
+    @param sessions: returns the sessions.  It is not called before the start, because sessions are
+        built after the containers.
     """
     environ = engine_environment(ground.environ)
     store = ContainerStore(ground.database, lambda: ground.random(8).hex())
@@ -129,7 +132,7 @@ def _make_listen(ground: Runtime) -> Listen:
 
 
 def instance_secret(ground: Runtime) -> str:
-    """Return the secret from which the secrets of containers are derived."""
+    """Return the secret of this service from which each container's hook secret is derived."""
     return load_hook_secret(ground.config.data_dir, ground.random)
 
 
@@ -139,9 +142,11 @@ def build_bridge(
     operations: Iterable[Operation],
     failures: IFailureCounter,
 ) -> FeatureRegistration[HookBridge]:
-    """Build the listener for hooks from containers, with those of C{operations} that are for hooks.
+    """Build the listener for hooks from containers.
 
-    It starts after the sessions do; from then on the engines' events are followed.
+    The listener starts after the sessions.  From then on the engines' events are followed.
+
+    @param operations: all operations; the listener serves those that are for hooks.
     """
     bridge = boxes.bridge
     hooks = [each for each in operations if is_hook(each)]
@@ -170,7 +175,7 @@ def build_registry(
     folders: ContainerFolders,
     library: Sequence[Path],
 ) -> ContainerRegistry:
-    """Build the registry of the cases' containers."""
+    """Build the registry of the containers of cases."""
     users = ground.os_users.users
 
     def act_as_owner(owner: tuple[int, int], work: Callable[[], object]) -> object:

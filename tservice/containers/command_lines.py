@@ -1,7 +1,7 @@
-"""Command lines of the engines.  Pure: C{docker} and C{podman} take the same commands.
+"""Command lines of the engines; C{docker} and C{podman} accept the same commands.
 
-Every user of the machine can read a command line.  It therefore never holds a secret, or the value
-of a session's variable.
+Every user of the machine can read a command line.  It therefore never contains a secret, or the
+value of a session's variable.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tservice.containers.model import EngineKind, ResourceLimits
 
 JSON = "{{json .}}"
 MAIN_SCRIPT = 'trap "exit 0" TERM INT; while :; do sleep 86400 & wait $!; done'
-"""Main process of a container: it waits until it is asked to stop."""
+"""Shell script of a container's main process, which sleeps until it receives SIGTERM."""
 
 STOP_SECONDS = 3
-"""Seconds between SIGTERM and SIGKILL for the processes inside."""
+"""Seconds between SIGTERM and SIGKILL when a container is stopped."""
 
 
 @frozen(kw_only=True)
@@ -49,7 +49,7 @@ class ContainerSpec:
 
 @frozen
 class EngineDialect:
-    """Builder of one engine's command lines.
+    """Builder of the command lines of one engine.
 
     @ivar program: absolute path of the engine's client.
     """
@@ -59,26 +59,34 @@ class EngineDialect:
     context: str | None = None
 
     def compose_command(self, *words: str) -> list[str]:
-        """Return a command line; the C{context} option precedes its arguments."""
+        """Return a command line of the engine with the arguments C{words}.
+
+        If a context is set, the option C{--context} precedes them.
+        """
         if self.context is None:
             return [self.program, *words]
         option = "--context" if self.engine is EngineKind.DOCKER else "--connection"
         return [self.program, option, self.context, *words]
 
     def version_command(self) -> list[str]:
-        """Return the command that prints the versions of client and server; it fails unless the
-        engine works.
+        """Return the command that prints the versions of client and server.
+
+        The command fails if the engine does not work.
         """
         return self.compose_command("version", "--format", JSON)
 
     def info_command(self) -> list[str]:
-        """Return the command that prints how the engine runs."""
+        """Return the command that prints the configuration of the engine (C{info})."""
         return self.compose_command("info", "--format", JSON)
 
     def build_command(
         self, tag: str, labels: Mapping[str, str], file: str, folder: str
     ) -> list[str]:
-        """Return the command that builds an image."""
+        """Return the command that builds an image.
+
+        @param file: path of the Containerfile.
+        @param folder: path of the build context.
+        """
         return self.compose_command(
             "build", "--tag", tag, *_label_arguments(labels), "--file", file, "--force-rm", folder
         )
@@ -88,11 +96,11 @@ class EngineDialect:
         return self.compose_command("image", "inspect", "--format", JSON, name)
 
     def user_arguments(self, uid: int, gid: int, *, rootless: bool) -> list[str]:
-        """Return the arguments of C{create_command} that map the processes inside to that user and
-        group
-        outside.
+        """Return arguments of C{create_command} that set the user of a container.
 
-        @param rootless: the engine runs without root.
+        On this machine, its processes then run as user C{uid} and group C{gid}.
+
+        @param rootless: true if the engine runs without root.
         """
         if not rootless:
             # The engine may be configured to map users to other numbers (userns-remap).
@@ -124,27 +132,35 @@ class EngineDialect:
         return self.compose_command("start", name)
 
     def remove_command(self, name: str) -> list[str]:
-        """Return the command that kills and removes a container; a missing one is no error."""
+        """Return the command that kills and removes a container.
+
+        A missing container is no error.
+        """
         return self.compose_command("rm", "--force", name)
 
     def inspect_command(self, names: Sequence[str]) -> list[str]:
-        """Return the command that prints the details of containers, one JSON line each."""
+        """Return the command that prints the details of containers, one line of JSON for each."""
         return self.compose_command("container", "inspect", "--format", JSON, *names)
 
     def list_command(self, service: str) -> list[str]:
-        """Return the command that prints the names of this service's containers, one a line."""
+        """Return the command that prints the names of this service's containers, one on each line.
+
+        @param service: id of this service, which labels its containers.
+        """
         filters = ("--filter", f"label={LABEL}.service={service}")
         return self.compose_command("ps", "--all", "--no-trunc", *filters, "--format", "{{.Names}}")
 
     def usage_command(self, name: str) -> list[str]:
-        """Return the command that prints the resources that a container uses now."""
+        """Return the command that prints the current resource usage of a container."""
         return self.compose_command("stats", "--no-stream", "--format", JSON, name)
 
     def events_command(self, service: str, since: int) -> list[str]:
-        """Return the command that prints events of this service's containers as they happen, one
-        JSON line each.
+        """Return the command that prints events of this service's containers, one line of JSON for
+        each.
 
-        @param since: Unix milliseconds; events since then are printed as well.
+        The command keeps running and prints new events as they happen.
+
+        @param since: Unix milliseconds; earlier events from this time on are printed first.
         """
         filters = ("--filter", "type=container", "--filter", f"label={LABEL}.service={service}")
         return self.compose_command(
@@ -152,9 +168,11 @@ class EngineDialect:
         )
 
     def kills_command(self, name: str, since: int, until: int) -> list[str]:
-        """Return the command that prints the kill requests for a container, one JSON line each.
+        """Return the command that prints past kill requests for a container, one JSON line for
+        each.
 
-        @param since: Unix milliseconds, as is C{until}, which is past.
+        @param since: begin of the period, Unix milliseconds.
+        @param until: end of the period, Unix milliseconds; in the past, so that the command ends.
         """
         filters = ("--filter", f"container={name}", "--filter", "event=kill")
         span = ("--since", _format_timestamp(since), "--until", _format_timestamp(until))
@@ -168,9 +186,11 @@ class EngineDialect:
         passed_variables: Iterable[str] = (),
         extra: Sequence[str] = (),
     ) -> list[str]:
-        """Return the command that runs a program inside, with this process's pipes.
+        """Return the command that runs a program in a container, connected to this process's pipes.
 
-        @param carried: names of variables whose values are in the environment of this command.
+        @param passed_variables: names of variables to pass on.  Their values are in the environment
+            of the engine's command.
+        @param extra: further options of C{exec}.
         """
         words = [word for each in passed_variables for word in ("--env", each)]
         return self.compose_command(
@@ -198,7 +218,7 @@ def _mount_arguments(mount: BindMount) -> tuple[str, str]:
 
 
 def _quote_field(key: str, path: str) -> str:
-    """Return one field of a comma-separated line, quoted as the engines read it."""
+    """Return C{key=path} as one field of a comma-separated option, quoted for the engine."""
     if not set(path) & set(',"\n'):
         return f"{key}={path}"
     doubled = path.replace('"', '""')

@@ -1,4 +1,4 @@
-"""Runner of engine commands, with limits on time and output."""
+"""Runner of engine commands, with limits on their time and output."""
 
 from __future__ import annotations
 
@@ -18,30 +18,33 @@ from twisted.python.failure import Failure
 from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 30.0
-"""Seconds that an engine has to answer; pulling and building take longer."""
+"""Default time limit of an engine command in seconds.
+
+Pulling and building have longer ones.
+"""
 OUTPUT_LIMIT = 4 << 20
-"""Bytes of output that are kept; a command that prints more counts as failed."""
+"""Maximum bytes of output.  A command that prints more counts as failed."""
 ERRORS_LIMIT = 16 * 1024
-"""Bytes of standard error that are kept: the last ones."""
+"""Number of trailing bytes of standard error that are kept."""
 CAUSE_LENGTH = 1000
-"""Characters of the cause that are reported: its beginning and its end."""
+"""Maximum characters of a reported cause.  A longer one is cut in the middle."""
 MAX_RUNNING = 4
-"""Commands that run at a time; others wait."""
+"""Maximum number of commands that run at the same time.  Others wait."""
 
 _HELP = re.compile(r"\(?(?:See|Run) '.*--help'|Usage:")
 _ACCOMPANYING_LINE = re.compile(
     r"(?:Error: )?failed to start containers?: |WARN(?:ING)?\b|DEPRECATED:|time=\S+ level=(?!error)"
 )
-"""Matches lines that accompany a cause: its consequences, and warnings."""
+"""Matches lines of error output that are not the cause: warnings, and consequences of the cause."""
 _ERROR = re.compile(r"(?:docker: )?Error\b", re.IGNORECASE)
 
 
 @frozen(kw_only=True)
 class EngineCommandResult:
-    """Result of a command.
+    """Result of an engine command.
 
-    @ivar status: exit code; C{None}: it was killed, by a signal or by the time limit.
-    @ivar said: the cause from its standard error, fit for a client.
+    @ivar status: exit code; C{None} if the command was killed by a signal or its time limit.
+    @ivar error_text: the cause from standard error; it may be shown to a client.
     """
 
     status: int | None
@@ -55,16 +58,20 @@ class EngineCommandResult:
 
 
 class EngineRunner(Protocol):
-    """Runs commands."""
+    """Runner of engine commands."""
 
     async def run(self, argv: Sequence[str], *, seconds: float = TIME_LIMIT) -> EngineCommandResult:
-        """Run C{argv}, whose first word is an absolute path."""
+        """Run C{argv} and return its result.
+
+        @param argv: the command, whose first element is an absolute path.
+        @param seconds: time after which the command is killed.
+        """
 
 
 class EngineProcessRunner:
-    """Runs commands as children of this process.
+    """Runs engine commands as child processes of this process.
 
-    @param environ: their environment.
+    @param environ: environment of the commands.
     """
 
     def __init__(
@@ -76,7 +83,7 @@ class EngineProcessRunner:
         self._running: set[EngineProcess] = set()
 
     async def run(self, argv: Sequence[str], *, seconds: float = TIME_LIMIT) -> EngineCommandResult:
-        """See L{EngineRunner}."""
+        """Run a command; see L{EngineRunner}."""
         await self._places.acquire()
         try:
             return await self._run_command(argv, seconds)
@@ -112,19 +119,21 @@ class EngineProcessRunner:
 class EngineProcess(ProcessProtocol):
     """Process protocol of one running command.
 
-    @ivar ended: fires with the result; cancelling it kills the command.
+    @ivar ended: fires with the result.  Cancelling it kills the command.
     """
 
     transport: IProcessTransport | None = None
 
     def __init__(self, on_output: Callable[[bytes], None] | None = None) -> None:
-        """@param heard: receives the output, which is not kept then."""
+        """@param on_output: receives the output as it arrives; C{None} means that the result
+        contains it.
+        """
         self.ended: Deferred[EngineCommandResult] = Deferred(lambda _: self.kill())
         self._heard = on_output or self._store_output
         self._out, self._size, self._errors = [b""], 0, b""
 
     def kill(self) -> None:
-        """Kill the command; harmless after its end."""
+        """Kill the command.  Harmless if it has already ended."""
         if self.transport is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess("KILL")
@@ -160,9 +169,9 @@ class EngineProcess(ProcessProtocol):
 
 
 def extract_cause(errors: bytes) -> str:
-    """Return the cause from a command's standard error, as one printable line.
+    """Return the cause of a failure from a command's standard error, as one printable line.
 
-    Engines print the cause first, then its consequences or how to get help.
+    Engines print the cause first, followed by consequences or a hint how to get help.
     """
     lines = [line.strip() for line in errors.decode(errors="replace").splitlines()]
     said = list(takewhile(lambda line: not _HELP.match(line), filter(None, lines)))

@@ -24,29 +24,34 @@ from tservice.containers.engine_output import (
 from tservice.core.errors import ServiceError, operation_failed
 
 PULL_SECONDS = 600.0
-"""Seconds that creating a container may take: its image may have to be pulled."""
+"""Time limit in seconds of creating a container, which may have to pull the image."""
 
 KILL_MILLISECONDS = 10_000
-"""Longest time from the first signal of a stop or kill request until the container ends."""
+"""Maximum milliseconds from the first signal of a stop or kill request to the container's end."""
 
 _MISSING = re.compile(
     r"no such (?!file|host)|no container|not known|does not exist|unable to find", re.IGNORECASE
 )
-"""Matches reports of a missing container or image, but not a missing daemon: C{no such file or
-directory}.
+"""Matches errors about a missing container or image.
+
+Errors about a missing daemon (C{no such file or directory}) do not match.
 """
 
 
 class EngineError(Exception):
-    """The engine could not do it; the text is one line, fit for a client."""
+    """A request to the engine failed.
+
+    The text is one line and may be shown to a client.
+    """
 
 
 @frozen(kw_only=True)
 class EngineHealth:
     """Result of checking an engine.
 
-    @ivar rootless: it runs without root.
-    @ivar unlimited: limits that it does not enforce, for instance for want of control groups.
+    @ivar rootless: true if the engine runs without root.
+    @ivar unlimited: names of resource limits that the engine does not enforce, for example because
+        control groups are missing.
     """
 
     version: str | None = None
@@ -57,13 +62,13 @@ class EngineHealth:
 
 @frozen
 class EngineClient:
-    """Container engine on this machine."""
+    """Client of a container engine on this machine."""
 
     dialect: EngineDialect
     runner: EngineRunner
 
     async def check_health(self) -> EngineHealth:
-        """Check the engine: its version, and how it runs."""
+        """Return the engine's version and configuration."""
         told = await self.runner.run(self.dialect.version_command())
         version = parse_version(self.dialect.engine, told.output)
         if version is None or not told.is_success:
@@ -78,9 +83,9 @@ class EngineClient:
         )
 
     async def inspect_containers(self, names: Sequence[str]) -> dict[str, ContainerSnapshot]:
-        """Return the state of containers by name; missing ones are left out.
+        """Return the state of containers by name.  Missing containers are left out.
 
-        @raise EngineError: the engine does not answer.
+        @raise EngineError: the engine does not respond.
         """
         if not names:
             return {}
@@ -91,10 +96,10 @@ class EngineClient:
         return {seen.name: await self._correct_oom(seen) for seen in parse_containers(told.output)}
 
     async def _correct_oom(self, seen: ContainerSnapshot) -> ContainerSnapshot:
-        """Return the state of a container with C{oom} corrected.
+        """Return the state of a container with a corrected field C{oom}.
 
-        The engine remembers that the memory limit killed another process in it, even if the
-        container was killed on request later.
+        The engine reports C{oom} if the memory limit ever killed another process in the container,
+        even if the container itself was later killed on request.
         """
         if not seen.oom or seen.state is not ContainerState.EXITED or seen.finished is None:
             return seen
@@ -104,9 +109,9 @@ class EngineClient:
         return evolve(seen, oom=not any(each and each.action == "kill" for each in kills))
 
     async def find_image(self, name: str) -> tuple[str, dict[str, str]] | None:
-        """Return an image's id and the service's labels; C{None}: it is not on this machine.
+        """Return an image's id and its labels; C{None} if the image is not on this machine.
 
-        @raise EngineError: the engine does not answer.
+        @raise EngineError: the engine does not respond.
         """
         told = await self.runner.run(self.dialect.image_command(name))
         if not told.is_success:
@@ -119,53 +124,53 @@ class EngineClient:
     async def create_container(self, box: ContainerSpec) -> None:
         """Create a container.
 
-        @raise EngineError: it cannot be created.
+        @raise EngineError: the container cannot be created.
         """
         await self._run_checked(self.dialect.create_command(box), PULL_SECONDS)
 
     async def start_container(self, name: str) -> None:
         """Start a container.
 
-        @raise EngineError: it cannot run.
+        @raise EngineError: the container cannot be started.
         """
         await self._run_checked(self.dialect.start_command(name))
 
     async def stop_container(self, name: str) -> None:
-        """Stop a container; returns after its end.
+        """Stop a container and wait for its end.
 
-        @raise EngineError: it may still run.
+        @raise EngineError: the container may still be running.
         """
         await self._run_checked(self.dialect.compose_command("stop", name))
 
     async def resume_container(self, name: str) -> None:
         """Resume a paused container.
 
-        @raise EngineError: it stays paused.
+        @raise EngineError: the container is still paused.
         """
         await self._run_checked(self.dialect.compose_command("unpause", name))
 
     async def remove_container(self, name: str) -> None:
-        """Remove a container; a missing one is no error.
+        """Remove a container.  A missing one is no error.
 
-        @raise EngineError: it may still be there.
+        @raise EngineError: the container may still exist.
         """
         told = await self.runner.run(self.dialect.remove_command(name))
         if not told.is_success and not _is_missing(told):
             raise EngineError(told.error_text or "it cannot be removed")
 
     async def get_usage(self, name: str) -> ContainerUsage | None:
-        """Return the resources that a container uses; C{None}: the engine does not report them."""
+        """Return the resource usage of a container; C{None} if the engine reports none."""
         told = await self.runner.run(self.dialect.usage_command(name))
         return parse_usage(told.output) if told.is_success else None
 
     async def get_last_errors(self, name: str) -> str:
-        """Return the last error output of a container; empty if there is none."""
+        """Return the last error output of a container's main process; empty if there is none."""
         return (
             await self.runner.run(self.dialect.compose_command("logs", "--tail", "20", name))
         ).error_text
 
     async def run_inside(self, name: str, argv: Sequence[str]) -> EngineCommandResult:
-        """Run a short command inside, as the container's user."""
+        """Run a short command in the container, as the container's user."""
         return await self.runner.run(self.dialect.exec_command(name, argv))
 
     async def _run_checked(self, argv: Sequence[str], seconds: float = TIME_LIMIT) -> None:
@@ -175,12 +180,15 @@ class EngineClient:
 
 
 def to_service_error(error: EngineError, what: str) -> ServiceError:
-    """Return a 422 with the engine's error text."""
+    """Return a 422 error with the engine's error text.
+
+    @param what: phrase for the failed operation, which begins the text.
+    """
     return operation_failed(f"{what}: {error}")
 
 
 def is_running(seen: ContainerSnapshot | None) -> bool:
-    """Return true if processes can be started in the container now."""
+    """Return true if the container runs and is not paused, so it can start processes."""
     return seen is not None and seen.state is ContainerState.RUNNING
 
 

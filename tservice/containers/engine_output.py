@@ -1,5 +1,6 @@
-"""Parsers for the output of container engines.  Recorded output of both engines is kept with the
-tests.  Pure.
+"""Parsers of the output of container engines.
+
+The tests contain recorded output of docker and podman.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _FRACTION = re.compile(r"(\.\d{1,6})\d*")
 _LIMITS = {"memory": "MemoryLimit", "cpus": "CpuCfsQuota", "pids": "PidsLimit"}
 
 TERMINATED = (0, 143)
-"""Exit codes of a container that was stopped: its first process handled SIGTERM, or died of it."""
+"""Exit codes of a container that was stopped: its main process handled SIGTERM, or was killed by
+it.
+"""
 
 
 class ContainerState(StrEnum):
@@ -61,16 +64,16 @@ _STATES = {
 
 @frozen(kw_only=True)
 class ContainerSnapshot:
-    """Snapshot of a container, as its engine reports it.
+    """State of a container, as its engine reports it.
 
-    @ivar pid: process number of its first process on this machine; 0: it does not run.
-    @ivar created: Unix milliseconds; C{None}: not reported.
-    @ivar oom: the memory limit killed something in it since its start, and it was not stopped after
-        that.
-    @ivar labels: the service's labels, without their prefix.
-    @ivar finished: Unix milliseconds of its last end; C{None}: not reported.
-    @ivar gateway: this machine's address on the container's network; C{None}: it has none, or does
-        not run.
+    @ivar pid: process id of the container's main process on this machine; 0 if it does not run.
+    @ivar created: time of creation, Unix milliseconds; C{None} if not reported.
+    @ivar oom: true if the memory limit killed a process since the container's start, and the
+        container was not stopped after that.
+    @ivar labels: labels set by the service, without their prefix.
+    @ivar finished: time of the last end, Unix milliseconds; C{None} if not reported.
+    @ivar gateway: this machine's address on the container's network; C{None} if there is none, or
+        the container does not run.
     """
 
     id: str
@@ -88,7 +91,7 @@ class ContainerSnapshot:
 
 @frozen(kw_only=True)
 class ContainerUsage:
-    """Resources that a container uses: bytes, and percent of one processor."""
+    """Resource usage of a container: bytes of memory, and percent of one processor."""
 
     memory: int | None
     cpu: float | None
@@ -99,7 +102,8 @@ class ContainerUsage:
 class ContainerEvent:
     """Event of a container, as its engine reports it.
 
-    @ivar action: in docker's terms: C{die}, C{oom}, C{pause}, C{unpause}, C{start}, C{destroy}.
+    @ivar action: docker's name of the event: C{die}, C{oom}, C{pause}, C{unpause}, C{start} or
+        C{destroy}.
     """
 
     name: str
@@ -107,7 +111,10 @@ class ContainerEvent:
 
 
 def iter_json_objects(text: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the JSON objects of an answer: one a line, spread over several lines, or in lists."""
+    """Yield the JSON objects in an engine's output.
+
+    There may be one on each line, one spread over several lines, or lists of them.
+    """
     decoder, at = json.JSONDecoder(), 0
     while at < len(text):
         at = _START.search(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
@@ -123,9 +130,10 @@ def iter_json_objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def parse_version(engine: EngineKind, text: str) -> str | None:
-    """Return the engine's version; C{None}: it does not answer.
+    """Return the engine's version; C{None} if the engine does not work.
 
-    Docker's client answers even without its server; podman on its own host has only a client.
+    Docker's client prints its version even without a server.  podman has only a client if it runs
+    containers itself.
     """
     for found in iter_json_objects(text):
         part = found.get("Server") or (found.get("Client") if engine is EngineKind.PODMAN else None)
@@ -148,8 +156,9 @@ def parse_rootless(text: str) -> bool:
 
 
 def parse_unenforced_limits(text: str) -> tuple[str, ...]:
-    """Return the limits that the engine does not enforce, from docker's C{info}; podman refuses
-    these.
+    """Return the names of resource limits that docker does not enforce, from its C{info}.
+
+    podman has none: it refuses to create such a container.
     """
     for found in iter_json_objects(text):
         return tuple(name for name, told in _LIMITS.items() if found.get(told) is False)
@@ -166,7 +175,10 @@ def parse_containers(text: str) -> list[ContainerSnapshot]:
 
 
 def parse_image(text: str) -> tuple[str, Mapping[str, str]] | None:
-    """Return an image's id and the service's labels, from C{image inspect}."""
+    """Parse the output of C{image inspect}.
+
+    @return: the image's id and the labels set by the service; C{None} if there is no image.
+    """
     for found in iter_json_objects(text):
         config = found.get("Config")
         labels = config.get("Labels") if isinstance(config, dict) else None
@@ -175,7 +187,10 @@ def parse_image(text: str) -> tuple[str, Mapping[str, str]] | None:
 
 
 def parse_usage(text: str) -> ContainerUsage | None:
-    """Parse the output of C{stats}; podman's field names differ from version to version."""
+    """Parse the output of C{stats}.
+
+    The field names of podman differ between versions.
+    """
     for found in iter_json_objects(text):
         told = str(found.get("MemUsage") or found.get("mem_usage") or "")
         return ContainerUsage(
@@ -189,7 +204,7 @@ def parse_usage(text: str) -> ContainerUsage | None:
 
 
 def parse_event(line: str) -> ContainerEvent | None:
-    """Parse a line of C{events}; C{None}: it describes no event of a container."""
+    """Parse a line of C{events}; C{None} if it is no event of a container."""
     for found in iter_json_objects(line):
         actor = found.get("Actor")
         attributes = actor.get("Attributes") if isinstance(actor, dict) else None

@@ -1,4 +1,4 @@
-"""Explanations for clients of why a container cannot be used (protocol-containers)."""
+"""Error texts that explain to clients why a container cannot be used (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tservice.containers.procfs import find_process_shortage
 from tservice.core.errors import operation_failed
 
 MISSING_PROGRAM_STATUSES = (126, 127)
-"""Exit codes of a shell, an engine or a container's first process when a program is missing."""
+"""Exit codes with which a shell, an engine or a container's main process reports a missing program.
+"""
 
 NO_SHELL = "the image has no POSIX shell (sh)"
 
@@ -20,9 +21,9 @@ _NO_SHELL = re.compile(r"not found|no such file", re.IGNORECASE)
 
 
 def explain_early_end(case: ContainerCase, seen: ContainerSnapshot | None, words: str) -> str:
-    """Explain why a container that was just started does not run.
+    """Explain why a container ended right after its start.
 
-    @param words: the error output from inside.
+    @param words: error output from inside the container.
     """
     if seen is None:
         return f"the container {case.container} was removed right after its start"
@@ -33,9 +34,9 @@ def explain_early_end(case: ContainerCase, seen: ContainerSnapshot | None, words
 
 
 def explain_process_shortage(container: str, first: int) -> str | None:
-    """Explain that a container has no room for more processes; C{None}: it has room.
+    """Explain that a container has reached its limit of processes; C{None} if it has not.
 
-    @param first: number of its first process on this machine.
+    @param first: process id of the container's main process on this machine.
     """
     found = find_process_shortage(first) if first else None
     if found is None:
@@ -48,7 +49,10 @@ def explain_process_shortage(container: str, first: int) -> str | None:
 
 
 def explain_no_answer(container: str, first: int, told: EngineCommandResult) -> str:
-    """Explain why a command run inside gave no answer."""
+    """Explain why a command run in the container printed no result.
+
+    @param first: process id of the container's main process on this machine.
+    """
     full = explain_process_shortage(container, first)
     if full is not None:
         return f"{full} ({told.error_text or told.status})"
@@ -58,9 +62,10 @@ def explain_no_answer(container: str, first: int, told: EngineCommandResult) -> 
 
 
 def refuse_other_user(case: ContainerCase, user: int) -> None:
-    """Fail if this service cannot work as the owner of a workspace.
+    """Fail if this service cannot run processes as the owner of a case's workspace.
 
-    @raise ServiceError: 422.
+    @param user: user id of the owner.
+    @raise ServiceError: 422: the service does not run as root, nor as that user.
     """
     own = os.geteuid()
     if own not in (0, user):
@@ -73,7 +78,9 @@ def refuse_other_user(case: ContainerCase, user: int) -> None:
 def explain_other_user(case: ContainerCase, owner: int, user: int, *, made: bool) -> str:
     """Explain that a container runs as another user than the owner of its workspace.
 
-    @param made: it was created just now, so creating it again would not help.
+    @param owner: user id of the workspace's owner.
+    @param user: user id of the container's processes.
+    @param made: true if the container was just created, so that recreating it would not help.
     """
     what_to_do = f"choose a folder of user {user}" if made else "recreate the container"
     return (
@@ -83,7 +90,7 @@ def explain_other_user(case: ContainerCase, owner: int, user: int, *, made: bool
 
 
 def explain_changed_workspace(case: ContainerCase) -> str:
-    """Explain that a container has another folder mounted than the one that was checked."""
+    """Explain that the container's mounted workspace is not the folder that was checked."""
     return (
         f"the workspace {case.path} is not the folder that the container {case.container} mounts: "
         "recreate the container"

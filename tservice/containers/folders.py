@@ -34,43 +34,43 @@ CREDENTIALS = (
     ".local/share/opencode/auth.json",
     ".pi/agent/auth.json",
 )
-"""Files below a home folder in which CLIs keep their credentials."""
+"""Files in which CLIs keep their credentials, relative to the home folder."""
 
 SECRET_FILE = ".service-hook-secret"  # noqa: S105
-"""File in a container's home folder with the secret of its hooks."""
+"""File in a container's home folder that holds the secret for its hooks."""
 
 CREDENTIAL_LIMIT = 256 * 1024
-"""Largest size in bytes of a credential file; a longer one is ignored."""
+"""Maximum size in bytes of a credential file.  A larger one is ignored."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 NOT_MOUNTABLE = frozenset(',"\n\r\0')
-"""Characters that an engine cannot take in a path."""
+"""Characters that are not allowed in the path of a mount."""
 
 
 @frozen
 class ContainerFolders:
-    """Folders of containers below one data folder."""
+    """Folders of containers inside one data folder."""
 
     base: Path
 
     @property
     def library(self) -> Path:
-        """Folder with the programs that start a server."""
+        """Folder with the programs that start a tmux server in a container."""
         return self.base / "lib"
 
     def socket_folder(self, container: str) -> Path:
-        """Return the folder with the server sockets of a container."""
+        """Return the folder on this machine with the sockets of a container's tmux servers."""
         return self.base / container / "run"
 
     def home_folder(self, container: str) -> Path:
-        """Return the home folder of a container."""
+        """Return the folder on this machine that is a container's home folder."""
         return self.base / container / "home"
 
     def prepare_library(self, files: Sequence[Path]) -> None:
-        """Write the current version of the files that servers are started with.
+        """Write the current version of the programs that start a tmux server.
 
-        @raise OSError: they cannot be written.
+        @raise OSError: a file cannot be written.
         """
         self._make_private(self.base)
         self.library.mkdir(mode=0o755, exist_ok=True)
@@ -79,9 +79,9 @@ class ContainerFolders:
             _copy_file(file, self.library / file.name, 0o755 if os.access(file, os.X_OK) else 0o644)
 
     def prepare_build(self, containerfile: Path) -> Path:
-        """Return a folder that holds nothing but that file.
+        """Return a build context: a folder that contains only the given Containerfile.
 
-        @raise OSError: it cannot be written.
+        @raise OSError: the folder cannot be written.
         """
         self._make_private(self.base)
         folder = self.base / "build"
@@ -92,7 +92,8 @@ class ContainerFolders:
     def prepare_container(self, container: str, owner: tuple[int, int]) -> None:
         """Create a container's folders, owned by the container's user.
 
-        @raise OSError: they cannot be created.
+        @param owner: user id and group id.
+        @raise OSError: the folders cannot be created.
         """
         self._make_private(self.base)
         self._make_private(self.base / container)
@@ -102,7 +103,7 @@ class ContainerFolders:
                 os.chown(folder, *owner)
 
     def remove_container(self, container: str) -> None:
-        """Remove a container's folders; links in them are not followed."""
+        """Remove a container's folders.  Symbolic links in them are not followed."""
         with suppress(FileNotFoundError):
             shutil.rmtree(self.base / container)
 
@@ -121,18 +122,20 @@ class ContainerFolders:
 
 
 def read_credentials(home: Path) -> dict[str, bytes]:
-    """Return the CLIs' credentials in a home folder, by their path below it.
+    """Return the contents of the CLIs' credential files in a home folder, by relative path.
 
-    @raise OSError: they cannot be read.
+    @raise OSError: a file cannot be read.
     """
     return {name: (home / name).read_bytes() for name in CREDENTIALS if _is_credential(home / name)}
 
 
 @contextmanager
 def open_folder(folder: Path) -> Iterator[int]:
-    """Open a folder and yield its descriptor, for a user that may not reach it by its path.
+    """Open a folder and yield its file descriptor.
 
-    @raise OSError: there is none.
+    With it, a user that cannot reach the folder by its path can write into it.
+
+    @raise OSError: the folder cannot be opened.
     """
     descriptor = os.open(folder, _FOLDER)
     try:
@@ -142,14 +145,18 @@ def open_folder(folder: Path) -> Iterator[int]:
 
 
 def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> None:
-    """Write credentials into a container's home folder; call it with the rights of its user.
+    """Write credentials into a container's home folder.
 
-    An existing file stays, as it may have been refreshed inside.  Links made inside are not
-    followed.  A file in place of a needed folder is renamed.
+    Call this as the container's user.
 
-    @param home: a descriptor of that folder.
-    @param mounted: something is mounted at each path, so it has to be a file.
-    @raise OSError: they cannot be written.
+    An existing file is kept, as a CLI in the container may have refreshed it.  Symbolic links are
+    not followed.  A file at the path of a needed folder is renamed.
+
+    @param home: file descriptor of the home folder.
+    @param found: contents by relative path.
+    @param mounted: true if the service's own files will be mounted at these paths; each path must
+        then be a plain file.
+    @raise OSError: a file cannot be written.
     """
     for name, data in found.items():
         *folders, last = name.split("/")
@@ -171,12 +178,14 @@ def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> 
 
 
 def put_secret(home: int, secret: str) -> None:
-    """Write the secret of a container's hooks into its home folder; call it with the rights of its
-    user.
+    """Write the secret for a container's hooks into its home folder.
 
-    An existing file is replaced, and a link is never followed.
+    Call this as the container's user.
 
-    @raise OSError: it cannot be written.
+    An existing file is replaced, and a symbolic link is not followed.
+
+    @param home: file descriptor of the home folder.
+    @raise OSError: the file cannot be written.
     """
     _rename_aside(SECRET_FILE, home, unless=lambda mode: not stat.S_ISDIR(mode))
     with suppress(FileNotFoundError):
@@ -185,12 +194,16 @@ def put_secret(home: int, secret: str) -> None:
 
 
 def credential_mounts(outside: Path, names: Iterable[str]) -> list[BindMount]:
-    """Return the mounts that show the service's own credentials C{names} inside."""
+    """Return mounts by which a container sees the service's own credential files, read-only.
+
+    @param outside: the service's home folder.
+    @param names: relative paths of the files.
+    """
     return [BindMount(source=str(outside / name), target=f"{HOME}/{name}") for name in names]
 
 
 def is_mountable(path: str) -> bool:
-    """Return true if engines can mount that path."""
+    """Return true if the path contains no character that engines reject in a mount."""
     return not NOT_MOUNTABLE & set(path)
 
 
@@ -199,7 +212,7 @@ def _is_credential(path: Path) -> bool:
 
 
 def _rename_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None:
-    """Rename a file or folder, unless C{unless} accepts its mode."""
+    """Rename the file or folder C{name}, unless C{unless} returns true for its mode."""
     try:
         mode = os.lstat(name, dir_fd=folder).st_mode
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Listener for hooks from containers, on this machine's address on the engine's bridge network
+"""Listener for hooks from containers, on this machine's address in the engine's bridge network
 (protocol-containers).
 """
 
@@ -19,21 +19,27 @@ from tservice.core.disk_errors import DiskFull
 from tservice.core.timers import NamedTimers
 
 RETRY = 5.0
-"""Seconds between attempts to bind an address that this machine lacks, or a port that is in use."""
+"""Seconds until a failed attempt to listen is repeated.
+
+The machine may lack the address, or the port may be in use.
+"""
 
 NETWORK = "bridge"
-"""The only network whose containers reach the listener."""
+"""Name of the only container network from which the listener can be reached."""
 
 Listen = Callable[[int, IProtocolFactory, str], Any]
-"""Listens on a port (0: any) of an address; raises L{CannotListenError}."""
+"""Listens on a port of an address; port 0 means any free port.
+
+Raises L{CannotListenError}.
+"""
 
 
 @frozen(kw_only=True)
 class BridgeState:
-    """State of one engine's listener.
+    """State of one engine's hook listener.
 
-    @ivar url: its URL inside containers; C{None}: it does not listen.
-    @ivar fault: why it does not listen.
+    @ivar url: the listener's URL for containers; C{None} if it does not listen.
+    @ivar fault: reason why it does not listen.
     """
 
     engine: EngineKind
@@ -57,8 +63,8 @@ class _HookListener:
 class HookBridge:
     """Hook listeners, one for each engine that has containers on its bridge network.
 
-    @param enabled: the operator wants them (C{SERVICE_DOCKER_BRIDGE_HOOKS}); otherwise this does
-        nothing.
+    @param enabled: true if the operator enabled the listeners (C{SERVICE_DOCKER_BRIDGE_HOOKS}).
+        Otherwise this object does nothing.
     """
 
     _log = Logger()
@@ -79,11 +85,11 @@ class HookBridge:
         self._faults: dict[EngineKind, str] = {}
 
     def set_site(self, site: IProtocolFactory) -> None:
-        """Set the site that answers requests; call it before L{start}."""
+        """Set the HTTP site that serves the requests.  Call this before L{start}."""
         self._site = site
 
     def start(self) -> None:
-        """Listen on the saved addresses, as soon as they are available."""
+        """Listen on the saved addresses as soon as this machine has them."""
         if not self.enabled:
             return
         for engine, address, port in self._store.list_bridges():
@@ -91,10 +97,12 @@ class HookBridge:
             self._bind_listener(self._bridges[engine])
 
     def ensure_listener(self, host: ContainerHost, network: str, address: str | None) -> None:
-        """Start a listener for a host's containers; a failure is kept for L{list_states}.
+        """Start a listener for a host's containers if necessary.
 
-        @param network: the network of a running container.
-        @param address: this machine's address on it, as the engine reports.
+        A failure does not raise; L{list_states} reports it.
+
+        @param network: name of a running container's network.
+        @param address: this machine's address on that network, as the engine reports it.
         """
         if not self.enabled or not host.hooks or network != NETWORK:
             return
@@ -108,14 +116,17 @@ class HookBridge:
         self._bind_listener(known)
 
     def find_url(self, host: ContainerHost, network: str) -> str | None:
-        """Return the listener's URL for the containers of a host; C{None}: they cannot reach it."""
+        """Return the listener's URL for containers of C{host} on that network.
+
+        C{None} means that these containers cannot reach a listener.
+        """
         found = self._bridges.get(host.engine)
         if found is None or not host.hooks or network != NETWORK:
             return None
         return found.url
 
     def list_states(self) -> Sequence[BridgeState]:
-        """Return the state of each engine's listener, for engines that were tried."""
+        """Return the state of each listener that was started, or could not be."""
         found = [
             BridgeState(engine=it.engine, url=it.url, fault=None if it.url else it.fault)
             for it in self._bridges.values()
@@ -139,8 +150,9 @@ class HookBridge:
         return DeferredList(over, consumeErrors=True)
 
     def _has_moved(self, bridge: _HookListener, address: str) -> bool:
-        """Return true if the bridge's address has changed while it does not listen; its port and
-        fault are stale then.
+        """Return true if the listener is not listening and the bridge now has another address.
+
+        The stored port and fault are then outdated.
         """
         return bridge.listening is None and bridge.address != address
 

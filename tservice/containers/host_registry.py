@@ -1,4 +1,4 @@
-"""Registry of container hosts, and their engines."""
+"""Registry of container hosts and clients of their engines."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tservice.core.errors import not_found, operation_failed
 
 
 class ContainerHostRegistry:
-    """Container hosts: their records and the state of their engines.
+    """Registry of container hosts: their records, and the health of their engines.
 
-    @param programs: finds a program of this machine.
+    @param programs: finds the path of a program on this machine.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ContainerHostRegistry:
     def get(self, host_id: str) -> ContainerHost:
         """Return a container host by its id.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: there is no such host.
         """
         found = self._store.find_host(host_id)
         if found is None:
@@ -52,9 +52,9 @@ class ContainerHostRegistry:
         return found
 
     def get_default(self) -> ContainerHost:
-        """Return the host of cases that name none; it is created if missing.
+        """Return the host of cases that do not specify one, and create it if it is missing.
 
-        @raise ServiceError: 422: there is no engine.
+        @raise ServiceError: 422: no engine is installed.
         """
         found = self._store.find_host(DEFAULT_HOST)
         if found is not None:
@@ -69,9 +69,9 @@ class ContainerHostRegistry:
         return made
 
     def add(self, host: ContainerHost) -> ContainerHost:
-        """Save a new host, with an id made from its label.
+        """Save a new host.  Its id is made from its label.
 
-        @raise ServiceError: 422: there are too many.
+        @raise ServiceError: 422: the maximum number of hosts is reached.
         """
         known = [each.id for each in self.list_hosts()]
         if len(known) >= MAX_HOSTS:
@@ -83,9 +83,9 @@ class ContainerHostRegistry:
         return made
 
     def replace_host(self, host: ContainerHost) -> ContainerHost:
-        """Replace the record of a host; existing containers stay as they are.
+        """Replace the record of a host.  Existing containers are not changed.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: there is no such host.
         """
         self.get(host.id)
         self._store.save_host(host)
@@ -95,7 +95,7 @@ class ContainerHostRegistry:
     def remove(self, host_id: str) -> None:
         """Remove a host.
 
-        @raise ServiceError: 404; 422: a case uses it.
+        @raise ServiceError: 404: there is no such host; 422: a case uses it.
         """
         self.get(host_id)
         self.refuse_if_used(host_id)
@@ -113,9 +113,9 @@ class ContainerHostRegistry:
             raise operation_failed(f"cases use it: {', '.join(used[:5])}{more}")
 
     def get_engine(self, host: ContainerHost) -> EngineClient:
-        """Return the engine of a host.
+        """Return the client of a host's engine.
 
-        @raise ServiceError: 422: that engine is not installed.
+        @raise ServiceError: 422: the engine is not installed.
         """
         program = self._programs([host.engine.value])
         if program is None:
@@ -123,9 +123,11 @@ class ContainerHostRegistry:
         return EngineClient(EngineDialect(host.engine, str(program), host.context), self._runner)
 
     async def get_health(self, host: ContainerHost) -> EngineHealth:
-        """Return how a host's engine runs; a success is cached.
+        """Return the health of a host's engine.
 
-        @raise ServiceError: 422: it does not work, with its error text.
+        The result of a successful check is cached.
+
+        @raise ServiceError: 422 with the engine's error text: the engine does not work.
         """
         known = self._works.get(host.id)
         if known is not None:
@@ -138,9 +140,9 @@ class ContainerHostRegistry:
 
 
 def engine_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the engines' commands: their settings and nothing else.
+    """Return the environment of engine commands, which contains only the engines' own settings.
 
-    A container can therefore not obtain a password or key of the service by naming a variable.
+    A container therefore cannot read a password or key of the service by the name of its variable.
     """
     return {name: value for name, value in environ.items() if name in _PASSED_VARIABLES}
 

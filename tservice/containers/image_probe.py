@@ -1,6 +1,4 @@
-"""Probe for the programs that an image needs, run inside of a container (protocol-containers).
-Pure.
-"""
+"""Probe, run inside a container, for the programs that sessions need (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -17,10 +15,13 @@ from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
 
 LEAST_TMUX = (3, 2)
 MAX_PROGRAMS = 20_000
-"""Programs inside that are stored; further ones are not found."""
+"""Maximum number of programs in the container that are recorded."""
 
 MARK = "tservice-begins\n"
-"""Printed before the results: C{sh} may be a program of the image that prints something first."""
+"""Line that precedes the results.
+
+The C{sh} of an image may print something before it.
+"""
 
 _FOLDERS = shell_words()
 _FILES = " ".join(f"{folder}/{entry}" for folder in FOLDERS for entry in ENTRIES)
@@ -47,23 +48,23 @@ for folder in $PATH {_FOLDERS}; do
 done
 exit 0
 """
-"""Script for a POSIX shell that uses only builtin commands."""
+"""Script for a POSIX shell.  It uses only builtin commands."""
 
 _MAX_HEADER_LINES = 3 + len(CREDENTIALS) + len(FOLDERS) * len(ENTRIES)
-"""Most lines before those of programs."""
+"""Maximum number of lines that precede those with programs."""
 _TMUX = re.compile(r"tmux (?:next-|openbsd-)?(\d{1,4})\.(\d{1,4})", re.ASCII)
 
 
 @frozen(kw_only=True)
 class ContainerContents:
-    """Programs and settings inside of a container.
+    """Programs and settings found inside a container.
 
-    @ivar path: its C{PATH}, then the usual folders of programs there.
+    @ivar path: folders of the container's C{PATH}, followed by usual folders of programs.
     @ivar programs: path of the first program of each name.
     @ivar paths: paths of all programs.
-    @ivar closed: files of credentials that its user may not read.
-    @ivar unlimited: limits that the engine does not enforce.
-    @ivar terminal: the C{TERM} of panes there.
+    @ivar closed: credential files that the container's user cannot read.
+    @ivar unlimited: names of resource limits that the engine does not enforce.
+    @ivar terminal: value of C{TERM} for panes in the container.
     """
 
     path: str
@@ -89,7 +90,7 @@ class ContainerContents:
 
     @property
     def fault(self) -> str | None:
-        """Reason why it cannot run a session; C{None}: it can."""
+        """Reason why the container cannot run a session; C{None} if it can."""
         least = ".".join(map(str, LEAST_TMUX))
         if self.tmux is None:
             return f"the image has no tmux; sessions need {least} or later"

@@ -1,4 +1,4 @@
-"""Image that comes with the package; it is built if missing or outdated."""
+"""Builder of the image that comes with the package, for hosts where it is missing or outdated."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tservice.core.timers import cancel_call
 
 CONTAINERFILE = Path(__file__).with_name("Containerfile")
 BUILD_SECONDS = 1800.0
-"""Seconds that a build may take."""
+"""Time limit of a build in seconds."""
 LOG_LINES = 1000
-"""Lines of a build that are kept: the last ones."""
+"""Number of trailing lines of a build's output that are kept."""
 LINE_LENGTH = 500
 PROGRESS_SECONDS = 0.25
-"""Seconds between two progress events of a build."""
+"""Minimum seconds between two progress events of a build."""
 
 _STEP = re.compile(r"(?:STEP\s+|Step\s+|\[)(\d{1,4})/(\d{1,4})")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -39,9 +39,9 @@ _LABEL = "containerfile"
 
 @define(eq=False)
 class ImageBuild:
-    """Build of an image, running or finished.
+    """Running or finished build of an image.
 
-    @ivar lines: its last lines of output.
+    @ivar lines: the last lines of its output.
     """
 
     run: EngineProcess | None = None
@@ -53,11 +53,11 @@ class ImageBuild:
 
 
 class ImageBuilder:
-    """Builds of the packaged image, at most one at a time for each host.
+    """Builder of the packaged image.  Each host has at most one running build.
 
-    Further requests for a host join its running build.
+    A further request for a host waits for its running build.
 
-    @param environ: the environment of the engines.
+    @param environ: environment of the engine commands.
     """
 
     _log = Logger()
@@ -80,11 +80,12 @@ class ImageBuilder:
         self._flights: dict[str, SharedWork[None]] = {}
 
     async def ensure_image(self, host: ContainerHost, engine: EngineClient, image: str) -> None:
-        """Build C{image} if it is the packaged one and missing or outdated; the engine fetches any
-        other.
+        """Build the packaged image if C{image} is that image, and it is missing or outdated.
 
-        @raise ServiceError: 422: it cannot be built.
-        @raise EngineError: the engine does not answer.
+        The engine itself pulls any other image.
+
+        @raise ServiceError: 422: the image cannot be built.
+        @raise EngineError: the engine does not respond.
         """
         if image != DEFAULT_IMAGE:
             return
@@ -93,9 +94,9 @@ class ImageBuilder:
             await self.build_image(host, engine)
 
     async def build_image(self, host: ContainerHost, engine: EngineClient) -> None:
-        """Build the image, even if it exists.
+        """Build the packaged image, even if it already exists.
 
-        @raise ServiceError: 422: it fails, takes too long, or was cancelled.
+        @raise ServiceError: 422: the build failed, was too slow, or was cancelled.
         """
         flight = self._flights.get(host.id)
         if flight is None or flight.is_finished:
@@ -103,9 +104,9 @@ class ImageBuilder:
         await flight.wait_for_result()
 
     def cancel_build(self, host_id: str) -> None:
-        """Cancel a build.
+        """Cancel the running build of a host.
 
-        @raise ServiceError: 404: none runs.
+        @raise ServiceError: 404: no build is running.
         """
         build = self._builds.get(host_id)
         if build is None or build.run is None:
@@ -114,8 +115,9 @@ class ImageBuilder:
         build.run.kill()
 
     def get_log(self, host_id: str) -> tuple[bool, list[str]]:
-        """Return whether a build runs, and the output of the last one, which is kept until the
-        service stops.
+        """Return true if a build is running, and the output of the latest build.
+
+        The output is kept until the service stops.
         """
         build = self._builds.get(host_id)
         return (False, []) if build is None else (build.run is not None, list(build.lines))
@@ -125,7 +127,10 @@ class ImageBuilder:
         self._builds.pop(host_id, None)
 
     def stop(self) -> list[Deferred[None]]:
-        """Cancel all builds; each Deferred fires after the end of one."""
+        """Cancel all builds.
+
+        @return: Deferreds, each of which fires after the end of one build.
+        """
         for build in self._builds.values():
             if build.run is not None:
                 build.cancelled = True

@@ -1,8 +1,8 @@
-"""Isolation of a container from the machine, and the engine options that may be added to it
+"""Options that isolate a container from the machine, and rules for additional engine options
 (protocol-containers).
 
-An added option of C{create} could undo the isolation.  So only options in L{CREATE} are accepted:
-an unknown one is refused, even if an engine gives it a meaning later.
+An additional option of C{create} could undo the isolation.  Only options in L{CREATE} are therefore
+accepted.  An unknown option is refused, even if a later version of an engine defines it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,20 @@ from tservice.containers.model import ResourceLimits
 from tservice.core.errors import invalid_field
 
 WORKSPACE = "/workspace"
-"""Path of the workspace inside."""
+"""Path of the workspace inside the container."""
 HOME = "/home/agent"
-"""Path of the home folder inside; outside it is a folder of this container only."""
+"""Path of the home folder inside the container.
+
+This is a mounted folder of this machine that only this container uses.
+"""
 SERVICE_FOLDER = "/run/tservice"
-"""Path of the service's files inside: the sockets of tmux servers, and the programs that start
-them.
+"""Path of the service's files inside the container.
+
+They are the sockets of tmux servers and the programs that start these servers.
 """
 
 LABEL = "tservice"
-"""Prefix of the service's labels."""
+"""Prefix of the labels that the service sets."""
 
 _OURS = tuple(map(PurePosixPath, (WORKSPACE, HOME, SERVICE_FOLDER, "/proc", "/sys", "/dev")))
 _VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}", re.ASCII)
@@ -36,13 +40,16 @@ _MOUNT_TARGETS = frozenset({"target", "dst", "destination"})
 _MOUNT_FLAGS = frozenset({"readonly", "ro"})
 
 Judge = Callable[[str], str | None]
-"""Returns what is wrong with a value; C{None}: nothing."""
+"""Check of an option's value.
+
+It returns an error text; C{None} if the value is allowed.
+"""
 
 
 def isolation_arguments(resources: ResourceLimits, network: str, user: Sequence[str]) -> list[str]:
     """Return the arguments of C{create} that isolate a container.
 
-    @param user: the arguments that set the user inside.
+    @param user: arguments that set the container's user.
     """
     return [
         "--init",
@@ -58,10 +65,12 @@ def isolation_arguments(resources: ResourceLimits, network: str, user: Sequence[
 
 
 def check_arguments(words: Sequence[str], known: Mapping[str, Judge | None], named: str) -> None:
-    """Check the arguments added to an engine's command.
+    """Check additional arguments of an engine command.
 
-    @param known: options by name; with C{None} they take no value.
-    @raise ServiceError: 400 naming the first argument that is not allowed.
+    @param known: allowed options with the check of their value; C{None} for an option without a
+        value.
+    @param named: the field of the request, for the error.
+    @raise ServiceError: 400 that quotes the first argument that is not allowed.
     """
     left = list(words)
     while left:
@@ -109,7 +118,7 @@ def _check_label(value: str) -> str | None:
 
 
 def _check_mount_point(path: str) -> str | None:
-    """Return what is wrong with a mount point."""
+    """Return an error text if the path is not allowed as a mount point, otherwise C{None}."""
     # POSIX allows a different root after two leading slashes; engines treat them as one.
     plain = PurePosixPath("/" + path.lstrip("/")) if path.startswith("/") else PurePosixPath(path)
     if not plain.is_absolute() or ".." in plain.parts or plain == PurePosixPath("/"):
@@ -197,16 +206,16 @@ EXEC: Mapping[str, Judge | None] = {"--env": _check_variable, "-e": _check_varia
 
 
 def check_create_arguments(words: Sequence[str]) -> None:
-    """Check the arguments added to C{create}.
+    """Check additional arguments of C{create}.
 
-    @raise ServiceError: 400 naming C{extraCreateArgs}.
+    @raise ServiceError: 400 for the field C{extraCreateArgs}.
     """
     check_arguments(words, CREATE, "extraCreateArgs")
 
 
 def check_exec_arguments(words: Sequence[str]) -> None:
-    """Check the arguments added to C{exec}.
+    """Check additional arguments of C{exec}.
 
-    @raise ServiceError: 400 naming C{extraExecArgs}.
+    @raise ServiceError: 400 for the field C{extraExecArgs}.
     """
     check_arguments(words, EXEC, "extraExecArgs")

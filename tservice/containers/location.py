@@ -20,8 +20,9 @@ from tservice.core.users.os_users import OsUser, OsUsers
 _T = TypeVar("_T")
 
 NO_HOME = Path("/nonexistent")
-"""Home folder of a container as seen from outside.  The agent controls the folder inside, with its
-links, so the service never reads it.
+"""Home folder of a container as seen from outside, which does not exist.
+
+The agent controls the real home folder and its symbolic links, so the service never reads it.
 """
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -34,9 +35,11 @@ def case_location(case: ContainerCase) -> LocationId:
 
 @frozen(kw_only=True)
 class ContainerOperations:
-    """Work in a container; its workspace is accessed from outside, as the workspace's owner.
+    """Operations in a container.
 
-    @ivar user: the owner of the workspace; C{None}: the service's own user.
+    Its workspace is accessed from outside, as the workspace's owner.
+
+    @ivar user: owner of the workspace; C{None} if that is the service's own user.
     """
 
     boxes: ContainerRegistry
@@ -80,11 +83,13 @@ class ContainerOperations:
 
 @frozen(kw_only=True)
 class ContainerLocationProvider:
-    """See L{tservice.core.locations.location_registry.LocationProvider}.
+    """Provider of containers as locations.
 
-    @ivar own: user and group of this process.
-    @ivar bridge: where hooks reach the service.
-    @ivar secret: returns the hook secret of the container of that name.
+    See L{tservice.core.locations.location_registry.LocationProvider}.
+
+    @ivar own: user id and group id of this process.
+    @ivar bridge: listeners by which hooks reach the service.
+    @ivar secret: returns the hook secret of the container with a given name.
     """
 
     boxes: ContainerRegistry
@@ -94,7 +99,7 @@ class ContainerLocationProvider:
     secret: Callable[[str], str]
 
     async def refresh_location(self, known: LocationId) -> None:
-        """Do nothing: only processes in the container need it to run."""
+        """Do nothing: a container is started only when a process has to run in it."""
 
     async def refresh_if_reachable(self, known: LocationId) -> None:
         """Do nothing: running processes are reached without the engine."""
@@ -164,7 +169,7 @@ class ContainerLocationProvider:
 
 
 def map_workspace_path(folder: str, workspace: str | None) -> str:
-    """Return the path inside of a folder of the workspace."""
+    """Return the path inside the container of a folder in the workspace."""
     if workspace is None or not PurePosixPath(folder).is_relative_to(workspace):
         return WORKSPACE
     return str(PurePosixPath(WORKSPACE) / PurePosixPath(folder).relative_to(workspace))

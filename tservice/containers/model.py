@@ -1,4 +1,6 @@
-"""Container hosts, and the settings of a case's container (protocol-containers).  Pure."""
+"""Records of container hosts and of the containers of cases, and checks of their settings
+(protocol-containers).
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from tservice.core.errors import invalid_field
 from tservice.core.text import ascii_word
 
 DEFAULT_HOST = "default"
-"""Id of the host of cases that name none."""
+"""Id of the host of cases that do not specify one."""
 DEFAULT_IMAGE = "service/agent:base"
-"""Image built from the packaged C{Containerfile}."""
+"""Name of the image that is built from the packaged C{Containerfile}."""
 MAX_HOSTS = 100
-"""Container hosts; a further one is refused."""
+"""Maximum number of container hosts."""
 LABEL_LENGTH = 64
 IMAGE_LENGTH = 255
 WORDS_MAX = 64
@@ -54,9 +56,9 @@ class CredentialMode(StrEnum):
 class ResourceLimits:
     """Resource limits of a container.
 
-    @ivar memory: bytes, or with a unit: C{4g}; it gets no swap in addition.
-    @ivar cpus: processors.
-    @ivar pids: processes and threads.
+    @ivar memory: bytes, or a number with a unit such as C{4g}.  There is no swap in addition.
+    @ivar cpus: number of processors, possibly a fraction.
+    @ivar pids: number of processes and threads.
     """
 
     memory: str = "4g"
@@ -68,11 +70,12 @@ class ResourceLimits:
 class ContainerHost:
     """Container engine, and the settings of its containers.
 
-    @ivar context: the engine's name for its endpoint: C{docker --context}.
-    @ivar network: a network of the engine, never the machine's own.
-    @ivar hooks: hooks of agents may reach the service, if the bridge is enabled.
-    @ivar create_args: further arguments of C{create}, checked by L{tservice.containers.isolation}.
-    @ivar exec_args: further arguments of C{exec}, checked likewise.
+    @ivar context: the engine's name for its endpoint, as for C{docker --context}.
+    @ivar network: name of a network of the engine; never the machine's own network.
+    @ivar hooks: true if agents' hooks may reach the service, provided the listener is enabled.
+    @ivar create_args: additional arguments of C{create}, checked by
+        L{tservice.containers.isolation}.
+    @ivar exec_args: additional arguments of C{exec}, checked likewise.
     """
 
     id: str
@@ -92,11 +95,11 @@ class ContainerHost:
 class ContainerCase:
     """Container of a case.
 
-    @ivar owner: empty without accounts.
-    @ivar container: its name.
-    @ivar path: the workspace on this machine.
-    @ivar image: a setting of this case, as are the fields after it; C{None}: the host's setting
-        applies.
+    @ivar owner: account that owns the case; empty in single-user mode.
+    @ivar container: name of the container.
+    @ivar path: path of the workspace on this machine.
+    @ivar image: the case's own image.  For this field and those after it, C{None} means that the
+        host's setting applies.
     """
 
     owner: str
@@ -112,9 +115,10 @@ class ContainerCase:
 
 
 def parse_memory(text: str, named: str = "resources.memory") -> int:
-    """Parse a memory size and return its bytes.
+    """Parse a memory size and return it in bytes.
 
-    @raise ServiceError: 400: it is no size, or out of range.
+    @param named: the field of the request, for the error.
+    @raise ServiceError: 400: the text is no size, or the size is out of range.
     """
     found = _MEMORY.fullmatch(text)
     size = 0 if found is None else int(found[1]) * _UNITS[found[2]]
@@ -124,9 +128,10 @@ def parse_memory(text: str, named: str = "resources.memory") -> int:
 
 
 def check_resources(wish: ResourceLimits, named: str = "resources.") -> ResourceLimits:
-    """Return C{wish} if every limit is in range.
+    """Return C{wish} unchanged if every limit is in range.
 
-    @raise ServiceError: 400 naming the field.
+    @param named: prefix of the field names, for the error.
+    @raise ServiceError: 400 for the field that is out of range.
     """
     parse_memory(wish.memory, f"{named}memory")
     if not CPUS_LEAST <= wish.cpus <= CPUS_MOST:
@@ -137,9 +142,10 @@ def check_resources(wish: ResourceLimits, named: str = "resources.") -> Resource
 
 
 def check_network(name: str) -> str:
-    """Return the name if it names a network of the engine.
+    """Return the name unchanged if it is valid as the name of a network of the engine.
 
-    @raise ServiceError: 400: it is the machine's own network, another container's, or no name.
+    @raise ServiceError: 400: the name is not valid, or means the network of the machine or of
+        another container.
     """
     if _NETWORK.fullmatch(name) is None or name.lower() == "host":
         raise invalid_field("network", "must name a network of the engine, not the machine's own")
@@ -147,9 +153,9 @@ def check_network(name: str) -> str:
 
 
 def check_image(name: str) -> str:
-    """Return the name if it can name an image.
+    """Return the name unchanged if it is valid as the name of an image.
 
-    @raise ServiceError: 400: it cannot.
+    @raise ServiceError: 400: the name is not valid.
     """
     if len(name) > IMAGE_LENGTH or _IMAGE.fullmatch(name) is None:
         raise invalid_field("image", f"must name an image, with at most {IMAGE_LENGTH} characters")
@@ -157,9 +163,9 @@ def check_image(name: str) -> str:
 
 
 def check_context(name: str | None) -> str | None:
-    """Return the name if it can name a context.
+    """Return the name unchanged if it is valid as the name of an engine context.
 
-    @raise ServiceError: 400: it cannot.
+    @raise ServiceError: 400: the name is not valid.
     """
     if name is not None and _CONTEXT.fullmatch(name) is None:
         raise invalid_field("context", "at most 64 letters, digits, and _ . + -")
@@ -167,7 +173,7 @@ def check_context(name: str | None) -> str | None:
 
 
 def make_host_id(label: str, taken: Collection[str]) -> str:
-    """Return an id made from the label that no other host has."""
+    """Return a new host id, made from C{label} and different from the ids in C{taken}."""
     base = ascii_word(label)[:48].rstrip("-") or "host"
     name, number = base, 1
     while name in taken:
@@ -177,5 +183,8 @@ def make_host_id(label: str, taken: Collection[str]) -> str:
 
 
 def make_container_name(case: str, suffix: str = "") -> str:
-    """Return the name of a case's container; C{suffix} is added if the plain name is taken."""
+    """Return the name of a case's container.
+
+    @param suffix: appended if another container has the plain name.
+    """
     return f"service-case-{case}" + (f"-{suffix}" if suffix else "")

@@ -1,9 +1,8 @@
-"""Facts about a container that the kernel reports: its sockets, its processes, and what the memory
-limit killed.
+"""Kernel's view of a container: its sockets, its processes, and kills by the memory limit.
 
-Containers run on this machine: their processes have numbers here too, and their socket folder is a
-folder here.  So the kernel tells if a server listens or a process lives, without waiting for an
-engine.
+Processes in containers also have process ids on this machine, and their sockets are in a folder of
+this machine.  The kernel can therefore report if a server listens or a process is alive, without a
+request to the engine.
 """
 
 from __future__ import annotations
@@ -25,10 +24,16 @@ PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
 
 PAGE = 64 * 1024
-"""Bytes read of a process's status, which may list many groups."""
+"""Maximum bytes read of a file in C{/proc}.
+
+A process's status may list many groups.
+"""
 
 STARTING = 10
-"""Processes and threads that an engine's C{exec} may need, and a tmux server with a shell."""
+"""Number of processes and threads that a new session may need.
+
+They are those of the engine's C{exec}, of a tmux server and of a shell.
+"""
 
 _OOM_FILES = ("memory.events", "memory.oom_control")
 _NUMBERS = re.compile(rb"^NSpid:\s+(.+)$", re.MULTILINE)
@@ -38,9 +43,9 @@ _OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 @contextmanager
 def _open_socket_path(path: Path) -> Iterator[Path]:
-    """Yield a short path to an existing socket, by which no link is followed.
+    """Yield a short path of an existing socket, which leads to it without following symbolic links.
 
-    @raise OSError: there is none.
+    @raise OSError: there is no socket at C{path}.
     """
     descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
@@ -52,35 +57,38 @@ def _open_socket_path(path: Path) -> Iterator[Path]:
 
 
 def stat_inside(first: int, path: str) -> os.stat_result:
-    """Return the status of a path inside a container; a link in its place is not followed.
+    """Return the file status of a path inside a container.
 
-    @param first: number of the container's first process on this machine.
-    @raise OSError: it is missing, the container has ended, or only root may look into it.
+    A symbolic link at the path is not followed.
+
+    @param first: process id of the container's main process on this machine.
+    @raise OSError: the path is missing, the container has ended, or only root may read it.
     """
     return os.lstat(PROC / str(first) / "root" / path.lstrip("/"))
 
 
 def probe_server(path: Path) -> ServerReachability:
-    """Return whether a server listens on a socket; a process inside may have replaced the socket's
-    path.
+    """Return the state of the server that should listen on a socket.
+
+    A process in the container may have replaced the socket, so symbolic links are not followed.
     """
     return check_socket(path, find_listener)
 
 
 def find_listener(path: Path) -> int:
-    """Return the number on this machine of the process that listens on a socket.
+    """Return the process id, on this machine, of the process that listens on a socket.
 
-    @raise OSError: no process does, or it cannot be reached.
+    @raise OSError: no process listens, or the socket is not accessible.
     """
     with _open_socket_path(path) as way:
         return get_listener_pid(way)
 
 
 def hold_inner_process(first: int, inner: int) -> PidFdProcess | None:
-    """Return a handle of a process in a container; C{None}: there is none.
+    """Return a handle of a process in a container; C{None} if there is no such process.
 
-    @param first: number of the container's first process on this machine.
-    @param inner: number of the process inside.
+    @param first: process id of the container's main process on this machine.
+    @param inner: process id inside the container.
     """
     pid = find_outer_pid(first, inner)
     held = open_process(pid) if pid else None
@@ -92,7 +100,11 @@ def hold_inner_process(first: int, inner: int) -> PidFdProcess | None:
 
 
 def find_outer_pid(first: int, inner: int) -> int:
-    """Return the number on this machine of a process in a container; 0: there is none."""
+    """Return the process id on this machine of a process in a container; 0 if there is none.
+
+    @param first: process id of the container's main process on this machine.
+    @param inner: process id inside the container.
+    """
     whose = _identify_container(first) if first else _ContainerIdentity()
     if not whose.group:
         return 0
@@ -100,7 +112,12 @@ def find_outer_pid(first: int, inner: int) -> int:
 
 
 def hold_outer_process(pid: int, first: int) -> PidFdProcess | None:
-    """Return a handle of a process by its number on this machine, if it is in that container."""
+    """Return a handle of a process by its process id on this machine.
+
+    C{None} means that the process does not exist, or is not in the container.
+
+    @param first: process id of the container's main process on this machine.
+    """
     whose = _identify_container(first)
     held = open_process(pid) if whose.group else None
     if held is None or _identify_container(pid).is_same_container(whose):
@@ -110,19 +127,20 @@ def hold_outer_process(pid: int, first: int) -> PidFdProcess | None:
 
 
 def find_process_uid(first: int) -> int | None:
-    """Return the number of the user of this machine that runs a process; C{None}: it has ended.
+    """Return the user id, on this machine, of a process; C{None} if it has ended.
 
-    @param first: number of the process on this machine.
+    @param first: process id on this machine.
     """
     found = _USER.search(_read_beginning(f"{PROC}/{first}/status"))
     return None if found is None else int(found[1])
 
 
 def find_process_shortage(first: int) -> tuple[int, int] | None:
-    """Return the number of processes of a container and its limit, if there is no room for a
-    session.
+    """Return the number of a container's processes and their limit if a session would not fit.
 
-    @param first: number of its first process on this machine.
+    C{None} means that there is room for a session.
+
+    @param first: process id of the container's main process on this machine.
     """
     for leaf in _cgroup_folders(_read_text(PROC / str(first) / "cgroup"), "pids"):
         for folder in (leaf, *leaf.parents):
@@ -136,9 +154,11 @@ def find_process_shortage(first: int) -> tuple[int, int] | None:
 
 
 def count_oom_kills(first: int) -> int | None:
-    """Return the number of processes that the memory limit has killed in a container.
+    """Return the number of processes in a container that the memory limit has killed.
 
-    @param first: number of its first process on this machine.
+    C{None} means that the number is unknown.
+
+    @param first: process id of the container's main process on this machine.
     """
     for folder in _cgroup_folders(_read_text(PROC / str(first) / "cgroup")):
         for name in _OOM_FILES:
@@ -150,20 +170,20 @@ def count_oom_kills(first: int) -> int | None:
 
 @frozen
 class _ContainerIdentity:
-    """Attributes that identify the container of a process.
+    """Kernel attributes of a process that identify its container.
 
-    Docker without root may have no control groups; all processes then share the group of its
+    With rootless docker there may be no control groups; all processes are then in the group of the
     daemon.
 
-    @ivar group: the text of C{/proc/<pid>/cgroup}.
-    @ivar numbers: the namespace of process numbers; empty: it cannot be read.
+    @ivar group: text of C{/proc/<pid>/cgroup}.
+    @ivar numbers: id of the pid namespace; empty if it cannot be read.
     """
 
     group: str = ""
     numbers: str = ""
 
     def is_same_container(self, other: _ContainerIdentity) -> bool:
-        """Return true if both belong to the same container."""
+        """Return true if both processes are in the same container."""
         told = self.numbers and other.numbers
         return self.group == other.group and (not told or self.numbers == other.numbers)
 
@@ -176,7 +196,10 @@ def _identify_container(pid: int) -> _ContainerIdentity:
 
 
 def _cgroup_folders(group: str, controller: str = "memory") -> Iterator[Path]:
-    """Yield the folders with a control group's files, from the text of C{/proc/<pid>/cgroup}."""
+    """Yield the folders that hold the files of a control group.
+
+    @param group: text of C{/proc/<pid>/cgroup}.
+    """
     for line in group.splitlines():
         _, controllers, path = line.split(":", 2)
         names = controllers.split(",")
@@ -186,9 +209,11 @@ def _cgroup_folders(group: str, controller: str = "memory") -> Iterator[Path]:
 
 
 def _cgroup_pids(group: str) -> Iterator[int]:
-    """Return the processes of a control group.
+    """Yield the process ids in a control group.
 
-    Reading all processes of the machine took 0.1 s for a thousand of them.
+    Reading the status of all processes of the machine took 0.1 s for a thousand of them.
+
+    @param group: text of C{/proc/<pid>/cgroup}.
     """
     for folder in _cgroup_folders(group):
         found = _read_text(folder / "cgroup.procs").split()
@@ -206,7 +231,7 @@ def _is_inner(pid: int, inner: int, whose: _ContainerIdentity) -> bool:
 
 
 def _read_beginning(path: str) -> bytes:
-    """Return the beginning of a kernel file."""
+    """Return the first L{PAGE} bytes of a kernel file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

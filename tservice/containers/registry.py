@@ -1,4 +1,6 @@
-"""Containers of cases: create, start, inspect and remove them (protocol-containers)."""
+"""Registry of the containers of cases, which creates, starts, inspects and removes them
+(protocol-containers).
+"""
 
 from __future__ import annotations
 
@@ -52,18 +54,20 @@ from tservice.core.errors import operation_failed
 from tservice.core.workers.worker_pool import IThreads
 
 CACHE_SECONDS = 30.0
-"""Seconds that the result of looking inside a container is cached."""
+"""Seconds for which the result of examining a container's contents is cached."""
 
 Act = Callable[[tuple[int, int], Callable[[], object]], object]
-"""Does work on files as a user and group of this machine."""
+"""Calls a function with the file permissions of a user id and group id."""
 
 
 @frozen(kw_only=True)
 class KnownContainer:
-    """Container as it was last seen.
+    """Last known state of a container.
 
-    @ivar inside: contents of the container; C{None}: not examined since it was started.
-    @ivar until: clock seconds at which its contents are examined again.
+    @ivar inside: programs and settings found in the container; C{None} if it was not examined since
+        its start.
+    @ivar until: time, in seconds of the reactor's clock, after which the contents are examined
+        again.
     """
 
     seen: ContainerSnapshot
@@ -73,13 +77,13 @@ class KnownContainer:
 
 
 class ContainerRegistry:
-    """Containers of cases; operations on one container run one after another.
+    """Containers of cases.  Operations on the same container run one after another.
 
-    @param files: worker pool for folders that users named.
-    @param act: see L{Act}.
-    @param library: files that servers are started with.
-    @param home: home folder of the service's user, whose credentials are passed on.
-    @param suffix: returns six characters that make a taken name unique.
+    @param files: worker pool for work on users' folders.
+    @param act: calls a function as another user; see L{Act}.
+    @param library: files that start a tmux server.
+    @param home: home folder of the service's user, whose CLI credentials containers get.
+    @param suffix: returns six characters that make a name unique.
     """
 
     def __init__(
@@ -106,13 +110,13 @@ class ContainerRegistry:
     # -- asked
 
     def find_case(self, container: str) -> ContainerCase | None:
-        """Return the case that a container belongs to."""
+        """Return the case to which a container belongs."""
         return self._store.find_by_container(container)
 
     def get_host(self, case: ContainerCase) -> ContainerHost:
         """Return the container host of a case.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: the host does not exist.
         """
         return self._hosts.get(case.host_id)
 
@@ -121,33 +125,39 @@ class ContainerRegistry:
         return self._found.get(container)
 
     def get_warnings(self, container: str) -> tuple[str, ...]:
-        """Return the differences between the container and its configuration, as far as it was
-        examined.
+        """Return known differences between a container and its requested configuration, as
+        sentences.
         """
         found = self._found.get(container)
         return () if found is None or found.inside is None else found.inside.warnings
 
     def has_own_usage(self, container: str) -> bool:
-        """Return true if the engine measures this container's own usage; without limits it includes
-        other processes.
+        """Return true if the engine measures the usage of this container alone.
+
+        Without resource limits the reported usage includes other processes.
         """
         found = self._found.get(container)
         return found is None or found.inside is None or "memory" not in found.inside.unlimited
 
     def explain_obstacle(self, container: str) -> str | None:
-        """Return why nothing more can be started in the container; C{None}: no reason is known."""
+        """Return the reason why no more processes can be started in the container; C{None} if none
+        is known.
+        """
         return explain_process_shortage(container, self.get_main_pid(container))
 
     def get_main_pid(self, container: str) -> int:
-        """Return the number of its first process on this machine; 0: none is known."""
+        """Return the process id of the container's main process on this machine; 0 if it is
+        unknown.
+        """
         found = self._found.get(container)
         return 0 if found is None else found.seen.pid
 
     async def inspect_container(self, case: ContainerCase) -> ContainerSnapshot | None:
-        """Return the current state of a container; C{None}: there is none, or another service made
-        it.
+        """Return the current state of a case's container.
 
-        @raise ServiceError: 422: the engine is not installed, or does not answer.
+        C{None} means that the container does not exist, or was created by another service.
+
+        @raise ServiceError: 422: the engine is not installed, or does not respond.
         """
         mine = (await self.inspect_containers([case])).get(case.container)
         await self._remember_state(case, mine)
@@ -156,11 +166,11 @@ class ContainerRegistry:
     async def inspect_containers(
         self, cases: Sequence[ContainerCase]
     ) -> dict[str, ContainerSnapshot]:
-        """Return the current state of several containers of one host.
+        """Return the current state of several containers of one host, by name.
 
-        Containers that are missing, or were made by another service, are left out.
+        Containers that are missing, or were created by another service, are left out.
 
-        @raise ServiceError: as L{inspect_container}.
+        @raise ServiceError: as for L{inspect_container}.
         """
         if not cases:
             return {}
@@ -180,7 +190,7 @@ class ContainerRegistry:
         return found
 
     async def probe_contents(self, case: ContainerCase) -> None:
-        """Examine the contents of a running container, unless this was done before."""
+        """Examine the contents of a running container, unless they are already known."""
         async with _ContainerLock(self._locks, case.container):
             found = self._found.get(case.container)
             if found is None or found.inside is not None:
@@ -197,9 +207,12 @@ class ContainerRegistry:
     # -- moved
 
     async def ensure_running(self, case: ContainerCase) -> KnownContainer:
-        """Start the container, and create it if it is missing, with all that a session needs.
+        """Make sure that the container of a case runs and has everything that a session needs.
 
-        @raise ServiceError: 422: it cannot be created or started, or its image lacks something.
+        A missing container is created.
+
+        @raise ServiceError: 422: the container cannot be created or started, or its image lacks a
+            program.
         """
         async with _ContainerLock(self._locks, case.container):
             found = self._found.get(case.container)
@@ -210,11 +223,11 @@ class ContainerRegistry:
     async def recreate_container(
         self, case: ContainerCase, check: Callable[[], object]
     ) -> KnownContainer:
-        """Create the container again; its home folder stays.
+        """Remove the container and create it again.  Its home folder is kept.
 
-        @param check: called first, and again just before the old container is removed; it raises to
-            prevent that.
-        @raise ServiceError: as L{ensure_running}.
+        @param check: called first, and again just before the old container is removed; raises an
+            error to prevent that.
+        @raise ServiceError: as for L{ensure_running}.
         """
         async with _ContainerLock(self._locks, case.container):
             check()
@@ -228,7 +241,7 @@ class ContainerRegistry:
     async def remove_container(self, case: ContainerCase) -> None:
         """Remove the container and its home folder.
 
-        @raise ServiceError: 422: it may still be there.
+        @raise ServiceError: 422: the container may still exist.
         """
         async with _ContainerLock(self._locks, case.container):
             await self._remove_from_engine(case)
@@ -236,9 +249,9 @@ class ContainerRegistry:
         self._locks.pop(case.container, None)
 
     async def free_name(self, host: ContainerHost, case: str) -> str:
-        """Return the name of a new container, with a suffix if the plain name is taken.
+        """Return a name for a new container, with a suffix if the plain name is taken.
 
-        @raise ServiceError: 422: the engine does not answer.
+        @raise ServiceError: 422: the engine does not respond.
         """
         plain = make_container_name(case)
         engine = self._hosts.get_engine(host)
@@ -250,9 +263,9 @@ class ContainerRegistry:
         return make_container_name(case, self._suffix()) if taken else plain
 
     def put_secret(self, container: str, secret: str) -> None:
-        """Write the secret of its hooks into a container's home folder.
+        """Write the secret for a container's hooks into the container's home folder.
 
-        @raise OSError: it cannot be written there.
+        @raise OSError: the file cannot be written.
         """
         found = self._found.get(container)
         if found is None:
@@ -318,11 +331,11 @@ class ContainerRegistry:
         return inside
 
     async def _specify_container(self, case: ContainerCase, user: tuple[int, int]) -> ContainerSpec:
-        """Return the specification of a case's container; its image and its folders exist
-        afterwards.
+        """Return the specification of a case's container, and prepare its image and folders.
 
-        @raise OSError: its folders cannot be made.
-        @raise EngineError: its image is not available.
+        @param user: user id and group id of the workspace's owner.
+        @raise OSError: the folders cannot be created.
+        @raise EngineError: the image is not available.
         """
         refuse_other_user(case, user[0])
         host = self._hosts.get(case.host_id)
@@ -362,9 +375,10 @@ class ContainerRegistry:
     def _prepare_folders(
         self, container: str, owner: tuple[int, int], how: CredentialMode
     ) -> Sequence[BindMount]:
-        """Create the container's folders; runs in a thread.
+        """Create the container's folders.  Blocks; call it in a thread.
 
-        @return: the mounts of credentials.
+        @param owner: user id and group id.
+        @return: the mounts of credential files.
         """
         self._folders.prepare_library(self._library)
         self._folders.prepare_container(container, owner)
@@ -401,7 +415,7 @@ class ContainerRegistry:
     async def _is_mounted(
         self, case: ContainerCase, seen: ContainerSnapshot, folder: os.stat_result
     ) -> bool:
-        """Return true if a running container has that folder mounted as its workspace.
+        """Return true if the workspace mounted in a running container is the folder C{folder}.
 
         @raise OSError: this cannot be determined.
         """
@@ -416,11 +430,11 @@ class ContainerRegistry:
         return os.path.samestat(folder, inside)
 
     async def _stat_workspace(self, case: ContainerCase) -> os.stat_result:
-        """Return the status of the workspace folder; its owner will own the files made in it.
+        """Return the file status of the workspace folder, whose owner becomes the container's user.
 
-        An engine would follow a link in its place, and mount the link's target.
+        A symbolic link is refused, because an engine would mount its target.
 
-        @raise ServiceError: 422: it is no folder.
+        @raise ServiceError: 422: the workspace is not a folder.
         """
         look = partial(os.lstat, case.path)
         try:
@@ -440,7 +454,7 @@ class ContainerRegistry:
 
 
 class _ContainerLock:
-    """Hold the lock of one container."""
+    """Context manager that holds the lock of one container."""
 
     def __init__(self, locks: dict[str, DeferredLock], name: str) -> None:
         self._lock = locks.setdefault(name, DeferredLock())
@@ -453,7 +467,10 @@ class _ContainerLock:
 
 
 def effective_limits(case: ContainerCase, host: ContainerHost) -> ResourceLimits:
-    """Return the limits of a case's container: the case's own where set, or else its host's."""
+    """Return the limits of a case's container.
+
+    The case's own settings override those of its host.
+    """
     whole = host.resources
     return evolve(
         whole,
@@ -464,7 +481,7 @@ def effective_limits(case: ContainerCase, host: ContainerHost) -> ResourceLimits
 
 @contextmanager
 def _translate_errors(case: ContainerCase) -> Iterator[None]:
-    """Turn errors of the engine and of the file system into a 422 for clients."""
+    """Convert errors of the engine and of the file system to a 422 for clients."""
     try:
         yield
     except EngineError as error:

@@ -1,4 +1,4 @@
-"""Container hosts and containers on the wire (protocol-containers)."""
+"""Wire form of container hosts and containers (protocol-containers)."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class ContainerHostBody(RequestBody):
 class ContainerRoutes:
     """Routes of container hosts and containers; the rules are in L{ContainerService}.
 
-    @param multiuser: each case belongs to an account.
+    @param multiuser: true if each case belongs to an account.
     """
 
     def __init__(self, service: ContainerService, multiuser: bool) -> None:

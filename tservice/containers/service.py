@@ -1,4 +1,4 @@
-"""Containers of cases, for other features and the routes (protocol-containers)."""
+"""Service for container hosts and the containers of cases (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from tservice.sessions.interfaces import ISessions
 
 @frozen(kw_only=True)
 class ContainerView:
-    """Container with its current state.
+    """Container of a case with its current state.
 
-    @ivar seen: C{None}: there is none.
-    @ivar usage: C{None}: it does not run, or the engine does not report it.
+    @ivar seen: state reported by the engine; C{None} if the container does not exist.
+    @ivar usage: resource usage; C{None} if the container does not run, or the engine reports none.
     @ivar warnings: differences from the requested configuration, as sentences.
     """
 
@@ -61,7 +61,7 @@ class ContainerService:
     """Implementation of L{tservice.cases.interfaces.CaseContainers}, with further methods for the
     routes.
 
-    @param sessions: not called before the first request.
+    @param sessions: returns the sessions.  It is not called before the first request.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ContainerService:
         self._boxes, self._runner, self._sessions = boxes, runner, sessions
 
     def stop(self) -> Deferred[list[None]]:
-        """End the engines' commands; containers keep running."""
+        """Kill the running engine commands.  Containers keep running."""
         over = gatherResults(self._images.stop())
         self._runner.stop()
         return over
@@ -163,14 +163,15 @@ class ContainerService:
     def add_host(self, host: ContainerHost) -> ContainerHost:
         """Check and add a host.
 
-        @raise ServiceError: 400, 422.
+        @raise ServiceError: 400: a setting is not valid; 422: there are too many hosts.
         """
         return self._hosts.add(check_host(host))
 
     def replace_host(self, host: ContainerHost) -> ContainerHost:
-        """Check and replace a host.
+        """Check and replace the record of a host.
 
-        @raise ServiceError: 400, 404; 422: cases use it, and its engine would change.
+        @raise ServiceError: 400: a setting is not valid; 404: there is no such host; 422: the
+            engine would change although cases use the host.
         """
         before = self._hosts.get(host.id)
         if (before.engine, before.context) != (host.engine, host.context):
@@ -180,7 +181,7 @@ class ContainerService:
     def remove_host(self, host_id: str) -> None:
         """Remove a host.
 
-        @raise ServiceError: 404; 422: a case uses it.
+        @raise ServiceError: 404: there is no such host; 422: a case uses it.
         """
         self._hosts.remove(host_id)
         self._images.forget_host(host_id)
@@ -188,16 +189,16 @@ class ContainerService:
     async def list_containers(self, host_id: str) -> list[ContainerView]:
         """Return the containers of a host's cases.
 
-        @raise ServiceError: 404, 422.
+        @raise ServiceError: 404: there is no such host; 422: the engine does not respond.
         """
         host = self._hosts.get(host_id)
         cases = [case for case in self._store.list_cases() if case.host_id == host.id]
         return [await self._inspect_case(case, host) for case in cases]
 
     async def build_image(self, host_id: str) -> None:
-        """Build the packaged image, even if it exists.
+        """Build the packaged image, even if it already exists.
 
-        @raise ServiceError: 404, 422.
+        @raise ServiceError: 404: there is no such host; 422: the build failed.
         """
         host = self._hosts.get(host_id)
         try:
@@ -206,16 +207,16 @@ class ContainerService:
             raise to_service_error(error, "the image was not built") from error
 
     def cancel_build(self, host_id: str) -> None:
-        """Cancel the build of a host's image.
+        """Cancel the running build of a host.
 
-        @raise ServiceError: 404: there is no such host, or no build.
+        @raise ServiceError: 404: there is no such host, or no running build.
         """
         self._images.cancel_build(self._hosts.get(host_id).id)
 
     def get_build_log(self, host_id: str) -> tuple[bool, list[str]]:
-        """Return whether a build runs, and the output of the last one.
+        """Return true if a build is running, and the output of the latest build.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: there is no such host.
         """
         return self._images.get_log(self._hosts.get(host_id).id)
 
@@ -224,8 +225,8 @@ class ContainerService:
     async def get_container(self, owner: str, name: str, caller: Identity) -> ContainerView:
         """Return the container of a case with its current state.
 
-        @raise ServiceError: 404, also for a token that is limited to sessions elsewhere; 422: the
-            engine does not answer.
+        @raise ServiceError: 404: the case has no container, or the caller's token is limited to
+            sessions outside of it; 422: the engine does not respond.
         """
         case = self._get_case(owner, name)
         if caller.sessions is not None:
@@ -248,10 +249,12 @@ class ContainerService:
     async def recreate_container(
         self, owner: str, name: str, again: Callable[[], object]
     ) -> ContainerView:
-        """Create the container of a case again.
+        """Remove the container of a case and create it again.
 
-        @param again: authorizes the caller again, after other operations on the container are done.
-        @raise ServiceError: 404; 409: a session is in it; 422.
+        @param again: checks the caller's permissions again, after waiting for other operations on
+            the container.
+        @raise ServiceError: 404: the case has no container; 409: a session runs in it; 422: the
+            engine failed.
         """
         case = self._get_case(owner, name)
         place = case_location(case)
@@ -295,9 +298,9 @@ class ContainerService:
 
 
 def check_host(host: ContainerHost) -> ContainerHost:
-    """Return the host if its settings are valid.
+    """Return the host unchanged if its settings are valid.
 
-    @raise ServiceError: 400 naming the field.
+    @raise ServiceError: 400 for the field that is not valid.
     """
     if not host.label.strip() or not host.label.isprintable():
         raise invalid_field("label", "needs printable characters")

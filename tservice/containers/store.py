@@ -29,9 +29,9 @@ class ContainerStore:
         self._database, self._new_id = database, new_id
 
     def service_id(self) -> str:
-        """Return the id that labels this service's containers; it is created on first use.
+        """Return the id with which this service labels its containers; create it on first use.
 
-        @raise DiskFull: the disk is full.
+        @raise DiskFull: the id cannot be saved.
         """
         row = self._database.query_one("SELECT id FROM container_service")
         if row is not None:
@@ -46,7 +46,7 @@ class ContainerStore:
         return [_host_from_row(row) for row in rows]
 
     def find_host(self, host_id: str) -> ContainerHost | None:
-        """Return a host by its id."""
+        """Return a host by its id; C{None} if there is none."""
         row = self._database.query_one("SELECT * FROM container_hosts WHERE id = ?", (host_id,))
         return None if row is None else _host_from_row(row)
 
@@ -77,13 +77,16 @@ class ContainerStore:
         return [_case_from_row(row) for row in rows]
 
     def find_case(self, owner: str, name: str) -> ContainerCase | None:
-        """Return the container of a case; the case of its name's letters does not matter."""
+        """Return the container of a case; C{None} if it has none.
+
+        The name is compared without regard to upper and lower case.
+        """
         sql = "SELECT * FROM case_containers WHERE owner = ? AND name = ?"
         row = self._database.query_one(sql, (owner, name))
         return None if row is None else _case_from_row(row)
 
     def find_by_container(self, name: str) -> ContainerCase | None:
-        """Return the container with that name."""
+        """Return the container with that name; C{None} if there is none."""
         sql = "SELECT * FROM case_containers WHERE container = ?"
         row = self._database.query_one(sql, (name,))
         return None if row is None else _case_from_row(row)
@@ -101,12 +104,12 @@ class ContainerStore:
         )
 
     def list_bridges(self) -> list[tuple[EngineKind, str, int]]:
-        """Return engine, address and port of the listeners for hooks."""
+        """Return the engine, address and port of each saved hook listener."""
         rows = self._database.query_rows("SELECT * FROM container_bridges ORDER BY engine")
         return [(EngineKind(row["engine"]), row["address"], row["port"]) for row in rows]
 
     def save_bridge(self, engine: EngineKind, address: str, port: int) -> None:
-        """Insert or update the listener of an engine.
+        """Insert or update the address and port of an engine's hook listener.
 
         @raise DiskFull: the disk is full.
         """
@@ -114,7 +117,10 @@ class ContainerStore:
         self._database.execute(sql, (engine.value, address, port))
 
     def delete_case(self, container: str) -> None:
-        """Delete a container that is gone; if the disk is full, this is deferred."""
+        """Delete the record of a removed container.
+
+        On a full disk the deletion is deferred.
+        """
         sql = "DELETE FROM case_containers WHERE container = ?"
         self._database.execute_or_defer(("container of a case", container), sql, (container,))
 

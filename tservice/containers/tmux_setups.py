@@ -1,4 +1,4 @@
-"""Set-up of tmux in containers."""
+"""Set-up of tmux servers in containers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tservice.mux.tmux.setup import CONFIGURATION, LocalSetup
 
 @frozen(kw_only=True)
 class ContainerSetups:
-    """See L{tservice.mux.tmux.setup.ServerSetups}.
+    """Provider of tmux set-ups for containers; see L{tservice.mux.tmux.setup.ServerSetups}.
 
-    @ivar keeper: the keeper as a program that runs anywhere; C{None}: it was not built.
-    @ivar environ: the environment of the engines' commands.
+    @ivar keeper: the keeper program as an executable for any machine; C{None} if it was not built.
+    @ivar environ: environment of the engine commands.
     """
 
     boxes: ContainerRegistry

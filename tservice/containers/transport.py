@@ -1,5 +1,6 @@
-"""Transport to tmux in a container: commands run by the engine's C{exec}, and processes are watched
-by the kernel.
+"""Transport to tmux in a container.
+
+Commands run by the engine's C{exec}.  Processes are watched through the kernel of this machine.
 """
 
 from __future__ import annotations
@@ -20,18 +21,19 @@ from tservice.mux.tmux.sockets import SocketFolder, find_sockets, remove_entry
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 SOCKETS = f"{SERVICE_FOLDER}/s"
-"""Folder of the servers' sockets inside."""
+"""Folder inside the container with the sockets of tmux servers."""
 LIBRARY = f"{SERVICE_FOLDER}/lib"
-"""Folder inside with the files that servers are started with."""
+"""Folder inside the container with the programs that start a tmux server."""
 
 
 @frozen(kw_only=True)
 class ContainerTransport:
-    """Transport to the servers of one container.
+    """Transport to the tmux servers of one container.
 
-    @ivar first: returns the number of its first process on this machine; 0 without one.
-    @ivar folder: the folder of its sockets on this machine.
-    @ivar environ: the environment of the engine's command.
+    @ivar first: returns the process id, on this machine, of the container's main process; 0 if it
+        does not run.
+    @ivar folder: folder on this machine with the container's sockets.
+    @ivar environ: environment of the engine commands.
     """
 
     tongue: EngineDialect
@@ -52,10 +54,10 @@ class ContainerTransport:
         return ChildSpec(argv=argv, env={**self.environ, **env})
 
     async def wait_until_ready(self) -> None:
-        """Do nothing: the engine is on this machine."""
+        """Do nothing: the engine is on this machine, so no connection is needed."""
 
     def request_connection(self) -> None:
-        """Do nothing: the container is always reachable."""
+        """Do nothing: no connection is needed."""
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
         return procfs.probe_server(self.folder / socket_path.name)
@@ -72,8 +74,9 @@ class ContainerTransport:
 
 @frozen
 class _MachinePidTransport:
-    """Transport that takes process numbers of this machine, as the kernel reports them for a
-    socket's peer.
+    """Transport that expects process ids of this machine instead of the container's.
+
+    The kernel reports such a process id for the peer of a socket.
     """
 
     transport: ContainerTransport
@@ -100,10 +103,10 @@ class _MachinePidTransport:
 
 
 class ContainerSockets(SocketFolder):
-    """Sockets of a container, in a folder of this machine that is mounted inside.
+    """Sockets of a container, in a folder of this machine that is mounted in the container.
 
-    @param path: that folder.
-    @param owner: user and group of the processes inside.
+    @param path: path of that folder on this machine.
+    @param owner: user id and group id of the container's processes.
     """
 
     def __init__(self, path: Path, owner: tuple[int, int]) -> None:

@@ -1,1 +1,1 @@
-"""Follow the events of containers, and report them to the sessions inside."""
+"""Monitoring of containers: their ends and pauses are reported to the sessions inside."""

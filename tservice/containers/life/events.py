@@ -1,4 +1,4 @@
-"""Stream of an engine's events, followed while it is needed (protocol-containers)."""
+"""Stream of an engine's events, which runs only while events are needed (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 
 AGAIN_SECONDS = 2.0
-"""Seconds until an event stream that ended is started again."""
+"""Seconds until an event stream that ended is restarted."""
 LONGEST_LINE = 256 * 1024
 
 
 class EngineEventStream:
-    """Event stream of one engine.  It is restarted when it ends, for instance with the engine.
+    """Event stream of one engine.
 
-    @param environ: the environment of the engines' commands.
-    @param argv: returns the command for events from that moment on (Unix milliseconds); raises
+    The stream is restarted when it ends, for example because the engine stopped.
+
+    @param environ: environment of the engine commands.
+    @param argv: returns the command that prints events since a time in Unix milliseconds; raises
         L{ServiceError} if there is no engine.
-    @param heard: called with each event.
-    @param begun: called when a stream begins; earlier events have to be found out otherwise.
-    @param matters: returns true while events are still needed.
+    @param on_event: called with each event.
+    @param on_start: called when a stream starts.  Events before that are not reported.
+    @param is_needed: returns true while events are needed.
     """
 
     _log = Logger()
@@ -53,7 +55,7 @@ class EngineEventStream:
         self._rest, self._fault = b"", ""
 
     def follow_events(self) -> None:
-        """Follow events from now on; harmless if this is done already."""
+        """Start to follow events.  Harmless if the stream is already running."""
         if self._over or self._run is not None or self._again is not None:
             return
         spawn_logged(self._run_stream(), self._log, "following the events of a container engine")
@@ -87,7 +89,7 @@ class EngineEventStream:
             self.follow_events()
 
     def _log_fault(self, fault: str) -> None:
-        """Log a fault, once for consecutive attempts with the same one."""
+        """Log a fault, unless the previous attempt had the same fault."""
         if fault and fault != self._fault:
             self._log.info("the events of a container engine: {fault}", fault=fault)
         self._fault = fault

@@ -1,4 +1,4 @@
-"""Report to a session that its container is paused (protocol-containers)."""
+"""Report that the container of a session is paused or resumed (protocol-containers)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ _MEANT = {EventName.SESSION_IDLE: SessionStatus.IDLE, EventName.SESSION_WORKING:
 
 
 class PauseReporter:
-    """Sessions in paused containers.
+    """Reports to sessions that their container is paused.
 
-    A status that is found during the pause, for instance by a start timer, is reported after it.
+    A change of a session's status during the pause, for example by a start timer, is reported after
+    the pause.
     """
 
     def __init__(
@@ -35,20 +36,23 @@ class PauseReporter:
         self._otherwise: dict[str, SessionStatus] = {}
 
     def report_pause(self, session: Session) -> None:
-        """Report the pause; harmless if it is reported already."""
+        """Report that the session's container is paused.
+
+        Harmless if this was already reported.
+        """
         if session.id not in self._otherwise:
             self._otherwise[session.id] = session.status
         self._report_paused_status(session.id)
 
     def report_resume(self, session: Session) -> None:
-        """Report the end of a pause, also one that an earlier run of the service reported."""
+        """Report the end of a pause, even if an earlier service process reported its start."""
         self._timers.cancel_timer(session.id)
         status = self._otherwise.pop(session.id, None)
         if status is not None or session.status_reason == PAUSED:
             self._update_status(session, status or session.status, RESUMED)
 
     def handle_event(self, event: Event) -> None:
-        """Remember a status event of a paused session, and correct the status afterwards."""
+        """Remember the new status of a paused session, then mark it as paused again."""
         name = event.session_id
         if name is None or name not in self._otherwise:
             return

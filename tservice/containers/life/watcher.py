@@ -1,8 +1,8 @@
-"""Report events of containers to the sessions in them (protocol-containers).
+"""Observer that reports ends and pauses of containers to the sessions inside (protocol-containers).
 
-A terminal tells that its session has ended; this module finds out why.  A paused container ends
-nothing and answers nothing, so only its engine can report the pause.  If an engine does not answer,
-for instance during a restart, events are found out once it does.
+When a session ends, its terminal reports this, and this module finds the reason.  In a paused
+container no process ends or responds, so only the engine can report the pause.  If an engine is
+unavailable, for example during a restart, missed events are determined when it is available again.
 """
 
 from __future__ import annotations
@@ -37,13 +37,16 @@ from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, ProcessExit, Session, SessionStatus
 
 SETTLED_SECONDS = 1.0
-"""Seconds after which the reason of an end has been reported."""
+"""Seconds to wait before the event of a container is handled.
+
+Its processes have ended by then.
+"""
 DEATH_SECONDS = 10
-"""Most seconds from the end of a process in a container until the engine reports the container's
-end.
+"""Maximum seconds between the end of a process in a container and the engine's report that the
+container ended.
 """
 REMOVAL_SECONDS = 60
-"""Most seconds from the end of a container that is removed by force until its removal."""
+"""Maximum seconds between the end and the removal of a container that is removed by force."""
 
 OOM, STOPPED, KILLED, REMOVED = (
     "oom-killed",
@@ -59,16 +62,17 @@ REASON_TEXTS = {
 }
 
 _Engine = tuple[str, EngineKind, str | None]
-"""A host's id, engine and context."""
+"""Key of an engine: host id, kind of engine, and context."""
 
 _SIGKILL = 137
 
 
 def find_end_reason(seen: ContainerSnapshot | None, oom: bool | None) -> str | None:
-    """Return why a process in a container ended; C{None}: the container is not the reason.
+    """Return the reason why a process in a container ended; C{None} if the container is not the
+    reason.
 
-    @param oom: the memory limit killed something in it since the last check; C{None}: only its
-        engine can tell.
+    @param oom: true if the memory limit killed a process since the last check; C{None} if only the
+        engine knows this.
     """
     if seen is None or seen.state is ContainerState.MISSING:
         return REMOVED
@@ -83,12 +87,12 @@ def find_end_reason(seen: ContainerSnapshot | None, oom: bool | None) -> str | N
 
 @frozen(kw_only=True)
 class EndedSession:
-    """Session that ended, until the reason is reported.
+    """Session that ended and whose reason was not reported yet.
 
-    @ivar at: Unix milliseconds.
-    @ivar oom: the memory limit killed something in its container just before; C{None}: only its
-        engine can tell.
-    @ivar answered: its engine was asked, and knew no reason.
+    @ivar at: time of the end, Unix milliseconds.
+    @ivar oom: true if the memory limit killed a process in the container just before; C{None} if
+        only the engine knows this.
+    @ivar answered: true if the engine was asked and reported no reason.
     """
 
     at: int
@@ -99,7 +103,7 @@ class EndedSession:
 class ContainerWatcher:
     """Observer of ends and pauses of containers.
 
-    @param environ: the environment of the engines' commands.
+    @param environ: environment of the engine commands.
     """
 
     _log = Logger()
@@ -130,11 +134,14 @@ class ContainerWatcher:
         self._deaf: Callable[[], None] = _do_nothing
 
     def start(self) -> None:
-        """Observe sessions, including those found ended when they are restored."""
+        """Observe sessions, including those that are found to have ended when they are restored."""
         self._deaf = self._hub.subscribe(self._handle_session_event)
 
     def follow_engines(self) -> None:
-        """Follow the events of all hosts that have cases; call it after the sessions are loaded."""
+        """Follow the events of all hosts that have cases.
+
+        Call this after the sessions are loaded.
+        """
         for case in self._store.list_cases():
             self._follow_host(case)
 
@@ -241,7 +248,10 @@ class ContainerWatcher:
         )
 
     def _drop_settled_ends(self) -> None:
-        """Remove ended sessions for which no reason will be reported any more."""
+        """Forget sessions that ended so long ago that the engine will not report a reason any more.
+
+        Forget deleted sessions as well.
+        """
         since = now_ms(self._clock) - DEATH_SECONDS * 1000
         for name, end in tuple(self._ends.items()):
             if (end.answered and end.at < since) or self._find_session(name) is None:
@@ -254,14 +264,21 @@ class ContainerWatcher:
             return None
 
     def _record_oom_kills(self, case: ContainerCase) -> int | None:
-        """Return the number of processes that the memory limit has killed, and store it."""
+        """Count the processes that the memory limit has killed in a container, and store the
+        number.
+
+        @return: the number; C{None} if it is unknown.
+        """
         count = procfs.count_oom_kills(self._boxes.get_main_pid(case.container))
         if count is not None:
             self._ooms[case.container] = count
         return count
 
     def _had_oom_kill(self, case: ContainerCase) -> bool | None:
-        """Return true if the memory limit killed something there since the last check."""
+        """Return true if the memory limit killed a process in the container since the last check.
+
+        C{None} means that this is unknown.
+        """
         before = self._ooms.get(case.container)
         count = self._record_oom_kills(case)
         if count is None or before is None:
@@ -277,7 +294,9 @@ class ContainerWatcher:
         spawn_logged(self._catch_up(host_id), self._log, "inspecting the containers of an engine")
 
     async def _catch_up(self, host_id: str) -> None:
-        """Find out what happened while events were not followed, or the engine did not answer."""
+        """Determine the events that were missed while events were not followed or the engine was
+        down.
+        """
         cases, moved = self._list_cases_in_use(host_id), set[str]()
         self._looks.append(moved)
         try:
@@ -339,8 +358,9 @@ class ContainerWatcher:
                     self._report_pause_state(session, paused=told.action == "pause")
 
     def _explain_ends(self, case: ContainerCase) -> None:
-        """Explain the ended sessions of a container again: they ended first, and were perhaps
-        explained too early.
+        """Determine again why the sessions of an ended container ended.
+
+        The sessions end before their container, so an earlier attempt may have come too early.
         """
         self._drop_settled_ends()
         for session in self._list_sessions_inside(case):
@@ -348,8 +368,10 @@ class ContainerWatcher:
                 self._schedule_explanation(session.id, case)
 
     def _mark_removed(self, case: ContainerCase) -> None:
-        """Set the reason of ended sessions to a removal: a forced removal kills the container
-        first.
+        """Set the reason of recently ended sessions to the removal of their container.
+
+        A forced removal first kills the container, so that these sessions have another reason
+        before.
         """
         since = now_ms(self._clock) - REMOVAL_SECONDS * 1000
         for session in self._list_sessions_inside(case):
@@ -371,4 +393,4 @@ class ContainerWatcher:
 
 
 def _do_nothing() -> None:
-    """Do nothing: nothing is subscribed yet."""
+    """Do nothing: the initial value of callbacks that end a subscription."""
