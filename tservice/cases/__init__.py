@@ -1,1 +1,1 @@
-"""Cases: folders that sessions work in, by name."""
+"""Cases: named folders in which sessions work."""

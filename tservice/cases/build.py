@@ -33,9 +33,12 @@ def build_cases(
     sessions: Callable[[], ISessions],
     containers: CaseContainers | None = None,
 ) -> FeatureRegistration[CaseService]:
-    """Build the cases feature; its stop cancels clones and waits for all changes.
+    """Build the cases feature.
 
-    @param sessions: not called before the first request, since sessions are built after the cases.
+    Stopping it cancels clones and waits for all running changes.
+
+    @param sessions: returns the sessions.  It is not called before the first request, because
+        sessions are built after the cases.
     """
     config, store = ground.config, CaseStore(ground.database)
 

@@ -1,6 +1,6 @@
-"""Folders of cases on the disk: find, read, create, move and remove them.
+"""Folders of cases on the disk: functions that find, read, create, move and remove them.
 
-Everything here blocks, and is called with the rights of the case's owner.
+Every function blocks, and must be called with the file permissions of the case's owner.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tservice.core.text import LINE
 from tservice.core.users.os_users import can_enter
 
 TRASH = ".trash"
-"""Folder of removed cases, inside of a folder of cases (protocol-cases)."""
+"""Name of the folder for removed cases, inside a folder of cases (protocol-cases)."""
 HOOKS = (Path(".claude"), Path(".claude") / "settings.local.json")
 INSTRUCTIONS = ("CLAUDE.md", "AGENTS.md")
 
@@ -60,18 +60,19 @@ The notes for agents are in CLAUDE.md.
 _SCAFFOLD = {"CLAUDE.md": _GUIDE, "AGENTS.md": _POINTER}
 
 MAX_ENTRIES = 20_000
-"""Entries of the folder of cases that are read."""
+"""Maximum number of entries that are read of a folder of cases."""
 
 PutHooks = Callable[[Path], None]
-"""Writes the hooks of agents into a folder; raises C{OSError}."""
+"""Writes the configuration of agents' hooks into a folder; raises C{OSError}."""
 
 
 def list_local_names(cases: Path) -> list[str]:
-    """Return the local cases of a folder, at most L{MAX_CASES}; none if it is missing.
+    """Return the names of the local cases in the folder C{cases}, at most L{MAX_CASES}.
 
-    If the folder holds more than L{MAX_ENTRIES} entries, some may be left out.
+    The result is empty if the folder is missing.  If it has more than L{MAX_ENTRIES} entries, some
+    cases may be left out.
 
-    @raise OSError: it cannot be read.
+    @raise OSError: the folder cannot be read.
     """
     try:
         with os.scandir(cases) as entries:
@@ -86,7 +87,7 @@ def list_local_names(cases: Path) -> list[str]:
 
 
 def find_local_name(cases: Path, name: str) -> str | None:
-    """Return the exact name of the local case C{name}; C{None}: there is none."""
+    """Return the name of the local case C{name} in its exact spelling; C{None} if there is none."""
     if can_enter(str(cases / name)):
         return name
     return match_name(name, list_local_names(cases))
@@ -105,19 +106,27 @@ def read_folder_state(path: str) -> FolderState:
 
 
 def read_folder_states(cases: Path | None, paths: Iterable[str]) -> dict[str, FolderState]:
-    """Return the states of the local cases of a folder, and of other folders, by path."""
+    """Return the states of folders by path.
+
+    @param cases: folder whose local cases are all read; C{None} to read none.
+    @param paths: further folders to read.
+    """
     local = [] if cases is None else [str(cases / name) for name in list_local_names(cases)]
     return {path: read_folder_state(path) for path in (*local, *paths)}
 
 
 def read_local_state(cases: Path, name: str) -> dict[str, FolderState]:
-    """Return the state of one local case, by its path; empty if there is none."""
+    """Return the state of one local case, by its path; empty if the case does not exist."""
     there = find_local_name(cases, name)
     return {} if there is None else {str(cases / there): read_folder_state(str(cases / there))}
 
 
 def read_marker(folder: Path) -> AgentMarker | None:
-    """Read the marker of the agent that had the folder made; any user may have written it."""
+    """Read the marker file of the agent for which a folder was created; C{None} without a valid
+    one.
+
+    Any user may have written the file, so its content is checked.
+    """
     try:
         found = read_json(folder / MARKER, limit=_MARKER_LIMIT)
     except (OSError, FileError):
@@ -126,7 +135,10 @@ def read_marker(folder: Path) -> AgentMarker | None:
 
 
 def is_scaffolded(folder: Path) -> bool:
-    """Return whether the folder was made as a case: by an agent, or with the scaffold's pointer."""
+    """Return true if the folder was created as a case.
+
+    The folder then has an agent's marker, or the pointer to instructions that a new case gets.
+    """
     pointer = read_small(folder / "AGENTS.md")
     return (folder / MARKER).is_file() or pointer == _POINTER.format(name=folder.name)
 
@@ -153,10 +165,12 @@ def create_local_case(
     put_hooks: PutHooks,
     marker: AgentMarker | None = None,
 ) -> None:
-    """Make and fill C{<cases>/<name>}.
+    """Create the case C{<cases>/<name>} and its files.
 
-    @raise FileExistsError: something is there.
-    @raise OSError: it cannot be made.
+    @param making: records what is created, so that it can be rolled back.
+    @param marker: written into the folder; C{None} if no agent requested the case.
+    @raise FileExistsError: the folder already exists.
+    @raise OSError: a folder or file cannot be created.
     """
     making.make_folders(cases)
     making.make_folder(cases / name)
@@ -166,10 +180,11 @@ def create_local_case(
 def create_case_at(
     making: CreatedFiles, path: str, name: str, bounds: FolderBounds, put_hooks: PutHooks
 ) -> None:
-    """Make a case at C{path}, or in the empty folder that is there.
+    """Create a case at C{path}, which may be an existing empty folder.
 
+    @param making: records what is created, so that it can be rolled back.
     @raise ServiceError: 400, 404, 409 or 422 (protocol-case-paths).
-    @raise OSError: it cannot be made.
+    @raise OSError: a folder or file cannot be created.
     """
     check_resolved(path, bounds)
     folder = Path(path)
@@ -182,9 +197,10 @@ def create_case_at(
 
 
 def check_link(path: str, bounds: FolderBounds) -> None:
-    """Fail if the folder at C{path} may not be linked.
+    """Fail if the folder at C{path} must not become a linked case.
 
-    @raise ServiceError: 400, 404 or 422.
+    @raise ServiceError: 400 if the path is not allowed; 404 if it is missing; 422 if it cannot be
+        entered.
     """
     check_resolved(path, bounds)
     if not os.path.lexists(path):
@@ -197,9 +213,9 @@ def check_link(path: str, bounds: FolderBounds) -> None:
 
 
 def check_resolved(path: str, bounds: FolderBounds) -> None:
-    """Check C{path} and its symbolic links.
+    """Fail if no case may be at C{path}, both as given and with symbolic links resolved.
 
-    @raise ServiceError: 400 naming C{path}; 422: a folder above it cannot be entered.
+    @raise ServiceError: 400 for the field C{path}; 422: a parent folder cannot be entered.
     """
     if os.path.islink(path):
         raise invalid_field("path", "must not be a symbolic link")
@@ -260,9 +276,9 @@ def _marker_json(marker: AgentMarker) -> dict[str, object]:
 
 
 def move_folder(source: str, target: str) -> None:
-    """Rename a folder; the folder above C{target} is made if it is missing.
+    """Rename a folder, and create the parent folder of C{target} if it is missing.
 
-    @raise OSError: it stays where it is, or something is at C{target}.
+    @raise OSError: the folder was not moved, for example because C{target} exists.
     """
     above = Path(target).parent
     above.mkdir(mode=_PRIVATE, exist_ok=True)
@@ -272,9 +288,9 @@ def move_folder(source: str, target: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a folder with its content; a missing one is no error.
+    """Remove a folder with its content.  A missing folder is no error.
 
-    @raise OSError: something is left.
+    @raise OSError: not everything could be removed.
     """
     if os.path.islink(path):
         os.unlink(path)
@@ -283,8 +299,9 @@ def remove_tree(path: str) -> None:
 
 
 def _retry_writable(function: Callable[[str], object], path: str, why: object) -> None:
-    """Make a write-protected folder writable, and remove again: tools protect folders, such as
-    those of packages.
+    """Make the parent folder of C{path} writable and retry the removal.
+
+    Some tools write-protect their folders, such as caches of packages.
     """
     os.chmod(os.path.dirname(path), _PRIVATE)
     if os.path.isdir(path) and not os.path.islink(path):
@@ -302,7 +319,10 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def to_service_error(error: BaseException, what: str) -> ServiceError:
-    """Return the error for a caller after a failure of the file system."""
+    """Return the error to report to a caller after a failed file operation.
+
+    @param what: phrase for the operation, which begins the text.
+    """
     if isinstance(error, ServiceError):
         return error
     why = find_disk_problem(error) or getattr(error, "strerror", None) or str(error)

@@ -1,5 +1,6 @@
-"""Common operations of all changes of cases: reserve names, work on folders as the owner, publish
-events.
+"""Steps shared by all changes of cases.
+
+They reserve names, work on folders as the owner, and publish events.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.core.workers.worker_pool import WorkerPool
 
 PROBE_SECONDS = 3.0
-"""Seconds that a folder gets to answer (protocol-case-paths)."""
+"""Seconds within which a folder must be readable (protocol-case-paths)."""
 
 BEING_MADE = "made"
-"""Operation on the name of a new case."""
+"""Name of the operation that creates a case, for L{CaseOperations.reserve_name}."""
 
 _T = TypeVar("_T")
 
@@ -43,8 +44,8 @@ _T = TypeVar("_T")
 class CaseOperationsDependencies:
     """Dependencies of L{CaseOperations}.
 
-    @ivar files: worker pool for folders that users named.
-    @ivar hooks: writes the hooks of agents into new folders.
+    @ivar files: worker pool for work on users' folders.
+    @ivar hooks: writes agents' hooks into new folders.
     """
 
     clock: IReactorTime
@@ -58,14 +59,14 @@ class CaseOperationsDependencies:
 
 @define(eq=False)
 class _NameReservation:
-    """Operation on a name, and the callers that wait for its end."""
+    """Running operation on a case name, and the callers that wait for its end."""
 
     what: str
     waiting: list[Deferred[None]] = field(factory=list)
 
 
 class CaseOperations:
-    """Common operations of all changes of cases."""
+    """Steps shared by all changes of cases."""
 
     def __init__(self, deps: CaseOperationsDependencies) -> None:
         self.clock, self.store = deps.clock, deps.store
@@ -75,15 +76,16 @@ class CaseOperations:
         self._flights: set[SharedWork[Any]] = set()
 
     def get_owner(self, caller: Identity) -> str:
-        """Return the owner under which the caller's cases are stored."""
+        """Return the account that owns the caller's cases; empty in single-user mode."""
         return self.workspaces.get_owner(caller) or ""
 
     async def check_paths(self, caller: Identity, paths: Iterable[str] = ()) -> None:
-        """Check that C{paths}, and the caller's home, can be read without blocking other work.
+        """Check that C{paths}, and the caller's home, are reachable, so that reading them does not
+        hang.
 
-        The system's data about the caller's OS user is cached afterwards.
+        Afterwards the system's data about the caller's OS user is cached.
 
-        @raise ServiceError: 422: one does not answer; 429: too much is asked.
+        @raise ServiceError: 422: a folder is not reachable; 429: too many checks are running.
         """
         reach = self._deps.reach
         await reach.check_paths(caller.location_id, paths, caller.username, PROBE_SECONDS)
@@ -92,10 +94,10 @@ class CaseOperations:
 
     @contextmanager
     def reserve_name(self, owner: str, name: str, what: str) -> Iterator[None]:
-        """Reserve the name.  Concurrent operations on it fail with 409.
+        """Reserve the name of a case.  Concurrent operations on that name fail with 409.
 
-        @param what: the operation, for the error text of the second caller: C{removed}.
-        @raise ServiceError: 409.
+        @param what: past participle for the operation, such as C{removed}, for the error text.
+        @raise ServiceError: 409: another operation has reserved the name.
         """
         self.check_not_reserved(owner, name)
         mine = self._reserved[owner, name.lower()] = _NameReservation(what)
@@ -107,29 +109,29 @@ class CaseOperations:
                 waiter.callback(None)
 
     async def wait_until_made(self, owner: str, name: str) -> None:
-        """Wait until no case of that name is being made."""
+        """Wait until no case of that name is being created."""
         while (other := self._reserved.get((owner, name.lower()))) and other.what == BEING_MADE:
             waiter: Deferred[None] = Deferred(other.waiting.remove)
             other.waiting.append(waiter)
             await waiter
 
     def is_reserved(self, owner: str, name: str) -> bool:
-        """Return true if an operation on that name runs."""
+        """Return true if an operation on the case of that name is running."""
         return (owner, name.lower()) in self._reserved
 
     def check_not_reserved(self, owner: str, name: str) -> None:
-        """Fail if an operation on that name runs.
+        """Fail if an operation on the case of that name is running.
 
-        @raise ServiceError: 409.
+        @raise ServiceError: 409: an operation is running.
         """
         other = self._reserved.get((owner, name.lower()))
         if other is not None:
             raise state_conflict(f"The case {name} is being {other.what}")
 
     async def check_not_taken(self, caller: Identity, name: str) -> None:
-        """Fail if no case of that name can be added.
+        """Fail if the caller cannot add a case of that name.
 
-        @raise ServiceError: 409: the name is taken; 422: there are too many.
+        @raise ServiceError: 409: the name is taken; 422: the maximum number of cases is reached.
         """
         row = self.store.find_row(self.get_owner(caller), name)
         if row is not None and row.path is not None:
@@ -140,9 +142,9 @@ class CaseOperations:
         await self.check_case_limit(caller)
 
     async def check_case_limit(self, caller: Identity) -> None:
-        """Fail if the owner has the maximum number of cases.
+        """Fail if the owner already has the maximum number of cases.
 
-        @raise ServiceError: 422.
+        @raise ServiceError: 422: the maximum is reached.
         """
         owner, cases = self.get_owner(caller), self.workspaces.get_cases_folder(caller)
         rows = self.store.list_rows(owner)
@@ -170,14 +172,15 @@ class CaseOperations:
         acting: bool = False,
         inside: str = "",
     ) -> _T:
-        """Return the result of C{work} on folders, done with the rights of the caller's location.
+        """Run C{work} in a worker thread, as the OS user of the caller's location, and return its
+        result.
 
-        @param paths: the paths that it reads; each is tested for an answer.
-        @param seconds: time limit of C{work}.
-        @param acting: C{work} takes those rights by itself.
-        @param inside: a folder of which it reads each entry: if one hangs, other calls for the
-            folder's entries fail early, and the folder itself stays usable.
-        @raise ServiceError: 422: one does not answer; 429: too much is asked.
+        @param paths: paths that C{work} accesses.  Each must be reachable.
+        @param seconds: time limit of C{work}; C{None} means the default of the worker pool.
+        @param acting: true if C{work} itself switches to the OS user.
+        @param inside: folder whose entries C{work} reads.  If one of them hangs, further calls for
+            this folder's entries fail early, while the folder itself remains usable.
+        @raise ServiceError: 422: a folder is not reachable; 429: too many calls are running.
         """
         named = tuple(paths)
         await self.check_paths(caller, named)
@@ -189,25 +192,32 @@ class CaseOperations:
         return found
 
     async def resolve_folder(self, text: str, caller: Identity, named: str) -> str:
-        """Call L{WorkspaceFolders.resolve_folder}; also 422, 429 as L{run_on_folders}."""
+        """Call L{WorkspaceFolders.resolve_folder} in a worker thread.
+
+        @raise ServiceError: also 422 and 429, as for L{run_on_folders}.
+        """
         look = partial(self.workspaces.resolve_folder, text, caller, named)
         return await self._resolve_in_pool(caller, text, look)
 
     async def default_folder(self, caller: Identity, chosen: str | None) -> str:
-        """Call L{WorkspaceFolders.default_folder}; also 422, 429 as L{run_on_folders}."""
+        """Call L{WorkspaceFolders.default_folder} in a worker thread.
+
+        @raise ServiceError: also 422 and 429, as for L{run_on_folders}.
+        """
         find = partial(self.workspaces.default_folder, caller, chosen)
         return await self._resolve_in_pool(caller, chosen or "", find)
 
     async def _resolve_in_pool(self, caller: Identity, path: str, look: Callable[[], str]) -> str:
-        """Call C{look} with the time limit of a session's start."""
+        """Call C{look} in a worker thread, with the time limit of a session's start."""
         await self._deps.reach.check_paths(caller.location_id, [path], caller.username)
         found: str = await self._deps.files.run(look, caller.username, START_SECONDS, at=path)
         return found
 
     async def find_local_name(self, name: str, caller: Identity) -> str | None:
-        """Call L{WorkspaceFolders.find_local_name}.
+        """Call L{WorkspaceFolders.find_local_name} in a worker thread.
 
-        @raise ServiceError: 422: the folder of the cases cannot be read; as L{run_on_folders}.
+        @raise ServiceError: 422: the folder of cases cannot be read; otherwise as for
+            L{run_on_folders}.
         """
         find = partial(self.workspaces.find_local_name, name, caller)
         paths = [str(self.workspaces.get_cases_folder(caller))]
@@ -219,10 +229,12 @@ class CaseOperations:
     async def create_files(
         self, caller: Identity, paths: Iterable[str], work: Callable[[CreatedFiles], None]
     ) -> CreatedFiles:
-        """Run C{work}, and return what it made; roll back if it failed, or took too long.
+        """Run C{work} and return the record of created files.
 
-        @raise OSError: as C{work} does.
-        @raise ServiceError: as L{run_on_folders}.
+        The files are removed again if C{work} fails or exceeds its time limit.
+
+        @raise OSError: raised by C{work}.
+        @raise ServiceError: as for L{run_on_folders}.
         """
         making = CreatedFiles()
         try:
@@ -234,11 +246,11 @@ class CaseOperations:
         return making
 
     async def roll_back(self, caller: Identity, making: CreatedFiles) -> None:
-        """Roll back what was made."""
+        """Remove the files and folders that C{making} has recorded."""
         await self.run_on_folders(caller, (), making.roll_back)
 
     def get_hook_writer(self, caller: Identity) -> PutHooks:
-        """Return a function that writes hooks into the caller's folders."""
+        """Return a function that writes agents' hooks into the caller's folders."""
         workspaces = self.workspaces
         return self._deps.hooks.get_writer(
             workspaces.get_location(caller), workspaces.get_owner(caller)
@@ -247,7 +259,7 @@ class CaseOperations:
     # -- whatever becomes of who asked
 
     async def run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return the result of C{work}, which continues if the caller is cancelled."""
+        """Return the result of C{work}, which is not interrupted if the caller is cancelled."""
         flight = SharedWork(work)
         if not flight.is_finished:
             self._flights.add(flight)
@@ -255,13 +267,13 @@ class CaseOperations:
         return await flight.wait_for_result()
 
     def stop(self) -> Deferred[Any]:
-        """Fire after all changes are done."""
+        """Return a Deferred that fires after all running changes are done."""
         return gatherResults([flight.finished for flight in self._flights])
 
     # -- telling
 
     def publish_event(self, name: EventName, owner: str, told: Payload) -> None:
-        """Publish an event to the owner, and to admins."""
+        """Publish an event to the owner and to admins."""
         self._deps.hub.publish(Event(name=name, payload=told, owner=owner or None))
 
 

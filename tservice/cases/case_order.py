@@ -1,4 +1,4 @@
-"""Order in which an owner sees the cases (protocol-cases)."""
+"""Order in which the user interface lists an owner's cases (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tservice.settings.interfaces import IEditableSettings, ISettings
 
 @frozen
 class CaseOrderStore:
-    """The setting C{caseOrder}; with accounts, a separate order for each.
+    """Storage of the setting C{caseOrder}, separately for each account.
 
-    @ivar multiuser: there are accounts.
+    @ivar multiuser: true if there are accounts.
     """
 
     store: CaseStore
@@ -22,15 +22,18 @@ class CaseOrderStore:
     multiuser: bool
 
     def get_order(self, owner: str) -> Sequence[str]:
-        """Return the names in their order; some cases may be gone."""
+        """Return the names of cases in the stored order.
+
+        Some of them may no longer exist.
+        """
         if self.multiuser:
             return self.store.get_order(owner)
         return self.settings.get().case_order
 
     def put_order(self, owner: str, names: Sequence[str]) -> None:
-        """Store an order.
+        """Store the order of an owner's cases.
 
-        @raise ServiceError: 409, 422: it cannot be stored.
+        @raise ServiceError: 409 or 422: the order cannot be stored.
         """
         if self.multiuser:
             self.store.put_order(owner, names)

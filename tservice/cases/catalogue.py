@@ -30,11 +30,11 @@ from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 
 Count = Callable[[str, str], int]
-"""Returns the number of sessions that work in the case of a name and a path."""
+"""Returns the number of sessions that work in a case, given the case's name and path."""
 
 
 class CaseCatalogue:
-    """Reader of cases; it changes nothing."""
+    """Reader of the caller's cases and their current state."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class CaseCatalogue:
         self._sessions = sessions
 
     async def list_cases(self, caller: Identity) -> list[Case]:
-        """Return the caller's cases, in their order."""
+        """Return the caller's cases, in the caller's order."""
         desk = self._desk
         await desk.check_paths(caller)
         owner = desk.get_owner(caller)
@@ -78,9 +78,9 @@ class CaseCatalogue:
         return sort_cases(self._select_visible(found, caller), self._orders.get_order(owner))
 
     async def get_case(self, name: str, caller: Identity) -> Case:
-        """Return a case of the caller; upper and lower case of its name do not matter.
+        """Return a case of the caller.  Upper and lower case in the name are equivalent.
 
-        @raise ServiceError: 404: there is none.
+        @raise ServiceError: 404: there is no such case.
         """
         desk = self._desk
         await desk.check_paths(caller)
@@ -116,31 +116,38 @@ class CaseCatalogue:
         ]
 
     async def list_agent_cases(self, caller: Identity) -> Sequence[tuple[Case, AgentMarker]]:
-        """Return the cases that agents had made, with their markers, the newest first."""
+        """Return the cases that were created for agents, with their markers, newest first."""
         cases = await self.list_cases(caller)
         found = [(case, case.marker) for case in cases if case.marker is not None]
         return sorted(found, key=lambda each: -each[1].created_at)
 
     def count_live_sessions(self, name: str, path: str, caller: Identity) -> int:
-        """Return the number of sessions with a process that work in a case."""
+        """Return the number of sessions that have a process and work in the case.
+
+        @param path: path of the case's folder.
+        """
         return self._make_counter(caller)(name, path)
 
     def list_sessions(self, name: str, path: str, caller: Identity) -> Sequence[Session]:
-        """Return the sessions that work in a case, with a process or without."""
+        """Return the sessions that work in the case, including those without a process.
+
+        @param path: path of the case's folder.
+        """
         owner = self._desk.workspaces.get_owner(caller)
         every = self._sessions().list()
         return [each for each in every if _works_in(each, name, path, owner)]
 
     def _with_container(self, case: Case, owner: str) -> Case:
-        """Return the case with its container, if it has one."""
+        """Return the case with its container added, if it has one."""
         found = self._containers.find_container(owner, case.name)
         if found is None:
             return case
         return evolve(case, location=CaseLocation.CONTAINER, container=found)
 
     def _make_counter(self, caller: Identity) -> Count:
-        """Return a function that counts the sessions with a process in a case; valid for this call
-        only.
+        """Return a function that counts the sessions with a process in a case.
+
+        The function uses the current list of sessions, so do not keep it.
         """
         owner = self._desk.workspaces.get_owner(caller)
         running = [each for each in self._sessions().list() if each.pid is not None]
@@ -149,7 +156,10 @@ class CaseCatalogue:
     async def _read_folders(
         self, caller: Identity, cases_dir: Path, linked: list[str]
     ) -> dict[str, FolderState]:
-        """Read all folders in one call, or each separately if one does not answer or is busy."""
+        """Read the states of all folders in one worker call.
+
+        If a folder is not reachable or busy, read each folder in a separate call.
+        """
         try:
             return await self._read_together(caller, cases_dir, linked)
         except ServiceError:
@@ -191,8 +201,9 @@ class CaseCatalogue:
             raise to_service_error(error, "the cases cannot be read") from error
 
     def _may_see(self, row: CaseRow, cases_dir: Path, caller: Identity) -> bool:
-        """Return true if the caller may see the case; a former admin may have cases that it can no
-        longer reach.
+        """Return true if the caller may see the case.
+
+        A former admin may own cases in folders that are no longer allowed.
         """
         if row.path is None:
             return False
@@ -200,7 +211,10 @@ class CaseCatalogue:
         return inside or self._desk.workspaces.is_unrestricted(caller)
 
     def _make_distant_case(self, row: CaseRow, live: Count) -> Case:
-        """Return a case at another location; its folder is not read."""
+        """Return a case in another location, such as a remote host.
+
+        Its folder is not read.
+        """
         known = (
             row.far is not None and self._desk.workspaces.places.find_location(row.far) is not None
         )
@@ -216,8 +230,9 @@ class CaseCatalogue:
         )
 
     def _select_visible(self, cases: Sequence[Case], caller: Identity) -> Sequence[Case]:
-        """Return the cases visible to a caller: a token that is limited to sessions sees only their
-        cases.
+        """Return the cases that are visible to a caller.
+
+        A token that is limited to certain sessions sees only the cases of these sessions.
         """
         if caller.sessions is None:
             return cases
@@ -266,7 +281,10 @@ def _make_local_case(
 
 
 def _works_in(session: Session, name: str, path: str, owner: str | None) -> bool:
-    """Return true if the session has that case name, or works in the case's folder or below it."""
+    """Return true if the session belongs to the case.
+
+    The session then has the case's name, or its working directory is at or below the case's folder.
+    """
     by_name = session.case_name is not None and is_same_name(session.case_name, name)
     if by_name and session.owner == owner:
         return True

@@ -45,13 +45,13 @@ from tservice.git.interfaces import (
 )
 
 Hold = Callable[[CloneSource, str], Awaitable[CloneSource]]
-"""See L{hold_to_public}."""
+"""Restricts a clone's source to public addresses; see L{hold_to_public}."""
 STAGING = ".cloning-"
-"""Prefix of the folder, in the folder of cases, in which a clone is made."""
+"""Prefix of the name of a staging folder, in which a clone is made next to the cases."""
 MAX_CLONES = 8
-"""Clones of all users together."""
+"""Maximum number of running clones of all users together."""
 PROGRESS_SECONDS = 0.25
-"""Seconds between two progress events (protocol-clone)."""
+"""Minimum seconds between two progress events (protocol-clone)."""
 
 
 @frozen(kw_only=True)
@@ -76,10 +76,10 @@ class CaseCloneResult:
 
 @define(eq=False)
 class _ActiveClone:
-    """Clone in progress.
+    """Running clone.
 
-    @ivar staging: the folder in which it is made.
-    @ivar again: authorizes its caller again.
+    @ivar staging: path of the folder in which the clone is made.
+    @ivar again: checks the caller's permissions again; raises an error if they were revoked.
     """
 
     owner: str
@@ -96,17 +96,19 @@ class _ActiveClone:
 
 
 class CaseCloner:
-    """Running clones, one at a time for each owner."""
+    """Clones repositories into cases, one at a time for each owner."""
 
     def __init__(self, desk: CaseOperations, git: IGitWork, hold: Hold) -> None:
-        """@param hold: keeps a source to the public internet, in the name of an account."""
+        """@param hold: restricts a source to public addresses, for accounts that may not run
+        commands.
+        """
         self._desk = desk
         self._git = git
         self._hold = hold
         self._active: dict[str, _ActiveClone] = {}
 
     def list_cloning(self, owner: str) -> list[Case]:
-        """Return the cases that are still being cloned."""
+        """Return the owner's cases that are being cloned."""
         active = self._active.get(owner)
         if active is None:
             return []
@@ -121,17 +123,19 @@ class CaseCloner:
         return [case]
 
     def is_in_use(self, path: str) -> bool:
-        """Return true if a clone is being made at that path."""
+        """Return true if a running clone uses the folder at C{path}."""
         return any(path in (each.staging, each.path) for each in self._active.values())
 
     async def clone_repository(
         self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
     ) -> CaseCloneResult:
-        """Clone a repository; continue if the caller disconnects.
+        """Clone a repository into a new case.
 
-        @param again: authorizes the caller again, before the clone becomes a case.
-        @raise ServiceError: 400, 403 for the address; 409: the name is taken; 422: it failed; 429:
-            a clone of the caller runs.
+        The clone continues if the caller disconnects.
+
+        @param again: checks the caller's permissions again, before the clone becomes a case.
+        @raise ServiceError: 400 or 403 for the address; 409: the name is taken; 422: the clone
+            failed; 429: another clone of the caller is running, or too many of all users.
         """
         check_case_name(wish.name)
         source = parse_source(wish.repository, local=caller.admin)
@@ -145,9 +149,9 @@ class CaseCloner:
         return await active.flight.wait_for_result()
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:
-        """Cancel a clone; returns after its files are removed.
+        """Cancel a clone and wait until its files are removed.
 
-        @raise ServiceError: 404: there is none of that name.
+        @raise ServiceError: 404: the caller has no running clone of that name.
         """
         active = self._active.get(self._desk.get_owner(caller))
         if active is None or active.name.lower() != name.lower() or active.flight is None:
@@ -158,7 +162,10 @@ class CaseCloner:
         await over
 
     def stop_all(self) -> list[Deferred[None]]:
-        """Cancel all clones; each Deferred fires after the end of one."""
+        """Cancel all clones.
+
+        @return: Deferreds, each of which fires after the end of one clone.
+        """
         flights = [active.flight for active in self._active.values() if active.flight]
         for active in tuple(self._active.values()):
             active.run.cancel()
@@ -230,8 +237,9 @@ class CaseCloner:
     async def _move_to_case(
         self, active: _ActiveClone, wish: CaseCloneRequest, caller: Identity
     ) -> None:
-        """Move a clone from the staging folder to its place, and save the case; all of it or
-        nothing.
+        """Move a clone from the staging folder to the case's folder, and save the case.
+
+        If one of the two steps fails, the other is undone.
         """
         desk = self._desk
         if active.run.cancelled:
@@ -272,7 +280,10 @@ class CaseCloner:
     async def _remove_staging(
         self, active: _ActiveClone, making: CreatedFiles | None, caller: Identity
     ) -> None:
-        """Remove a failed clone; the sweep removes what cannot be removed now."""
+        """Remove the files of a failed clone.
+
+        The trash sweeper removes the rest later if this fails.
+        """
         desk = self._desk
         try:
             await desk.run_on_folders(caller, (), partial(remove_tree, active.staging))
@@ -301,6 +312,6 @@ class CaseCloner:
 
 
 def _prepare_staging(active: _ActiveClone, making: CreatedFiles) -> None:
-    """Make the folder of the cases, and remove anything at the staging folder."""
+    """Create the folder of cases, and remove the remains of an earlier clone."""
     remove_tree(active.staging)
     making.make_folders(Path(active.staging).parent)

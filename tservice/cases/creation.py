@@ -1,4 +1,4 @@
-"""Creation of folders and files that can be rolled back."""
+"""Creation of folders and files, with a record by which it can be rolled back."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ FILE_MODE = 0o644
 
 
 class CreatedFiles:
-    """Paths that one call makes, in order.
+    """Record of the paths that one operation creates, in order.
 
-    The work runs in a thread that may be given up.  Either the finished thread or the waiting
-    caller rolls back, whichever comes second.
+    The operation runs in a thread, and its caller may stop waiting for it.  Of the thread and the
+    caller, the one that finishes last rolls back.
     """
 
     def __init__(self) -> None:
@@ -27,9 +27,11 @@ class CreatedFiles:
         self._done = self._abandoned = False
 
     def run_work(self, work: Callable[[CreatedFiles], None]) -> CreatedFiles:
-        """Do C{work}; roll back if it fails, or if its caller gave up.
+        """Call C{work} with this record, and return the record.
 
-        @raise OSError: as C{work} does.
+        Roll back if C{work} fails, or if the caller no longer waits.
+
+        @raise OSError: raised by C{work}.
         """
         try:
             work(self)
@@ -44,15 +46,16 @@ class CreatedFiles:
         return self
 
     def give_up(self) -> bool:
-        """Give up waiting; return true if the thread is done, so that the caller has to call
-        L{roll_back}.
+        """Stop waiting for the thread.
+
+        @return: true if the thread has already finished; the caller then has to call L{roll_back}.
         """
         with self._lock:
             self._abandoned = True
             return self._done
 
     def make_folders(self, path: Path) -> None:
-        """Make C{path} and the missing folders above it."""
+        """Create C{path} and its missing parent folders."""
         if path.is_dir():
             return
         if path.parent != path:
@@ -60,17 +63,17 @@ class CreatedFiles:
         self.make_folder(path)
 
     def make_folder(self, path: Path) -> None:
-        """Make one folder.
+        """Create one folder.
 
-        @raise FileExistsError: something is there.
+        @raise FileExistsError: the path exists.
         """
         path.mkdir()
         self._made.append(path)
 
     def make_file(self, path: Path, text: str) -> None:
-        """Make a file, flushed to the disk.
+        """Create a file and flush it to the disk.
 
-        @raise FileExistsError: something is there, if only a link.
+        @raise FileExistsError: the path exists, also as a dangling symbolic link.
         """
         descriptor = os.open(path, _NEW_FILE, FILE_MODE)
         self._made.append(path)
@@ -80,19 +83,23 @@ class CreatedFiles:
             os.fsync(stream.fileno())
 
     def record_created(self, paths: tuple[Path, ...], work: Callable[[], object]) -> None:
-        """Run C{work}, which makes C{paths}, the outer ones first; existing ones are not rolled
-        back.
+        """Call C{work}, which creates C{paths}, and record those that did not exist before.
+
+        @param paths: parent folders before their content.
         """
         self._made += [path for path in paths if not os.path.lexists(path)]
         work()
 
     def flush_folder(self, folder: Path) -> None:
-        """Flush C{make_folder} and its entry to the disk."""
+        """Flush a folder, and its entry in the parent folder, to the disk."""
         sync_path(folder)
         sync_path(folder.parent)
 
     def roll_back(self) -> None:
-        """Remove what was made, the last first; files that others put into a folder stay."""
+        """Remove the recorded paths, newest first.
+
+        A folder that has other content is kept.
+        """
         for path in reversed(self._made):
             with suppress(OSError):
                 if path.is_dir() and not path.is_symlink():

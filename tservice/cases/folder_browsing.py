@@ -12,14 +12,14 @@ from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_fou
 from tservice.core.kernel_paths import leads_to_kernel, open_without_magic_links
 
 MAX_FOLDERS = 500
-"""Folders listed at most (protocol-cases)."""
+"""Maximum number of listed folders (protocol-cases)."""
 _MAX_ENTRIES = 20_000
-"""Entries of a folder that are read."""
+"""Maximum number of entries that are read of a folder."""
 
 
 @frozen(kw_only=True)
 class ListedFolder:
-    """Folder inside of another."""
+    """Folder inside another folder."""
 
     name: str
     path: str
@@ -28,9 +28,9 @@ class ListedFolder:
 
 @frozen(kw_only=True)
 class FolderListing:
-    """Folders in a folder.
+    """Listing of the folders inside a folder.
 
-    @ivar parent: C{None}: the caller may not see anything above.
+    @ivar parent: path of the parent folder; C{None} if the caller may not read it.
     """
 
     path: str
@@ -40,13 +40,14 @@ class FolderListing:
 
 
 def list_folders(path: str, top: str | None, *, hidden: bool, look: bool) -> FolderListing:
-    """Return the folders in C{path}; blocks.
+    """Return the folders inside C{path}.  Blocks.
 
-    @param top: the folder that must not be left; C{None}: all folders may be read.
-    @param look: read each of them too, and follow links: one that does not answer then blocks the
-        whole call.
-    @raise ServiceError: 400: no folder, or one of the kernel; 403: above C{top}; 404: missing; 422:
-        not readable.
+    @param top: folder outside of which nothing may be read; C{None} if all folders may be read.
+    @param hidden: true to include names that begin with a dot.
+    @param look: true to follow symbolic links and detect repositories.  An entry on a hung mount
+        then blocks the whole call.
+    @raise ServiceError: 400: C{path} is no folder, or a kernel folder; 403: it is outside of
+        C{top}; 404: it is missing; 422: it cannot be read.
     """
     if leads_to_kernel(path):
         # Their content depends on the reading process, for example its open folders.
@@ -78,7 +79,9 @@ def list_folders(path: str, top: str | None, *, hidden: bool, look: bool) -> Fol
 
 
 def _list_names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:
-    """Return the names of folders, sorted, with those that begin with a dot last."""
+    """Return sorted names of folders, those that begin with a dot last; and true if some were left
+    out.
+    """
     found: list[str] = []
     with _open_folder(path) as folder, os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
@@ -91,7 +94,10 @@ def _list_names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool
 
 @contextmanager
 def _open_folder(path: str) -> Iterator[int]:
-    """Open the folder itself: a link may have been changed since the check."""
+    """Open a folder and yield its file descriptor.
+
+    Links of the kernel are not followed, because the path may have changed since it was checked.
+    """
     folder = open_without_magic_links(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield folder
@@ -104,8 +110,9 @@ def _sort_names(names: list[str]) -> list[str]:
 
 
 def _is_listed(name: str, hidden: bool) -> bool:
-    """Return true if a name is listed; names that are not UTF-8, or hold control characters, cannot
-    be addressed.
+    """Return true if a folder of that name may be listed.
+
+    Names that are not UTF-8, or contain control characters, cannot be used in requests.
     """
     return (hidden or not name.startswith(".")) and name.isprintable()
 

@@ -1,4 +1,4 @@
-"""Interfaces of cases that other features use, and those that cases use.
+"""Interfaces of cases for other features, and interfaces that cases use.
 
 Changes are published as C{case:created} and C{case:linked}, whose payload is the case,
 C{case:deleted} C{{name}}, C{case:orderChanged} C{{order}} and C{case:cloneProgress} C{{name, phase,
@@ -32,15 +32,16 @@ __all__ = [
 
 
 def _ignore_warning(warning: str) -> None:
-    """Ignore the warning."""
+    """Ignore the warning: the default of C{CaseWorktreeRequest.warn}."""
 
 
 @frozen(kw_only=True)
 class CaseWorktreeRequest:
     """Request to add a worktree.
 
-    @ivar start: branch, tag or commit at which a new branch begins; C{None}: the HEAD of the case.
-    @ivar warn: called with a sentence for each part that the new worktree lacks.
+    @ivar start: branch, tag or commit at which a new branch begins; C{None} means the HEAD of the
+        case.
+    @ivar warn: called with one sentence for each part that the new worktree lacks.
     """
 
     branch: str
@@ -56,9 +57,9 @@ async def _do_nothing() -> None:
 class ResolvedCase:
     """Path and location of a case.
 
-    @ivar name: its exact name.
-    @ivar place: the location of its sessions; C{None}: that of the caller's.
-    @ivar undo: removes what was made for this call, and nothing else; may be called once.
+    @ivar name: name of the case in its exact spelling.
+    @ivar place: location of its sessions; C{None} means the caller's own location.
+    @ivar undo: removes everything that was created for this call; may be called once.
     """
 
     name: str
@@ -68,117 +69,128 @@ class ResolvedCase:
 
 
 class ICases(Interface):
-    """Folders in which sessions may work.  Every error is a L{ServiceError}.
+    """Cases and other folders in which sessions may work.
 
-    C{async} methods read folders in threads: they raise 422 for one that does not answer.
+    Every error is a L{ServiceError}.
+
+    The C{async} methods read folders in threads.  They raise 422 if a folder is not reachable.
     """
 
     def owner_of(caller: Identity) -> str | None:
-        """Return the owner of things that C{caller} makes; C{None} without accounts."""
+        """Return the account that owns what C{caller} creates; C{None} in single-user mode."""
 
     async def resolve_folder(text: str, caller: Identity) -> str:
-        """Return C{text} as a working directory.
+        """Return C{text} as the path of a working directory.
 
-        Raises 400: not absolute, missing, no folder, closed to the caller's OS user, or reached
-        through a folder of the kernel; 403: not the caller's.
+        Raises 400 if the path is not absolute, is missing, is no folder, or leads through a kernel
+        folder.  The same applies if the caller's OS user cannot enter it.  Raises 403 if it is not
+        in the caller's workspace.
         """
 
     async def default_folder(caller: Identity, chosen: str | None) -> str:
-        """Return the folder of a session that names none: C{chosen}, the caller's cases or home."""
+        """Return the working directory of a session whose request has none.
+
+        Use C{chosen} if given, otherwise the caller's folder of cases or home folder.
+        """
 
     async def resolve_case(name: str, caller: Identity) -> ResolvedCase:
         """Return an existing case.
 
-        Raises 400: no case name; 404: none; 409: it is being removed.
+        Raises 400 if the name is not valid; 404 if there is no such case; 409 if it is being
+        removed.
         """
 
     async def check_visible(name: str, caller: Identity) -> None:
-        """Fail if C{caller} does not see that case.
+        """Fail if C{caller} may not see that case.
 
-        A token that is limited to sessions sees the cases that these work in, but may make children
-        in any.
+        A token that is limited to sessions sees only the cases in which these sessions work.  The
+        token may still create child sessions in any case.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: the case does not exist or is not visible.
         """
 
     def check_not_removed(name: str, caller: Identity) -> None:
-        """Fail if the case is being removed; for a caller that has waited.  Raises 409."""
+        """Fail with 409 if the case is being removed.  Call this after a wait."""
 
     async def open_or_create(
         name: str, caller: Identity, marker: AgentMarker | None = None
     ) -> ResolvedCase:
-        """Return a case; it is made if it is missing (protocol-quickstart).
+        """Return a case, and create it if it is missing (protocol-quickstart).
 
-        @param marker: written into a folder that this call makes.
+        @param marker: written into the folder if this call creates it.
         """
 
     async def add_worktree(
         name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
     ) -> ResolvedCase:
-        """Return a case that is a new worktree of the case C{name} (protocol-worktrees).
+        """Create a case that is a new worktree of the case C{name} (protocol-worktrees).
 
-        @param again: authorizes the caller again, before git is run and before the case is saved.
+        @param again: checks the caller's permissions again, before git runs and before the case is
+            saved.
         """
 
     def list_container_folders() -> Iterable[str]:
-        """Return the folders that containers share with this machine; git is never run in them."""
+        """Return the folders that containers share with this machine.
+
+        Git is never run in them.
+        """
 
 
 class CaseContainers(Protocol):
-    """Containers of cases (protocol-containers)."""
+    """Provider of the containers of cases (protocol-containers)."""
 
     def find_container(self, owner: str, name: str) -> CaseContainer | None:
-        """Return the container of a case; C{None}: it has none."""
+        """Return the container of a case; C{None} if the case has none."""
 
     def list_folders(self) -> Iterable[str]:
-        """Return the folders of all cases with containers."""
+        """Return the folders of all cases that have a container."""
 
     def check_settings(self, wish: ContainerSettings) -> None:
         """Check the settings of a new container.
 
-        @raise ServiceError: 400, 404 or 422: no such container can be made.
+        @raise ServiceError: 400, 404 or 422: no container can be created with these settings.
         """
 
     async def create_container(
         self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
     ) -> None:
-        """Make the container of a new case, and start it.
+        """Create the container of a new case, and start it.
 
-        @param again: authorizes the caller again, before the container is kept.
-        @raise ServiceError: 422: it cannot be made; everything is rolled back.
+        @param again: checks the caller's permissions again, before the container is saved.
+        @raise ServiceError: 422: the container cannot be created; everything was rolled back.
         """
 
     async def remove_container(self, owner: str, name: str) -> None:
         """Remove the container of a case, if it has one.
 
-        @raise ServiceError: 422: it may still be there.
+        @raise ServiceError: 422: the container may still exist.
         """
 
 
 class NoContainers:
-    """Implementation of L{CaseContainers} that has and makes no containers."""
+    """Implementation of L{CaseContainers} for a service without container support."""
 
     def find_container(self, owner: str, name: str) -> CaseContainer | None:
-        """Return C{None}."""
+        """Return C{None}, because no case has a container."""
         return None
 
     def list_folders(self) -> Iterable[str]:
-        """Return no folders."""
+        """Return no folders, because no case has a container."""
         return ()
 
     def check_settings(self, wish: ContainerSettings) -> None:
-        """Fail.
+        """Refuse a new container.
 
-        @raise ServiceError: 422.
+        @raise ServiceError: 422: containers are not supported.
         """
         raise operation_failed("this service makes no containers")
 
     async def create_container(
         self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
     ) -> None:
-        """Fail.
+        """Refuse to create a container.
 
-        @raise ServiceError: 422.
+        @raise ServiceError: 422: containers are not supported.
         """
         self.check_settings(wish)
 
@@ -187,11 +199,11 @@ class NoContainers:
 
 
 class WorkspaceHookWriter(Protocol):
-    """Writes the hooks of agents into folders."""
+    """Writes the configuration of agents' hooks into folders."""
 
     def get_writer(self, place: Location, owner: str | None, /) -> Callable[[Path], None]:
-        """Return a function that writes hooks into a folder of C{owner}, called in a thread with
-        the location's rights.
+        """Return a function that writes hooks into a folder of C{owner}.
 
-        It raises C{OSError}; if hooks are switched off it does nothing.
+        The function is called in a thread, as the OS user of the location.  The function raises
+        C{OSError}, and does nothing if hooks are disabled.
         """

@@ -1,4 +1,4 @@
-"""Records of cases, and the rules for their names (protocol-cases).  Pure."""
+"""Records of cases, and the rules for their names (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tservice.core.text import CASE_NAME, cut_between, is_mark
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
 MAX_CASES = 1000
-"""Cases of one owner; a further one is refused."""
+"""Maximum number of cases of one owner."""
 MARKER = ".service-agent-case.json"
-"""File in a folder that an agent had made (protocol-quickstart)."""
+"""Marker file in a folder that was created for an agent (protocol-quickstart)."""
 
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{NAME_LENGTH}}}")
 _KNOWN = re.compile(rf"(?=.{{1,{NAME_LENGTH}}}\Z){CASE_NAME}", re.DOTALL)
 _NAME_BYTES = 240
-"""Bytes of a worktree's name: file systems take 255 for a folder's."""
+"""Maximum bytes of a worktree's name.  File systems allow 255 for a folder."""
 _PREFIX = 48
-"""Characters kept of a case's name if the branch needs the room."""
+"""Characters that are kept of the original case's name if the branch name is long."""
 _CODE = 8
-"""Digits of the hash that makes a name unique."""
+"""Number of hexadecimal digits of the hash that makes a name unique."""
 
 _T = TypeVar("_T")
 
@@ -49,9 +49,9 @@ class CaseLocation(StrEnum):
 
 @frozen(kw_only=True)
 class WorktreeOrigin:
-    """Origin of a case that is a worktree.
+    """Repository and branch of a case that is a worktree.
 
-    @ivar repository: the folder of the case whose repository it uses.
+    @ivar repository: folder of the case whose repository the worktree uses.
     """
 
     repository: str
@@ -62,10 +62,10 @@ class WorktreeOrigin:
 class CaseRow:
     """Stored record of a case.
 
-    @ivar owner: empty without accounts.
-    @ivar path: C{None} for a local one.
+    @ivar owner: account that owns the case; empty in single-user mode.
+    @ivar path: path of the folder; C{None} for a local case.
     @ivar created_at: Unix milliseconds.
-    @ivar far: the location of its folder, if not on this machine.
+    @ivar far: location of the folder, if it is not on this machine.
     """
 
     owner: str
@@ -79,7 +79,7 @@ class CaseRow:
 
 @frozen(kw_only=True)
 class AgentMarker:
-    """Agent that had a folder made, and the time."""
+    """Agent for which a folder was created, and the time."""
 
     created_at: int
     created_by: str
@@ -90,8 +90,8 @@ class AgentMarker:
 class FolderState:
     """State of a case's folder.
 
-    @ivar there: it is a folder that can be entered.
-    @ivar has_instructions: it holds a file with instructions for agents.
+    @ivar there: true if the folder exists and can be entered.
+    @ivar has_instructions: true if the folder has a file with instructions for agents.
     """
 
     there: bool = False
@@ -101,7 +101,7 @@ class FolderState:
 
 @frozen(kw_only=True)
 class CloneStatus:
-    """Progress of the clone that becomes a case; see L{tservice.git.interfaces.CloneProgress}."""
+    """Progress of the clone of a new case; see L{tservice.git.interfaces.CloneProgress}."""
 
     phase: str
     percent: int | None
@@ -109,10 +109,10 @@ class CloneStatus:
 
 @frozen(kw_only=True)
 class CaseContainer:
-    """Container of a case's sessions (protocol-containers).
+    """Container in which a case's sessions run (protocol-containers).
 
-    @ivar name: the container's.
-    @ivar workdir: path of the case's folder inside.
+    @ivar name: name of the container.
+    @ivar workdir: path of the case's folder inside the container.
     @ivar warnings: differences from the requested configuration, as sentences.
     """
 
@@ -124,15 +124,17 @@ class CaseContainer:
 
     @property
     def place(self) -> LocationId:
-        """Location of the sessions."""
+        """Location of sessions in this container."""
         return LocationId(kind=LocationKind.CONTAINER, name=self.host_id, part=self.name)
 
 
 @frozen(kw_only=True)
 class ContainerSettings:
-    """Settings for the container of a new case; C{None}: the setting of its host.
+    """Settings for the container of a new case.
 
-    @ivar host_id: C{None}: the host C{default}.
+    C{None} means that the host's setting applies.
+
+    @ivar host_id: id of the container host; C{None} means the host C{default}.
     @ivar credentials: C{mounted}, C{copied} or C{none}.
     """
 
@@ -148,8 +150,8 @@ class ContainerSettings:
 class Case:
     """Case with its current state, as clients see it.
 
-    @ivar unreachable: its folder is missing, closed, or does not answer.
-    @ivar live_sessions: sessions with a process that work in it.
+    @ivar unreachable: true if the folder is missing, cannot be entered, or is on a hung mount.
+    @ivar live_sessions: number of sessions that have a process and work in the case.
     """
 
     name: str
@@ -168,14 +170,15 @@ class Case:
 
     @property
     def is_linked(self) -> bool:
-        """True if its folder is not in the service's folder of cases."""
+        """True if the folder is not in the service's folder of cases."""
         return self.location is not CaseLocation.LOCAL
 
 
 def check_case_name(name: str, named: str = "name") -> str:
-    """Return the name if it can name a new case.
+    """Return the name unchanged if it is valid for a new case.
 
-    @raise ServiceError: 400: it cannot.
+    @param named: the field of the request, for the error.
+    @raise ServiceError: 400: the name is not valid.
     """
     if _NAME.fullmatch(name) is None:
         raise invalid_field(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
@@ -183,10 +186,12 @@ def check_case_name(name: str, named: str = "name") -> str:
 
 
 def check_known_name(name: str, named: str) -> str:
-    """Return the name if it can name an existing case: those of worktrees may have letters of any
-    script.
+    """Return the name unchanged if an existing case can have it.
 
-    @raise ServiceError: 400: it cannot.
+    The names of worktrees may contain letters of any script.
+
+    @param named: the field of the request, for the error.
+    @raise ServiceError: 400: the name is not valid.
     """
     if _KNOWN.fullmatch(name) is None:
         raise invalid_field(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
@@ -194,17 +199,20 @@ def check_known_name(name: str, named: str) -> str:
 
 
 def is_case_name(name: str) -> bool:
-    """Return true if a folder of that name is a case."""
+    """Return true if a folder of that name, in a folder of cases, counts as a case."""
     return _NAME.fullmatch(name) is not None
 
 
 def is_same_name(one: str, other: str) -> bool:
-    """Return true if two names collide; upper and lower case do not matter."""
+    """Return true if two names are equal, apart from upper and lower case."""
     return one.lower() == other.lower()
 
 
 def match_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the one of C{names} that equals C{name}, or else differs in letter case only."""
+    """Return the element of C{names} that equals C{name}, or else differs in letter case only.
+
+    C{None} means that there is none.
+    """
     known = list(names)
     if name in known:
         return name
@@ -212,16 +220,16 @@ def match_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def make_taken_error(name: str) -> ServiceError:
-    """Return a 409: the owner has a case of that name, of any kind."""
+    """Return a 409, which says that the owner already has a case of that name."""
     return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is already a case {name}")
 
 
 def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
-    """Return two names for the case of a worktree: a readable name, and one that is unique to the
-    branch.
+    """Return a readable name and a unique name for the case of a worktree.
 
-    The first is C{<name>-<branch>}, as far as a name can express it; branches may share it.  The
-    second has a hash of the branch at its end: it is for a branch whose readable name is taken.
+    The readable name is C{<name>-<branch>}, as far as its characters are allowed; several branches
+    may have the same.  The unique name ends with a hash of the branch, for a branch whose readable
+    name is taken.
     """
     part = _branch_part(branch)
     code = hashlib.sha256(f"{name}\0{branch}".encode("utf-8", "replace")).hexdigest()[:_CODE]
@@ -236,7 +244,7 @@ def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
 
 
 def _branch_part(branch: str) -> str:
-    """Return the letters of any script in C{branch}, with a C{-} for anything between them."""
+    """Return the letters and digits of C{branch}, with a C{-} in place of other characters."""
     kept = ""
     # NFC joins letters and separate accents.
     for each in unicodedata.normalize("NFC", branch):
@@ -250,7 +258,7 @@ def _fits_name(name: str, more: int = 0) -> bool:
 
 
 def sort_cases(cases: Iterable[Case], order: Sequence[str]) -> list[Case]:
-    """Sort cases in the owner's order, the rest by name."""
+    """Sort cases in the owner's order, followed by the others sorted by name."""
     places = {name.lower(): place for place, name in enumerate(order)}
     last = len(places)
     return sorted(

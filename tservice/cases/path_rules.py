@@ -1,6 +1,7 @@
-"""Rules for folders that may become a case (protocol-case-paths).  Pure: nothing here reads a disk.
+"""Rules for folders that may become a case (protocol-case-paths).
 
-A path is checked twice: as given, and, if it leads elsewhere, as resolved.
+Most functions do not access the disk.  A path is checked twice: as given, and with symbolic links
+resolved.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from attrs import field, frozen
 from tservice.core.errors import ServiceError, invalid_field
 
 PATH_LENGTH = 4096
-"""Characters; the system takes no more."""
+"""Maximum characters of a path, as in the operating system."""
 
 SYSTEM = ("bin", "boot", "dev", "etc", "proc", "run", "sbin", "sys", "usr", "var")
-"""Top folders of the file system that are refused with everything below."""
+"""Top-level folders that are refused, including everything in them."""
 LIBRARIES = "lib"
-"""Prefix of further top folders that are refused."""
+"""Prefix of further top-level folders that are refused, such as C{/lib64}."""
 CREDENTIALS = (
     ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config", ".local", ".claude",
     ".codex", ".gemini", ".pi",
 )  # fmt: skip
-"""Folders of a home that are refused with everything below."""
+"""Folders in a home folder that are refused, including everything in them."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 
@@ -33,8 +34,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 class FolderBounds:
     """Folders of this machine to which the rules refer.
 
-    @ivar homes: of the caller, for C{~}, and of the service.
-    @ivar cases: every folder of local cases.
+    @ivar homes: home folder of the caller, which C{~} means, and home folder of the service's user.
+    @ivar cases: all folders of local cases.
     """
 
     homes: tuple[PurePosixPath, ...]
@@ -43,9 +44,9 @@ class FolderBounds:
 
 
 def normalize_path(text: str, bounds: FolderBounds) -> str:
-    """Return C{text} as an absolute path in its plain form.
+    """Return C{text} as an absolute path without C{~}, C{.}, C{..} and repeated slashes.
 
-    @raise ServiceError: 400 naming C{path}.
+    @raise ServiceError: 400 for the field C{path}.
     """
     if not text or len(text) > PATH_LENGTH:
         raise _invalid_path(f"1 to {PATH_LENGTH} characters")
@@ -62,7 +63,10 @@ def normalize_path(text: str, bounds: FolderBounds) -> str:
 
 
 def find_refusal(path: str, bounds: FolderBounds) -> str | None:
-    """Return why no case may be at C{path}, of L{normalize_path}; C{None}: it may."""
+    """Return the reason why no case may be at C{path}; C{None} if it is allowed.
+
+    @param path: a result of L{normalize_path}.
+    """
     place = PurePosixPath(path)
     if path == "/":
         return "must not be /"
@@ -83,9 +87,9 @@ def find_refusal(path: str, bounds: FolderBounds) -> str | None:
 
 
 def check_path(path: str, bounds: FolderBounds) -> None:
-    """Fail if no case may be at C{path}, by L{find_refusal}.
+    """Fail if L{find_refusal} has a reason why no case may be at C{path}.
 
-    @raise ServiceError: 400 naming C{path}.
+    @raise ServiceError: 400 for the field C{path}.
     """
     why = find_refusal(path, bounds)
     if why is not None:
@@ -93,7 +97,7 @@ def check_path(path: str, bounds: FolderBounds) -> None:
 
 
 def resolve_bounds(bounds: FolderBounds) -> FolderBounds:
-    """Return the bounds with symbolic links resolved; blocks."""
+    """Return the bounds with symbolic links resolved.  Blocks."""
 
     def resolve_path(path: PurePosixPath) -> PurePosixPath:
         return PurePosixPath(Path(path).resolve())
@@ -114,9 +118,9 @@ def _invalid_path(rule: str) -> ServiceError:
 
 
 def check_remote_path(text: str) -> str:
-    """Check the path of another machine by its text: absolute, or below home by C{~/}.
+    """Return a remote host's path unchanged if it is absolute or begins with C{~/}.
 
-    @raise ServiceError: 400 naming C{remotePath}.
+    @raise ServiceError: 400 for the field C{remotePath}.
     """
     if _CONTROL.search(text):
         raise invalid_field("remotePath", "must not hold control characters")

@@ -1,5 +1,6 @@
-"""Fetch the missing parts of a case, with the user's own git, in a visible session
-(protocol-prepare).
+"""Preparation of a case: fetch missing parts of its checkout (protocol-prepare).
+
+The user's own git does this in a visible session.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from tservice.git.interfaces import IGitWork
 from tservice.sessions.interfaces import CreateRequest, InputRequest, ISessions
 
 SHELL_SECONDS = 1.0
-"""Seconds between the start of a shell and its command: some shells lose earlier input."""
+"""Seconds between the start of a shell and its first input, because some shells lose earlier input.
+"""
 
 
 @frozen(kw_only=True)
 class PreparationResult:
     """Result of preparing a case.
 
-    @ivar session_id: the shell that runs the commands; C{None}: nothing is missing.
-    @ivar commands: in their order.
+    @ivar session_id: session whose shell runs the commands; C{None} if nothing is missing.
+    @ivar commands: the commands, in the order in which they are typed.
     """
 
     session_id: str | None = None
@@ -36,7 +38,7 @@ class PreparationResult:
 
 @frozen
 class CasePreparer:
-    """Opens a shell in the case and types the commands there."""
+    """Opens a shell session in a case and types commands that fetch missing parts."""
 
     _desk: CaseOperations
     _catalogue: CaseCatalogue
@@ -48,11 +50,11 @@ class CasePreparer:
     ) -> PreparationResult:
         """Fetch the files and submodules that the checkout of a case lacks.
 
-        @param again: authorizes the caller again, before a shell is opened and before input is
-            sent.
-        @raise ServiceError: 404: no such case; 409: an operation on it runs; 422: it is not on this
-            machine, or is no readable repository; as L{ISessions.create} and
-            L{ISessions.send_input}.
+        @param again: checks the caller's permissions again, before the shell is opened and before
+            input is sent.
+        @raise ServiceError: 404: there is no such case; 409: another operation on it is running;
+            422: the case is not on this machine, or is no readable repository; otherwise as for
+            L{ISessions.create} and L{ISessions.send_input}.
         """
         case = await self._catalogue.get_case(name, caller)
         if case.container is not None or case.far is not None:

@@ -1,4 +1,4 @@
-"""Hold a clone to the public internet, for an account that may run no commands here."""
+"""Restriction of clones to the public internet, for accounts that may not run commands."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tservice.git.interfaces import CloneSource
 async def hold_to_public(
     source: CloneSource, resolver: IHostnameResolver, account: str
 ) -> CloneSource:
-    """Return C{source} with the addresses that git may connect to, all of them public.
+    """Return C{source} with the addresses to which git may connect, which must all be public.
 
-    @param account: whose look-up of the name it is.
-    @raise ServiceError: 403 naming C{repository}: an address is not public, or the host is spelled
-        so that git may read another one; 422: there is no such host.
+    @param account: account that requests the look-up of the host name.
+    @raise ServiceError: 403 for the field C{repository} if an address is not public, or git may
+        parse the host name differently; 422 if the host is unknown.
     """
     host, port = source.server
     bracketed = host.startswith("[")

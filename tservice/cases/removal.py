@@ -1,4 +1,4 @@
-"""Removal of cases that loses nothing by accident (protocol-cases)."""
+"""Removal of cases, with checks against the loss of unsaved work (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,16 @@ from tservice.core.identity import Identity
 from tservice.git.interfaces import IGitWork
 
 MAX_LISTED = 5
-"""Repositories that an error text lists."""
+"""Maximum number of repositories listed in an error text."""
 
 
 @frozen
 class CaseRemover:
-    """Removes cases: local ones go to the trash, worktrees are removed, others are unlinked."""
+    """Removes cases.
+
+    Local cases are moved to the trash, and worktrees are deleted.  The folders of other cases are
+    kept.
+    """
 
     _desk: CaseOperations
     _catalogue: CaseCatalogue
@@ -37,7 +41,7 @@ class CaseRemover:
     async def remove_case(
         self, name: str, caller: Identity, *, force: bool, again: Callable[[], None]
     ) -> None:
-        """See L{tservice.cases.service.CaseService.delete_case}."""
+        """Remove a case; see L{tservice.cases.service.CaseService.delete_case}."""
         case = await self._catalogue.get_case(name, caller)
         owner = self._desk.get_owner(caller)
         with self._desk.reserve_name(owner, case.name, "removed"):
@@ -66,7 +70,10 @@ class CaseRemover:
             raise ServiceError(ErrorCode.SESSION_BUSY, text)
 
     def _check_no_worktrees(self, owner: str, case: Case) -> None:
-        """Fail if worktrees need this repository, even with C{force}."""
+        """Fail if other cases are worktrees of this case's repository.
+
+        C{force} does not skip this check.
+        """
         found = [] if case.is_linked else self._desk.store.list_worktrees(owner, case.path)
         if found:
             raise state_conflict(
@@ -88,8 +95,9 @@ class CaseRemover:
             raise state_conflict(f"{said}{more}; remove it all the same with force=1")
 
     async def _move_to_trash(self, owner: str, case: Case, caller: Identity) -> None:
-        """Move a case to the trash; it is recorded first, so that the sweep removes it after a
-        crash as well.
+        """Move a case's folder to the trash.
+
+        The removal is recorded before the move, so that the trash is emptied even after a crash.
         """
         desk = self._desk
         now = now_ms(desk.clock)

@@ -1,4 +1,4 @@
-"""Cases on the wire (protocol-cases)."""
+"""Wire form of cases (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _make_container_response(case: Case) -> CaseContainerResponse | None:
 
 
 def make_agent_response(case: Case, marker: AgentMarker) -> AgentCaseResponse:
-    """Return the wire form of a case with its marker."""
+    """Return the wire form of a case with the marker of its agent."""
     return AgentCaseResponse(
         name=case.name,
         path=case.path,

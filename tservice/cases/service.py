@@ -1,4 +1,4 @@
-"""Cases, for routes and other features."""
+"""Service for cases, used by the routes and other features."""
 
 from __future__ import annotations
 
@@ -87,23 +87,23 @@ class CaseService:
         self._preparer = preparer
 
     def start(self) -> None:
-        """Start to sweep the trash."""
+        """Begin to remove expired folders from the trash."""
         self._trash.start()
 
     def stop(self) -> Deferred[list[object]]:
-        """Cancel the clones; fires after all changes are done."""
+        """Cancel the clones.  The result fires after all running changes are done."""
         return gatherResults([*self._clones.stop_all(), self._desk.stop(), self._trash.stop()])
 
     # -- reading
 
     async def list_cases(self, caller: Identity) -> Sequence[Case]:
-        """Return the caller's cases, in their order."""
+        """Return the caller's cases, in the caller's order."""
         return await self._catalogue.list_cases(caller)
 
     async def get_case(self, name: str, caller: Identity) -> Case:
         """Return a case of the caller.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: there is no such case.
         """
         return await self._catalogue.get_case(name, caller)
 
@@ -111,16 +111,17 @@ class CaseService:
         await self._catalogue.get_case(name, caller)
 
     async def list_agent_cases(self, caller: Identity) -> Sequence[tuple[Case, AgentMarker]]:
-        """Return the cases that agents had made, with their markers, the newest first."""
+        """Return the cases that were created for agents, with their markers, newest first."""
         return await self._catalogue.list_agent_cases(caller)
 
     async def browse_folders(
         self, path: str | None, caller: Identity, *, hidden: bool
     ) -> FolderListing:
-        """Return the folders in a folder; without C{path} those at home, or in the caller's
-        workspace.
+        """Return the folders inside a folder.
 
-        @raise ServiceError: 400, 403, 404, 422 naming C{path}.
+        @param path: the folder; C{None} means the home folder, or the caller's workspace.
+        @param hidden: true to include names that begin with a dot.
+        @raise ServiceError: 400, 403, 404 or 422 for the field C{path}.
         """
         desk, spaces = self._desk, self._workspaces
         await desk.check_paths(caller)
@@ -148,11 +149,12 @@ class CaseService:
         self, name: str, description: str | None, path: str | None, caller: Identity,
         again: Callable[[], None], container: ContainerSettings | None = None,
     ) -> Case:  # fmt: skip
-        """Make and fill a case.
+        """Create a case with its folder and initial files.
 
-        @param again: authorizes the caller again, before the case is saved.
-        @param container: the container of its sessions.
-        @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
+        @param path: folder of the case; C{None} means a local case.
+        @param again: checks the caller's permissions again, before the case is saved.
+        @param container: settings of the container for its sessions; C{None} means no container.
+        @raise ServiceError: 400, 403, 404, 409 or 422 (protocol-cases).
         """
         check_case_name(name)
         if path is not None:
@@ -206,7 +208,7 @@ class CaseService:
         self, row: CaseRow, path: str, again: Callable[[], None],
         container: ContainerSettings | None,
     ) -> None:  # fmt: skip
-        """Save a new case, with its container."""
+        """Save a new case, and create its container if it gets one."""
         again()
         self._desk.store.save_row(row)
         if container is None:
@@ -221,11 +223,11 @@ class CaseService:
         self, name: str, path: str, caller: Identity, again: Callable[[], None],
         container: ContainerSettings | None = None,
     ) -> Case:  # fmt: skip
-        """Name an existing folder as a case; nothing is written into it.
+        """Add an existing folder as a case.  Nothing is written into the folder.
 
-        @param again: authorizes the caller again, before the case is saved.
-        @param container: the container of its sessions.
-        @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
+        @param again: checks the caller's permissions again, before the case is saved.
+        @param container: settings of the container for its sessions; C{None} means no container.
+        @raise ServiceError: 400, 403, 404, 409 or 422 (protocol-cases).
         """
         check_case_name(name)
         self._require_admin(caller)
@@ -253,10 +255,11 @@ class CaseService:
     async def link_remote(
         self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
     ) -> Case:
-        """Name a folder of another location as a case; the folder is not read.
+        """Add a folder of another location as a case.  The folder is not read.
 
-        @param again: authorizes the caller again, before the case is saved.
-        @raise ServiceError: 400, 403, 404, 409, 422 (protocol-cases).
+        @param far: location of the folder.
+        @param again: checks the caller's permissions again, before the case is saved.
+        @raise ServiceError: 400, 403, 404, 409 or 422 (protocol-cases).
         """
         check_case_name(name)
         self._require_admin(caller)
@@ -279,26 +282,26 @@ class CaseService:
     async def clone_repository(
         self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
     ) -> tuple[Case, CaseCloneResult]:
-        """Clone a repository into a case (protocol-clone).
+        """Clone a repository into a new case (protocol-clone).
 
-        @param again: authorizes the caller again, before the case is saved.
+        @param again: checks the caller's permissions again, before the case is saved.
         """
         done = await self._clones.clone_repository(wish, caller, again)
         return await self._catalogue.get_case(done.name, caller), done
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:
-        """Cancel a clone.
+        """Cancel a running clone.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: the caller has no running clone of that name.
         """
         await self._clones.cancel_clone(name, caller)
 
     async def make_worktree(
         self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
     ) -> Case:
-        """Return a case on a new worktree of another (protocol-worktrees).
+        """Create a case that is a new worktree of the case C{name} (protocol-worktrees).
 
-        @param again: authorizes the caller again, before the case is saved.
+        @param again: checks the caller's permissions again, before the case is saved.
         """
         return await self._desk.run_to_end(self._make_worktree(name, wish, caller, again))
 
@@ -311,7 +314,7 @@ class CaseService:
     async def prepare_case(
         self, name: str, caller: Identity, again: Callable[[], object]
     ) -> PreparationResult:
-        """Fetch the missing parts of a case (protocol-prepare): L{CasePreparer.prepare_case}."""
+        """Fetch missing parts of a case (protocol-prepare); see L{CasePreparer.prepare_case}."""
         return await self._desk.run_to_end(self._preparer.prepare_case(name, caller, again))
 
     # -- changing
@@ -321,8 +324,11 @@ class CaseService:
     ) -> None:
         """Remove a case (protocol-cases).
 
-        @param again: authorizes the caller again, before steps that cannot be rolled back.
-        @raise ServiceError: 404, 409, 422.
+        @param force: true to remove the case although work would be lost.
+        @param again: checks the caller's permissions again, before steps that cannot be rolled
+            back.
+        @raise ServiceError: 404: there is no such case; 409: it is in use, or work would be lost;
+            422: the removal failed.
         """
         await self._desk.run_to_end(
             self._removal.remove_case(name, caller, force=force, again=again)
@@ -333,9 +339,9 @@ class CaseService:
     ) -> Sequence[str]:
         """Set the order of the caller's cases.
 
-        @param again: authorizes the caller again, before the order is stored.
+        @param again: checks the caller's permissions again, before the order is stored.
         @return: the new order.
-        @raise ServiceError: 400: a case is named twice; 404: there is no such case.
+        @raise ServiceError: 400: a name occurs twice; 404: there is no such case.
         """
         known = [case.name for case in await self._catalogue.list_cases(caller)]
         wanted = []
@@ -439,7 +445,7 @@ class CaseService:
     # -- inside
 
     async def _find_case(self, name: str, caller: Identity) -> ResolvedCase | None:
-        """Return the case if it exists."""
+        """Return the case; C{None} if it does not exist."""
         desk = self._desk
         row = desk.store.find_row(desk.get_owner(caller), name)
         if row is not None and row.far is not None:
@@ -463,7 +469,10 @@ class CaseService:
         return None if found is None else found.place
 
     def _check_text(self, path: str, caller: Identity) -> str:
-        """Check a path by its text only; its target is checked later, in a thread."""
+        """Check a path by its text only, and return it in normal form.
+
+        Symbolic links are checked later, in a thread.
+        """
         bounds = self._workspaces.get_bounds(caller)
         where = normalize_path(path, bounds)
         check_path(where, bounds)
@@ -489,7 +498,7 @@ class CaseService:
 
 
 def _make_new_case(row: CaseRow, path: str) -> Case:
-    """Return a local case that was just filled."""
+    """Return the current state of a local case that was just created."""
     return Case(
         name=row.name, path=path, location=CaseLocation.LOCAL, created_at=row.created_at,
         has_instructions=True,

@@ -1,4 +1,4 @@
-"""Database tables of cases, the trash and orders."""
+"""Database tables of cases, of the trash, and of the order of cases."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _FORGET = "DELETE FROM cases WHERE owner = ? AND name = ?"
 
 @frozen(kw_only=True)
 class ScheduledRemoval:
-    """Folder that is to be removed.
+    """Folder whose removal is scheduled.
 
-    @ivar place: the location with whose rights it is removed.
-    @ivar due: Unix milliseconds.
+    @ivar place: location as whose OS user the folder is removed.
+    @ivar due: time of the removal, Unix milliseconds.
     """
 
     path: str
@@ -54,14 +54,17 @@ class CaseStore:
         return [_row_from_database(row) for row in rows]
 
     def find_row(self, owner: str, name: str) -> CaseRow | None:
-        """Return a stored case; upper and lower case of its name do not matter."""
+        """Return a stored case; C{None} if there is none.
+
+        Upper and lower case in the name are equivalent.
+        """
         row = self._database.query_one(
             "SELECT * FROM cases WHERE owner = ? AND name = ?", (owner, name)
         )
         return None if row is None else _row_from_database(row)
 
     def find_case_at(self, place: LocationId) -> str | None:
-        """Return the name of a case at a location, of any owner."""
+        """Return the name of a case, of any owner, at a location; C{None} if there is none."""
         sql = "SELECT name FROM cases WHERE far_kind = ? AND far_name = ? LIMIT 1"
         row = self._database.query_one(sql, (place.kind.value, place.name))
         return None if row is None else str(row["name"])
@@ -74,7 +77,8 @@ class CaseStore:
     def save_row(self, row: CaseRow, *, spared: str | None = None) -> None:
         """Insert or update a case.
 
-        @param spared: a folder that is removed from the trash table in the same transaction.
+        @param spared: path of a folder whose scheduled removal is cancelled in the same
+            transaction.
         @raise DiskFull: the disk is full.
         """
         worktree = row.worktree
@@ -103,11 +107,11 @@ class CaseStore:
         self._database.execute(_FORGET, (owner, name))
 
     def delete_later(self, owner: str, name: str) -> None:
-        """Delete a case that was rolled back; if the disk is full, this is deferred."""
+        """Delete a case that was rolled back.  On a full disk the deletion is deferred."""
         self._database.execute_or_defer(("case", owner, name), _FORGET, (owner, name))
 
     def check_disk(self) -> None:
-        """Check that a row can be deleted, before its folder is removed.
+        """Check that the database can be written.  Call this before a folder is removed.
 
         @raise DiskFull: the disk is full.
         """
@@ -125,7 +129,7 @@ class CaseStore:
         )
 
     def cancel_removal(self, path: str) -> None:
-        """Cancel the scheduled removal of a folder, or record that it is done."""
+        """Remove a folder from the schedule, because it is kept or was removed."""
         self._database.execute("DELETE FROM case_trash WHERE path = ?", (path,))
 
     def postpone_removal(self, path: str, due: int) -> None:
@@ -134,27 +138,33 @@ class CaseStore:
         self._database.execute(sql, (due, path), durable=False)
 
     def list_due_removals(self, now: int, limit: int) -> list[ScheduledRemoval]:
-        """Return the folders that are due for removal, the longest due first."""
+        """Return at most C{limit} folders whose removal is due, oldest first.
+
+        @param now: Unix milliseconds.
+        """
         rows = self._database.query_rows(
             "SELECT * FROM case_trash WHERE due <= ? ORDER BY due, path LIMIT ?", (now, limit)
         )
         return [_removal_from_row(row) for row in rows]
 
     def get_order(self, owner: str) -> list[str]:
-        """Return an account's order."""
+        """Return the names of cases in the order that an account has set."""
         sql = "SELECT names FROM case_orders WHERE owner = ?"
         row = self._database.query_one(sql, (owner,))
         return [] if row is None else [str(name) for name in json.loads(row["names"])]
 
     def delete_stale_orders(self, known: Callable[[str], bool]) -> None:
-        """Delete the orders of removed accounts; if the disk is full, this is deferred."""
+        """Delete the orders of removed accounts.  On a full disk the deletion is deferred.
+
+        @param known: returns true if an account of that name exists.
+        """
         for row in self._database.query_rows("SELECT owner FROM case_orders"):
             if not known(row["owner"]):
                 sql = "DELETE FROM case_orders WHERE owner = ?"
                 self._database.execute_or_defer(("order of", row["owner"]), sql, (row["owner"],))
 
     def put_order(self, owner: str, names: Sequence[str]) -> None:
-        """Insert or update an account's order.
+        """Insert or update the order of an account's cases.
 
         @raise DiskFull: the disk is full.
         """

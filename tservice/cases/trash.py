@@ -1,4 +1,4 @@
-"""Remove the folders in the trash when they are due (protocol-cases)."""
+"""Sweeper that removes folders from the trash when they are due (protocol-cases)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,22 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import WorkerPool
 
 RETENTION_MS = 7 * 24 * 3600 * 1000
-"""Milliseconds in which a removed case can be restored (protocol-cases)."""
+"""Milliseconds for which a removed case is kept in the trash (protocol-cases)."""
 SWEEP_SECONDS = 3600.0
 """Seconds between two sweeps."""
 MAX_PER_SWEEP = 100
-"""Folders of one sweep; the rest waits for the next."""
+"""Maximum number of folders removed in one sweep.
+
+The others wait for the next one.
+"""
 SECONDS = 600.0
-"""Seconds that the removal of one folder may take, before it is tried again later."""
+"""Time limit in seconds of the removal of one folder, which is retried in a later sweep."""
 
 
 class TrashSweeper:
-    """Sweeper of the trash: once an hour, one folder after the other, each with the rights of its
-    location.
+    """Removes expired folders from the trash once an hour.
+
+    Folders are removed one after another, each as the OS user of its location.
     """
 
     _log = Logger()
@@ -43,7 +47,7 @@ class TrashSweeper:
         places: LocationRegistry,
         in_use: Callable[[str], bool],
     ) -> None:
-        """@param in_use: returns true if something is still being made at a path."""
+        """@param in_use: returns true if a running clone still uses the folder at a path."""
         self._clock = clock
         self._store = store
         self._files = files
@@ -54,13 +58,13 @@ class TrashSweeper:
         self._stopped = False
 
     def start(self) -> None:
-        """Sweep now, and every hour from now on."""
+        """Sweep the trash now, and every hour from now on."""
         self._timer = None
         self._sweeping = spawn_logged(self._sweep_due(), self._log, "the sweep of the trash")
         self._sweeping.addCallback(self._schedule_sweep)
 
     def stop(self) -> Deferred[None]:
-        """Start no further removal; fires after the current one is done."""
+        """Start no further removal.  The result fires after the current removal is done."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()

@@ -1,5 +1,5 @@
-"""Folders in which sessions may work, and their owners (protocol-sessions, protocol-quickstart,
-protocol-cases).
+"""Rules for folders in which sessions may work, and for their owners (protocol-sessions,
+protocol-quickstart, protocol-cases).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from tservice.core.locations.workspace_bounds import FolderLimit, kernel_folder_
 from tservice.core.users.os_users import can_enter
 
 CASES_FOLDER = "service-cases"
-"""Folder of an OS user's cases, below its home (protocol-cases)."""
+"""Name of the folder of cases in an OS user's home folder (protocol-cases)."""
 
 _T = TypeVar("_T")
 
 
 @frozen(kw_only=True)
 class WorkspaceFolders:
-    """Folders of this machine.
+    """Folders of this machine in which a caller's sessions may work.
 
-    Methods that read folders are called in a thread
+    Methods that read folders must be called in a thread
     (L{tservice.cases.case_operations.CaseOperations.run_on_folders}).
 
-    Sessions of an account with an OS user work in any folder that this user may enter: the system
-    isolates them.  Its cases are in that user's home.  Everything is read and made as that user, so
-    that no link misleads root.
+    Sessions of an account with its own OS user may work in any folder that this user can enter,
+    because the operating system isolates them.  The account's cases are in that user's home folder.
+    All files are read and created as that user, so that no symbolic link can mislead root.
 
-    @ivar cases_dir: the folder of local cases.
+    @ivar cases_dir: folder of local cases in single-user mode.
     @ivar folder_of: returns the folder of an account's cases in multi-user mode.
     """
 
@@ -50,13 +50,13 @@ class WorkspaceFolders:
     multiuser: bool = False
 
     def get_owner(self, caller: Identity) -> str | None:
-        """Return the owner of things that C{caller} makes."""
+        """Return the account that owns what C{caller} creates; C{None} in single-user mode."""
         return caller.username if self.multiuser else None
 
     def get_location(self, caller: Identity) -> Location:
-        """Return the location in which the caller's folders are read.
+        """Return the location as whose OS user the caller's folders are read.
 
-        @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
+        @raise ServiceError: 422 for the field C{osUser}: the location cannot be used now.
         """
         return self.places.get_caller_location(caller)
 
@@ -65,11 +65,11 @@ class WorkspaceFolders:
         return self._cases_folder(caller, self.get_location(caller))
 
     def get_home(self, caller: Identity) -> Path:
-        """Return the folder that C{~} means."""
+        """Return the caller's home folder, which C{~} means."""
         return self.get_location(caller).home
 
     def get_bounds(self, caller: Identity) -> FolderBounds:
-        """Return the folders in which no case of the caller may be."""
+        """Return the folders that determine where the caller's cases must not be."""
         homes = dict.fromkeys((self.get_home(caller), self.home))
         cases = dict.fromkeys((self.cases_dir, self.get_cases_folder(caller)))
         return FolderBounds(
@@ -79,26 +79,31 @@ class WorkspaceFolders:
         )
 
     def is_unrestricted(self, caller: Identity) -> bool:
-        """Return true if the caller may work outside of its case folder."""
+        """Return true if the caller may work outside of the caller's folder of cases."""
         return self._is_unrestricted(caller, self.get_location(caller))
 
     def resolve_folder(self, text: str, caller: Identity, named: str = "workingDir") -> str:
-        """Return C{text} as a working directory.
+        """Return C{text} as the path of a working directory.
 
-        @raise ServiceError: 400: not absolute, missing, no folder, closed to the caller's OS user,
-            or reached through a folder of the kernel (L{tservice.core.kernel_paths}); 403: not the
-            caller's.
+        @param named: the field of the request, for the error.
+        @raise ServiceError: 400 if the path is not absolute, is missing, is no folder, cannot be
+            entered by the caller's OS user, or leads through a kernel folder
+            (L{tservice.core.kernel_paths}); 403 if it is not in the caller's workspace.
         """
         return self._run_as(caller, lambda place: self._resolve_folder(text, caller, place, named))
 
     def default_folder(self, caller: Identity, chosen: str | None) -> str:
-        """Return the folder of a session that names none: C{chosen}, the user's cases, or home."""
+        """Return the working directory of a session whose request has none.
+
+        Use C{chosen} if given, otherwise the caller's folder of cases or home folder.
+        """
         return self._run_as(caller, lambda place: self._default_folder(caller, chosen, place))
 
     def find_local_name(self, name: str, caller: Identity) -> str | None:
-        """Return the exact name of the local case C{name}; C{None}: there is none.
+        """Return the name of the local case C{name} in its exact spelling; C{None} if there is
+        none.
 
-        @raise OSError: the folder of the cases cannot be read.
+        @raise OSError: the folder of cases cannot be read.
         """
         return self._run_as(
             caller, lambda place: find_local_name(self._cases_folder(caller, place), name)
@@ -143,8 +148,10 @@ class WorkspaceFolders:
         return self.folder_of(caller.username) if self.multiuser else self.cases_dir
 
     def _check_kernel(self, path: Path, caller: Identity, place: Location, named: str) -> None:
-        """Refuse kernel folders; links outside of a user's own folder are not followed, to reveal
-        nothing.
+        """Refuse kernel folders such as C{/proc}.
+
+        Symbolic links outside of a restricted user's own folder are not followed, so that the error
+        reveals nothing about them.
         """
         plain = Path(os.path.normpath(path))
         free = self._is_unrestricted(caller, place) or plain.is_relative_to(

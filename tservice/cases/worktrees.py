@@ -30,14 +30,17 @@ from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.git.interfaces import IGitWork, WorktreeRequest, check_branch, check_ref
 
 MAX_MAKING = 4
-"""Worktrees of one owner that are made at a time: git can take minutes for each."""
+"""Maximum number of worktrees of one owner that are created at the same time.
+
+Git can take minutes for each.
+"""
 
 FULL = f"{MAX_MAKING} worktrees are being made already; wait for one"
 
 
 @frozen
 class CaseWorktreeMaker:
-    """Makes worktrees next to their original case."""
+    """Creates cases that are worktrees, in folders next to the original case."""
 
     _desk: CaseOperations
     _catalogue: CaseCatalogue
@@ -49,14 +52,15 @@ class CaseWorktreeMaker:
     async def add_worktree(
         self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
     ) -> ResolvedCase:
-        """See L{tservice.cases.interfaces.ICases.add_worktree}.
+        """Create a worktree; see L{tservice.cases.interfaces.ICases.add_worktree}.
 
-        Sessions in a worktree, and the git that makes it, run on this machine.  A case in a
-        container or on a remote host therefore gets none.
+        Git, and sessions in a worktree, run on this machine.  A case in a container or on a remote
+        host therefore cannot have worktrees.
 
-        @raise ServiceError: 400 naming C{branch} or C{from}; 404: no such case; 409: the name or
-            folder is taken, or the branch is in use; 422: no repository, in a container or on
-            another machine, or git refuses; 429: L{MAX_MAKING} of the owner's are being made.
+        @raise ServiceError: 400 for the field C{branch} or C{from}; 404: there is no such case;
+            409: the name or folder is taken, or the branch is in use; 422: the case is no
+            repository, is not on this machine, or git refuses; 429: L{MAX_MAKING} worktrees of the
+            owner are being created.
         """
         check_branch(wish.branch, "branch")
         if wish.start is not None:
@@ -75,8 +79,9 @@ class CaseWorktreeMaker:
             return await self._add_worktree(case, new, wish, caller, again)
 
     def _choose_name(self, owner: str, case: Case, branch: str) -> str:
-        """Return the readable name, unless the worktree of another branch has it, or is getting it
-        now.
+        """Return the readable name for a worktree, or the unique name if the readable one is taken.
+
+        A name counts as taken while a case of that name is being created.
         """
         readable, unique = make_worktree_names(case.name, branch)
         if self._desk.is_reserved(owner, readable):
@@ -146,14 +151,14 @@ class CaseWorktreeMaker:
 
 
 def _find_origin(case: Case) -> str:
-    """Return the folder of the case that owns the repository of a worktree of C{case}."""
+    """Return the folder of the case whose repository a new worktree of C{case} uses."""
     return case.path if case.worktree is None else case.worktree.repository
 
 
 def _check_not_taken(path: str, name: str) -> None:
-    """Fail if something is at C{path}.
+    """Fail if C{path} exists.
 
-    @raise ServiceError: 409.
+    @raise ServiceError: 409: the path exists.
     """
     if os.path.lexists(path):
         raise make_taken_error(name)

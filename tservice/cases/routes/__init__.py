@@ -1,1 +1,1 @@
-"""The routes of cases."""
+"""HTTP routes of cases."""

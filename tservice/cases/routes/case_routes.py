@@ -37,7 +37,10 @@ from tservice.http.operations import AccessRule, Handler, Operation, OperationCa
 
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
 KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]
-"""Name of an existing case: worktrees are named after branches, in any script."""
+"""Name of an existing case.
+
+The name of a worktree contains its branch, which may have letters of any script.
+"""
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=PATH_LENGTH)]
 Description = Annotated[str, StringConstraints(max_length=DESCRIPTION_LENGTH)]
 RefText = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -128,7 +131,10 @@ class WorktreeBody(RequestBody):
     from_: Annotated[RefText | None, Field(alias="from")] = None
 
     def to_request(self, warn: Callable[[str], object]) -> CaseWorktreeRequest:
-        """Return the body as a record."""
+        """Return the body as a request for a worktree.
+
+        @param warn: called with one sentence for each part that the new worktree lacks.
+        """
         return CaseWorktreeRequest(branch=self.branch, start=self.from_, warn=warn)
 
 
