@@ -1,1 +1,1 @@
-"""Saved jobs that launch sessions at their times (protocol-cron)."""
+"""Scheduled jobs, which launch sessions at given times (protocol-cron)."""

@@ -35,10 +35,10 @@ def build_cron(
     accounts: IAccounts | None,
     cases: ICases,
 ) -> FeatureRegistration[CronService]:
-    """Build the scheduled jobs, which fire after the start.
+    """Build the scheduled jobs, which are run after the start.
 
-    @param accounts: the owners of jobs; C{None}: one user owns all jobs.
-    @param cases: the folders in which jobs may work.
+    @param accounts: accounts that own jobs; C{None} in single-user mode.
+    @param cases: folders in which jobs may work.
     """
     identity = make_account_finder(ground, accounts)
     book = JobRegistry(ground.reactor, CronStore(ground.database), ground.hub)
@@ -104,7 +104,10 @@ def _make_measures(cron: CronService) -> list[MetricSource]:
 def make_account_finder(
     ground: Runtime, accounts: IAccounts | None
 ) -> Callable[[str | None], Identity | None]:
-    """Return a function that finds the current account of a job's owner; C{None}: it is gone."""
+    """Return a function that returns the current account of a job's owner.
+
+    The function returns C{None} if the account no longer exists or is disabled.
+    """
     config = ground.config
 
     def find_account(owner: str | None) -> Identity | None:

@@ -1,11 +1,13 @@
-"""Cron expressions of five fields, in local wall time.  Pure.
+"""Cron expressions of five fields, in local wall time.
 
-The dialect is crontab(5) of Debian.  Two forms that it refuses are accepted as well: C{8/2} (from 8
-to the end of the field) and a range that goes past the end, such as C{22-2} or C{fri-mon}.
+The syntax is that of crontab(5) of Debian.  Two forms that Debian refuses are accepted as well:
+C{8/2} (from 8 to the end of the field), and a range that wraps around, such as C{22-2} or
+C{fri-mon}.
 
-An expression that names its hours fires once in a clock's overlap and right after its gap, like a
-daily job.  An expression whose hour begins with C{*} follows the clock: it fires in both passes of
-the overlap, and never in the hour that does not exist.
+When a clock is set forward, wall times are skipped; when it is set back, they occur twice.  An
+expression with explicit hours fires once at repeated times, and right after skipped ones, like a
+daily job.  An expression whose hour field begins with C{*} fires at both repeated times, and not
+for skipped ones.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from tservice.cron.wall_time import (
 )
 
 MAX_EXPRESSION_LENGTH = 200
-"""Characters of an expression."""
+"""Maximum characters of an expression."""
 
 _FIELD = re.compile(r"(?i)[0-9a-z*/,-]+")
 _PART = re.compile(r"(?i)(?:(?P<star>\*)|(?P<low>\w+)(?:-(?P<high>\w+))?)(?:/(?P<step>[0-9]+))?")
@@ -34,21 +36,24 @@ _WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _NAMES = frozenset([*_MONTHS, *_WEEKDAYS])
 
 _WEEK = 7 * 24 * 3600
-"""Seconds in which the offset of a zone is assumed to change once at most."""
+"""Period in seconds in which a zone's UTC offset is assumed to change at most once."""
 
 _DAYS_AHEAD = 40 * 366
-"""Days searched for one fire: a 29 February on a given weekday comes within 40 years."""
+"""Number of days searched for the next time.
+
+A 29 February on a given weekday occurs at least every 40 years.
+"""
 
 _LATEST = datetime(9990, 1, 1)  # noqa: DTZ001
 
 
 @frozen(kw_only=True)
 class FieldRule:
-    """Rule of one field of an expression.
+    """Rule for one field of an expression.
 
     @ivar least: the smallest value.
-    @ivar most: the largest value; of the weekday C{7} is accepted too and means C{0}.
-    @ivar names: words for the values from C{least} on.
+    @ivar most: the largest value; for the weekday it is 7, which means 0 (Sunday).
+    @ivar names: names of the values, beginning with that of C{least}.
     """
 
     label: str
@@ -67,12 +72,12 @@ _RULES = (MINUTE, HOUR, DAY, MONTH, WEEKDAY)
 
 @frozen(kw_only=True)
 class CronExpression:
-    """Values that an expression names, ascending and without repetition.
+    """Values of each field of an expression, ascending and without duplicates.
 
-    @ivar weekdays: 0 is Sunday.
-    @ivar both_days: a field of the day begins with C{*}, so a day must match both of them;
-        otherwise either of the two is enough.
-    @ivar follows_clock: the hour begins with C{*}.
+    @ivar weekdays: days of the week; 0 is Sunday.
+    @ivar both_days: true if the day of the month or the weekday begins with C{*}.  A day must then
+        match both fields; otherwise one of them is enough.
+    @ivar follows_clock: true if the hour begins with C{*}.
     """
 
     minutes: tuple[int, ...]
@@ -84,7 +89,7 @@ class CronExpression:
     follows_clock: bool
 
     def matches_day(self, day: date) -> bool:
-        """Return true if the expression fires on C{day}."""
+        """Return true if month, day of the month and weekday of C{day} match the expression."""
         if day.month not in self.months:
             return False
         found = (day.day in self.days, day.isoweekday() % 7 in self.weekdays)
@@ -92,9 +97,9 @@ class CronExpression:
 
 
 def parse_expression(text: str) -> CronExpression:
-    """Parse C{text}.
+    """Parse a cron expression.
 
-    @raise ValueError: it is no cron expression; the text says which rule it breaks.
+    @raise ValueError: the text is no cron expression; the message says which rule is broken.
     """
     fields = text.split()
     if len(fields) != len(_RULES):
@@ -115,7 +120,7 @@ def parse_expression(text: str) -> CronExpression:
 
 
 def check_expression(text: str) -> str | None:
-    """Return what is wrong with an expression; C{None}: nothing."""
+    """Return the reason why a text is no cron expression; C{None} if it is one."""
     try:
         expression = parse_expression(text)
     except ValueError as error:
@@ -126,9 +131,10 @@ def check_expression(text: str) -> str | None:
 
 
 def find_expression_fire(text: str, after: int, zone: tzinfo) -> int | None:
-    """Return the first instant (Unix seconds) after C{after} at which a valid expression fires.
+    """Return the first time later than C{after} at which a valid expression fires.
 
-    @return: C{None} if there is none before the calendar ends.
+    @param after: Unix seconds, like the result.
+    @return: C{None} if there is no such time.
     """
     shown = to_wall_time(after, zone)
     if shown > _LATEST:
@@ -141,7 +147,10 @@ def find_expression_fire(text: str, after: int, zone: tzinfo) -> int | None:
 
 
 def _find_next_by_clock(expression: CronExpression, after: int, zone: tzinfo) -> int | None:
-    """Search by the clock itself: from one stretch of the same offset to the next."""
+    """Return the first matching time of an expression that fires at both repeated wall times.
+
+    The search goes through the periods between two changes of the zone's UTC offset.
+    """
     start, shown = after, to_wall_time(after, zone)
     while True:
         at = next(_wall_times(expression, shown), None)
@@ -155,7 +164,10 @@ def _find_next_by_clock(expression: CronExpression, after: int, zone: tzinfo) ->
 
 
 def _find_next_change(low: int, high: int, zone: tzinfo) -> int | None:
-    """Return the first change of the offset after C{low}, up to C{high}."""
+    """Return the first change of the zone's UTC offset between two times in Unix seconds.
+
+    C{None} means that the offset does not change.
+    """
     while low < high:
         end = min(low + _WEEK, high)
         if utc_offset(end, zone) != utc_offset(low, zone):

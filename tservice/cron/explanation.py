@@ -1,7 +1,7 @@
-"""Cron expressions in words.  Pure.
+"""Explanation of cron expressions as English sentences.
 
-The words are made from the values that an expression names, never from its text.  Two expressions
-that fire alike are therefore explained alike.
+The sentence is made from the values of the fields, not from the text.  Two expressions that fire at
+the same times therefore get the same explanation.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from tservice.cron.crontab import (
 )
 
 _MOST_TIMES = 6
-"""Times of day that are listed; more are described by their minutes and hours."""
+"""Maximum number of times of day that are listed.
+
+More are described by minutes and hours.
+"""
 _SHORTEST_RUN = 3
 _SHORTEST_STEPS = 4
-"""Values in a row that are described as a range, and values of one distance as steps."""
+"""Minimum number of consecutive values for a range, and of equidistant values for "every n"."""
 
 _MONTH_NAMES = [
     "January",
@@ -45,7 +48,7 @@ _WEEKDAY_NAMES = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satur
 def explain_expression(text: str) -> str:
     """Explain a valid expression in one sentence.
 
-    @raise ValueError: it is no cron expression.
+    @raise ValueError: the text is no cron expression.
     """
     expression = parse_expression(text)
     parts = [_explain_times(expression), _explain_days(expression)]
@@ -96,7 +99,7 @@ def _explain_days(expression: CronExpression) -> str:
 
 
 def _explain_steps(values: Sequence[int], unit: str, show: Callable[[int], str]) -> str | None:
-    """Explain values of one distance, such as 1, 3, 5, 7; C{None}: their distances differ."""
+    """Explain equidistant values, such as 1, 3, 5; C{None} if the values are not equidistant."""
     step = values[1] - values[0] if len(values) >= _SHORTEST_STEPS else 1
     if step == 1 or list(values) != list(range(values[0], values[-1] + 1, step)):
         return None
@@ -104,7 +107,7 @@ def _explain_steps(values: Sequence[int], unit: str, show: Callable[[int], str])
 
 
 def _list_values(values: Sequence[int], show: Callable[[int], str], last: str = "and") -> str:
-    """List ascending values; three or more in a row are a range."""
+    """List ascending values.  Three or more consecutive ones become a range."""
     runs: list[list[int]] = []
     for value in values:
         if runs and runs[-1][-1] == value - 1:
@@ -133,7 +136,7 @@ def _is_run(values: Sequence[int]) -> bool:
 
 
 def _is_even(minutes: Sequence[int]) -> bool:
-    """Return true if the minutes have one distance, also from one hour to the next."""
+    """Return true if the minutes are equidistant, also from one hour to the next."""
     step = minutes[1] if len(minutes) > 1 else 60
     return list(minutes) == list(range(0, 60, step)) and 60 % step == 0 and step < 60
 

@@ -1,5 +1,6 @@
-"""Fires of a schedule, as pure rules of time and zone (protocol-cron-times).  Times are Unix
-milliseconds.
+"""Computation of the times at which a schedule fires (protocol-cron-times).
+
+All times are Unix milliseconds.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 
 _DAYS_AHEAD = 16
-"""Days searched for the next fire of a week: two weeks, since a zone may leave out one day."""
+"""Number of days searched for the next time of a weekly schedule.
+
+Two weeks are needed, because a zone may skip a day.
+"""
 
 
 def find_next_fire(schedule: JobSchedule, after: int, zone: tzinfo) -> int | None:
-    """Return the first fire later than C{after}; C{None} if there is none.
+    """Return the first time later than C{after} at which the schedule fires; C{None} if there is
+    none.
 
-    An interval is counted from C{after}.
+    An interval begins at C{after}.
     """
     match schedule.type:
         case ScheduleType.ONCE:
@@ -36,10 +41,10 @@ def find_next_fire(schedule: JobSchedule, after: int, zone: tzinfo) -> int | Non
 
 
 def find_following_fire(schedule: JobSchedule, planned: int, now: int, zone: tzinfo) -> int | None:
-    """Return the next fire after the one planned for C{planned}, which is done at C{now}.
+    """Return the next time after the planned one, which is handled at C{now}.
 
-    All fires missed in between are done with it.  An interval is counted from the planned time, so
-    that it does not drift.
+    Missed times between the two are skipped.  An interval is counted from the planned time, so that
+    it does not drift.
     """
     if schedule.type is ScheduleType.INTERVAL:
         step = _interval_ms(schedule)
@@ -50,13 +55,12 @@ def find_following_fire(schedule: JobSchedule, planned: int, now: int, zone: tzi
 def adjust_next_fire(
     schedule: JobSchedule, planned: int | None, covered: int, now: int, zone: tzinfo
 ) -> int | None:
-    """Return the next fire after the clock was set, or the service started, so that no fire waits
-    too long.
+    """Return the corrected next time after the clock was set, or the service started.
 
-    A due fire stays due.  Clock times are computed again.  Those up to C{covered} are done, and do
-    not fire again if the clock was set back by up to a day.  A clock that was further ahead was
-    plainly wrong, and its C{covered} is ignored.  An interval never ends later than one interval
-    from now.
+    A job that is due stays due.  Times of day are computed again.  Times up to C{covered} were
+    already handled, and do not fire again if the clock was set back by up to a day.  If C{covered}
+    is further ahead, the clock was wrong before, and C{covered} is ignored.  An interval ends at
+    most one interval from now.
     """
     if planned is None or planned <= now or schedule.type is ScheduleType.ONCE:
         return planned
@@ -67,7 +71,7 @@ def adjust_next_fire(
 
 
 def list_next_fires(schedule: JobSchedule, now: int, zone: tzinfo, count: int) -> list[int]:
-    """Return the next C{count} fires, or fewer if there are no more."""
+    """Return the next C{count} times at which the schedule fires, or fewer if there are no more."""
     found: list[int] = []
     at: int | None = now
     while at is not None and len(found) < count:
@@ -91,7 +95,7 @@ def _find_next_day(schedule: JobSchedule, after: int, zone: tzinfo) -> int | Non
 
 
 def _schedule_days(schedule: JobSchedule, first: date) -> Iterator[date]:
-    """Yield the days of the schedule from C{first} on."""
+    """Yield the days on which the schedule fires, beginning with C{first}."""
     for number in range(_DAYS_AHEAD):
         try:
             day = first + timedelta(days=number)

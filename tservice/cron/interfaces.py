@@ -23,4 +23,4 @@ class ICron(Interface):
         """Return the jobs that the caller may see, newest first."""
 
     def list_runs(caller: Identity) -> list[CronRun]:
-        """Return their runs, newest first."""
+        """Return the runs of the jobs that the caller may see, newest first."""

@@ -1,4 +1,4 @@
-"""Registry of all jobs: in memory, on disk, and published as events."""
+"""Registry of all jobs, which keeps them in memory and on disk, and publishes changes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from tservice.cron.responses import make_jobs_response, make_run_response
 from tservice.cron.store import CronStore
 
 GATHER_SECONDS = 0.1
-"""Seconds for which changes of jobs are gathered into one event."""
+"""Seconds for which changes of jobs are collected into one event."""
 
 
 class JobRegistry:
-    """Jobs by id.  A change is on disk before it is published."""
+    """Registry of jobs by id.  A change is saved to disk before it is published."""
 
     def __init__(self, clock: IReactorTime, store: CronStore, hub: EventHub) -> None:
         self._clock = clock
@@ -34,11 +34,11 @@ class JobRegistry:
         self._telling: IDelayedCall | None = None
 
     def load_jobs(self) -> None:
-        """Read the stored jobs."""
+        """Load the stored jobs."""
         self._jobs = {job.id: job for job in self.store.list_jobs()}
 
     def close(self) -> None:
-        """Publish nothing more."""
+        """Stop publishing events."""
         if self._telling is not None:
             self._telling.cancel()
             self._telling = None
@@ -55,13 +55,13 @@ class JobRegistry:
         return [job for job in self.list_jobs() if caller.can_access(job.owner)]
 
     def find_job(self, job_id: str) -> CronJob | None:
-        """Return the job if it exists."""
+        """Return the job; C{None} if it does not exist."""
         return self._jobs.get(job_id)
 
     def get_job(self, job_id: str, caller: Identity) -> CronJob:
         """Return the job.
 
-        @raise ServiceError: 404: it does not exist, or not for C{caller}.
+        @raise ServiceError: 404: the job does not exist, or the caller may not see it.
         """
         job = self._jobs.get(job_id)
         if job is None or not caller.can_access(job.owner):
@@ -69,7 +69,7 @@ class JobRegistry:
         return job
 
     def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
-        """Save jobs and runs, all or none, and publish the jobs."""
+        """Save jobs and runs in one transaction, and publish the jobs."""
         jobs, runs = list(jobs), list(runs)
         self.store.save_all(jobs, runs)
         self._replace_jobs(jobs)
@@ -83,7 +83,10 @@ class JobRegistry:
         self._publish_deleted(job)
 
     def delete_later(self, job: CronJob) -> None:
-        """Delete a job that has no owner any more; this works on a full disk."""
+        """Delete a job whose owner no longer exists.
+
+        On a full disk the deletion is deferred.
+        """
         self.store.delete_later(job.id)
         self._publish_deleted(job)
 
@@ -92,11 +95,13 @@ class JobRegistry:
         self._publish_run(EventName.CRON_RUN_CREATED, run)
 
     def change_run(self, run: CronRun, **fields: Any) -> CronRun:
-        """Change a run, save and publish it; its job takes the status of its newest run.
+        """Change fields of a run, save it, and publish it.
+
+        A job gets the status of its newest run.
 
         A change of C{delivery} alone is not published.  If the job was deleted, nothing happens.
 
-        @raise DiskFull: the disk is full, and a delivery could not be saved.
+        @raise DiskFull: the disk is full and C{delivery} could not be saved.
         """
         run = evolve(run, **fields)
         job = self._jobs.get(run.job_id)
@@ -138,7 +143,10 @@ class JobRegistry:
             self._telling = self._clock.callLater(GATHER_SECONDS, self._publish_jobs)
 
     def _publish_jobs(self) -> None:
-        """Publish the jobs: to each owner its own, then all to admins, who receive both."""
+        """Publish each owner's jobs to that owner, then all jobs to admins.
+
+        Admins receive both events.
+        """
         self._telling = None
         owners, self._changed = self._changed, set()
         for owner in sorted(owner for owner in owners if owner is not None):

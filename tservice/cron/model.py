@@ -15,12 +15,13 @@ from tservice.core.errors import invalid_field
 MAX_JOBS = 100
 MAX_JOBS_OF_ONE = 50
 MAX_RUNS = 500
-"""Jobs at most, those of one account among several, and runs kept of all of them
-(protocol-cron)."""
+"""Maximum number of jobs, of jobs of one account in multi-user mode, and of stored runs
+(protocol-cron).
+"""
 
 NAME_LENGTH = 200
 LINE_LENGTH = 2000
-"""Characters of a name; of C{launchCommand} and C{notes}."""
+"""Maximum characters of a name, and of C{launchCommand} and C{notes}."""
 PROMPT_LENGTH = 100_000
 PROMPT_FILE_BYTES = 1024 * 1024
 INTERVAL_MINUTES = 525_600
@@ -76,11 +77,11 @@ class RunTrigger(StrEnum):
 
 @frozen(kw_only=True)
 class JobSchedule:
-    """Times at which a job fires; only the fields of its type are set.
+    """Times at which a job runs.  Only the fields of the schedule's type are set.
 
     @ivar run_at: Unix milliseconds.
-    @ivar daily_time: C{HH:MM} of the service's own zone, as C{weekly_time}.
-    @ivar weekly_days: 0 is Sunday.
+    @ivar daily_time: C{HH:MM} in the service's time zone; C{weekly_time} likewise.
+    @ivar weekly_days: days of the week; 0 is Sunday.
     """
 
     type: ScheduleType
@@ -94,7 +95,7 @@ class JobSchedule:
 
 @frozen(kw_only=True)
 class JobDefinition:
-    """Settings of a job, as its user made them."""
+    """Settings of a job, as a user entered them."""
 
     name: str
     agent_type: str
@@ -113,7 +114,7 @@ class JobDefinition:
 
     @property
     def closes_previous(self) -> bool:
-        """True if a run closes the session of the run before it."""
+        """True if a run first closes the session of the previous run."""
         return self.auto_close_previous_session and self.schedule.type is not ScheduleType.ONCE
 
 
@@ -121,8 +122,8 @@ class JobDefinition:
 class CronJob:
     """Scheduled job.
 
-    @ivar covered: Unix milliseconds up to which its clock times are done.
-    @ivar skipping: its last scheduled fire was skipped, so that the next skip starts no new streak.
+    @ivar covered: time up to which all scheduled times were handled, Unix milliseconds.
+    @ivar skipping: true if the last scheduled run was skipped; further skips are then not recorded.
     """
 
     id: str
@@ -141,11 +142,11 @@ class CronJob:
 
 @frozen(kw_only=True)
 class RunDelivery:
-    """Input that a run's session has not received yet.
+    """Input that the session of a run has not received yet.
 
     @ivar text: the prompt.
-    @ivar command: typed before it, in a shell.
-    @ivar begun: the agent was ready, so that the input of C{text} has begun or is about to.
+    @ivar command: shell command typed before the prompt; C{None} for an agent.
+    @ivar begun: true if the agent was ready, so that part of the prompt may have been typed.
     """
 
     text: str = field(repr=False)
@@ -158,9 +159,9 @@ class RunDelivery:
 class CronRun:
     """Run of a job.
 
-    @ivar finished_at: the time at which its prompt was delivered, or it was given up.
-    @ivar due_key: key of the fire that it was made for; C{None} for a manual run.
-    @ivar delivery: stored until it is done, so that a restart can continue it.
+    @ivar finished_at: time at which the prompt was delivered, or the run failed; Unix milliseconds.
+    @ivar due_key: key of the scheduled time (L{make_due_key}); C{None} for a manual run.
+    @ivar delivery: input still to be typed, stored so that it continues after a restart.
     """
 
     id: str
@@ -177,7 +178,7 @@ class CronRun:
 
     @property
     def is_unfinished(self) -> bool:
-        """True if the run is not done yet."""
+        """True while the run is in progress."""
         return self.finished_at is None and self.error_message is None
 
 
@@ -206,7 +207,7 @@ _ALIASES = {
 
 
 def flatten_definition(definition: JobDefinition) -> dict[str, Any]:
-    """Return a definition as the fields of a request."""
+    """Return a definition as a flat mapping of the fields of a request."""
     schedule = definition.schedule
     found = {name: getattr(definition, name) for name in fields_dict(JobDefinition)}
     del found["schedule"]
@@ -220,12 +221,14 @@ def merge_definition(
     before: JobDefinition | None = None,
     is_shell: Callable[[str], bool] = lambda mode: mode == "shell",
 ) -> JobDefinition:
-    """Return a definition from the fields of a request, merged into the previous one.
+    """Return the definition that results from the fields of a request.
 
-    Fields that belong to another C{promptMode} or C{scheduleType} are left out.  The command is
-    left out as well if the job no longer runs a shell.  C{None} means that a field is absent.
+    Fields of another C{promptMode} or C{scheduleType} are left out.  The command is left out as
+    well if the job does not run a shell.
 
-    @raise ServiceError: 400 naming the field.
+    @param given: fields of the request; C{None} as a value means that the field is absent.
+    @param before: the previous definition, for a change.
+    @raise ServiceError: 400 for the field that is not valid.
     """
     merged = {**({} if before is None else flatten_definition(before)), **given}
     _require_mode_fields(given, before)
@@ -258,7 +261,7 @@ def merge_definition(
 
 
 def _require_mode_fields(given: Mapping[str, Any], before: JobDefinition | None) -> None:
-    """Check that fields needed by a new mode are in the same request (protocol-cron)."""
+    """Fail if the request sets a new mode without the fields needed for it (protocol-cron)."""
     if before is None:
         return
     prompt = given.get("prompt_mode", before.prompt_mode)
@@ -276,11 +279,11 @@ def _require_fields(given: Mapping[str, Any], names: Iterable[str]) -> None:
 
 
 def check_paths(definition: JobDefinition) -> JobDefinition:
-    """Return the definition with the path of its prompt file in its plain form.
+    """Return the definition with the path of its prompt file in normal form.
 
-    The file's existence, and its links, are checked when the job fires.
+    The file's existence and symbolic links are checked when the job runs.
 
-    @raise ServiceError: 400: not absolute, or not inside the working directory.
+    @raise ServiceError: 400: the path is not absolute, or not inside the working directory.
     """
     path = definition.prompt_file_path
     if path is None:
@@ -295,14 +298,20 @@ def check_paths(definition: JobDefinition) -> JobDefinition:
 
 
 _NO_LINE = re.compile("[\\x00-\\x08\\x0a-\\x1f\\x7f-\\x9f\\u2028\\u2029]")
-"""Unicode's Cc, Zl and Zp: testing 100,000 characters one by one takes 10 ms."""
+"""Matches control characters and line separators (Unicode categories Cc, Zl and Zp).
+
+A loop over 100,000 characters would take 10 ms.
+"""
 
 
 def is_line(text: str) -> bool:
-    """Return true if a text is one line without control characters; TAB counts as text."""
+    """Return true if a text is one line without control characters except TAB."""
     return _NO_LINE.search(text) is None
 
 
 def make_due_key(job_id: str, planned: int) -> str:
-    """Return the key that makes a fire happen once (protocol-cron-times)."""
+    """Return a key for a scheduled time of a job, so that it runs once (protocol-cron-times).
+
+    @param planned: the scheduled time, Unix milliseconds.
+    """
     return f"{job_id}:{planned}"

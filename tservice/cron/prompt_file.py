@@ -1,8 +1,8 @@
-"""Prompt file of a job, read when the job fires (protocol-cron-job: promptFilePath).
+"""Prompt file of a job, which is read when the job runs (protocol-cron-job: promptFilePath).
 
-Links are followed only while they stay inside the working directory.  The file is then opened from
-there downwards, one folder after the other, without following links.  Exchanging a folder during
-this therefore leads nowhere else.
+Symbolic links are followed only inside the working directory.  The resolved path is then opened one
+folder at a time, without following links.  Replacing a folder in between therefore cannot lead
+outside.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ _STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def read_prompt(folder: str, path: str) -> str:
-    """Return the text of the file C{path} inside C{folder}, without line ends at its end.
+    """Return the text of the file C{path} inside C{folder}, without trailing line ends.
 
-    @raise ServiceError: 422: missing, outside, no regular file, too large, not UTF-8, or empty.
+    @raise ServiceError: 422: the file is missing, outside of C{folder}, not a regular file, too
+        large, not UTF-8, or empty.
     """
     try:
         content = _read_bytes(Path(folder), Path(path))

@@ -1,4 +1,4 @@
-"""Jobs and runs on the wire (protocol-cron-job, protocol-cron-run)."""
+"""Wire form of jobs and runs (protocol-cron-job, protocol-cron-run)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from tservice.cron.model import (
 )
 
 MAX_EVENT_PROMPT = 1000
-"""Characters of a C{promptText} up to which C{cron:jobsChanged} contains it."""
+"""Maximum characters of a C{promptText} in C{cron:jobsChanged}.
+
+A longer one is left out.
+"""
 
 
 class JobResponse(Payload):
@@ -106,7 +109,7 @@ def make_run_response(run: CronRun) -> RunResponse:
 
 
 def make_jobs_response(jobs: Iterable[CronJob]) -> JobListResponse:
-    """Return the wire form of jobs for an event, which goes to many clients."""
+    """Return the wire form of jobs for an event, without long prompts."""
     return JobListResponse(jobs=[_without_long_prompt(make_job_response(job)) for job in jobs])
 
 

@@ -32,7 +32,10 @@ from tservice.http.models import ENUM_MEMBER, RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, AuditMode, Handler, Operation, OperationCall, Scope
 
 BODY_LIMIT = 1536 * 1024
-"""Bytes of a body: a prompt of the maximum length, each of its characters escaped."""
+"""Maximum bytes of a request body.
+
+A prompt of maximum length fits, even if each character is escaped.
+"""
 
 
 _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
@@ -123,7 +126,7 @@ class _OptionalJobFields(RequestBody):
     notes: Notes | None = None
 
     def get_given_fields(self) -> dict[str, Any]:
-        """Return the fields that the request has, by the names of the model."""
+        """Return the fields that are present in the request, by their names in the model."""
         found = {name: getattr(self, name) for name in self.model_fields_set}
         days = found.get("weekly_days")
         return found if days is None else found | {"weekly_days": tuple(sorted(days))}
@@ -143,8 +146,9 @@ class JobBody(_OptionalJobFields):
 
 
 def _remove_defaults(schema: dict[str, Any]) -> None:
-    """Remove defaults from the schema: an absent field stays as it is, and clients should not fill
-    it in.
+    """Remove the default values from a JSON schema.
+
+    An absent field keeps its value, so clients must not fill in a default.
     """
     for field in schema["properties"].values():
         field.pop("default", None)

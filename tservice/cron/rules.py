@@ -1,4 +1,4 @@
-"""Rules for jobs, checked when a job is saved, and again when it fires."""
+"""Checks of a job, made when it is saved, and again when it runs."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.model import JobDefinition, PromptMode, check_paths
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
-"""Folders of the system: refused with everything inside (protocol-cron-job)."""
+"""System folders that are refused, including everything in them (protocol-cron-job)."""
 FORBIDDEN_FOLDERS = ("/", "/root")
-"""Folders that are refused, but not their content."""
+"""Folders that are refused themselves; folders in them are allowed."""
 
 
 @frozen(kw_only=True)
 class JobRules:
-    """Rules for jobs that need access to files and other features.
+    """Checks of jobs that need access to files and other features.
 
-    @ivar folder: returns a working directory in its plain form; raises a 400 or 403 if it is
-        missing or not the user's.
+    @ivar folder: returns the path of a working directory in normal form; raises a 400 or 403 if the
+        folder is missing or the user may not work there.
     @ivar case: returns an existing case; raises a 400, 404 or 409 if there is none.
-    @ivar files: worker pool for users' folders.
-    @ivar data_dir: the service's own folder, refused except for C{cases_dir}, if that is in it.
+    @ivar files: worker pool for work on users' folders.
+    @ivar data_dir: the service's data folder.  It is refused, except for C{cases_dir} if that is
+        inside.
     """
 
     clis: ICliRegistry
@@ -42,12 +43,12 @@ class JobRules:
     cases_dir: Path
 
     def is_shell(self, mode: str) -> bool:
-        """Return true if a mode runs a plain shell."""
+        """Return true if the CLI of that mode is a plain shell."""
         entry = self.clis.get_entry(mode)
         return entry is not None and entry.kind is CliKind.SHELL
 
     def require_mode(self, mode: str) -> None:
-        """Fail if a mode cannot be used.
+        """Fail if sessions of that mode cannot be started.
 
         @raise ServiceError: 400: there is no such mode, or it is disabled.
         """
@@ -57,10 +58,10 @@ class JobRules:
             raise invalid_field("agentType", f"must be one of {known}")
 
     async def check_definition(self, definition: JobDefinition, owner: Identity) -> JobDefinition:
-        """Check a definition, and return it with its paths in their plain form.
+        """Check a definition and return it with its paths in normal form.
 
-        @raise ServiceError: 400 naming the field; 403: not for this owner; 422: the folder does not
-            answer.
+        @raise ServiceError: 400 for the field that is not valid; 403: the owner may not run it;
+            422: the folder is not reachable.
         """
         self.require_mode(definition.agent_type)
         self.check_grant(definition, owner)
@@ -89,7 +90,7 @@ class JobRules:
     def check_grant(self, definition: JobDefinition, owner: Identity) -> None:
         """Fail if the owner may not run this definition.
 
-        @raise ServiceError: 403: it needs a grant that this owner lacks.
+        @raise ServiceError: 403: the definition needs a grant that the owner lacks.
         """
         mode = definition.agent_type
         entry = self.clis.require_enabled(mode)

@@ -1,8 +1,8 @@
-"""Runner of jobs: launches the session, then sends the prompt when the program is ready.
+"""Runner of jobs: launches the session, then types the prompt when the program is ready.
 
-Each step is on disk before the next begins, and each session names the run that it was made for.  A
-service that was killed at any point therefore continues where it stopped.  A session is made once,
-and a prompt is typed once, because inputs are numbered (protocol-exactly-once).
+Each step is saved before the next one begins, and each session records the run that created it.  A
+service that was killed at any point therefore continues there.  A session is created once, and a
+prompt is typed once, because inputs are numbered (protocol-exactly-once).
 """
 
 from __future__ import annotations
@@ -48,15 +48,20 @@ from tservice.sessions.interfaces import (
 )
 
 MAX_STARTING = 8
-"""Sessions that are being started at a time."""
+"""Maximum number of sessions that are being started at the same time."""
 MAX_UNFINISHED = 200
-"""Unfinished runs at which no more can be started by hand: twice the maximum number of jobs."""
+"""Maximum number of unfinished runs with which a user can start another.
+
+This is twice the maximum number of jobs.
+"""
 READY_SECONDS = 60.0
-"""Seconds that an agent may take until it accepts a prompt (protocol-cron-times)."""
+"""Maximum seconds until an agent is ready for a prompt (protocol-cron-times)."""
 SHELL_SECONDS = 1.0
-"""Seconds between the start of a shell, its command, and the prompt (protocol-cron-times)."""
+"""Seconds between the start of a shell and its command, and before the prompt
+(protocol-cron-times).
+"""
 RESUME_MS = 10 * 60 * 1000
-"""Age in milliseconds up to which a run that a restart interrupted is continued."""
+"""Maximum age in milliseconds of an interrupted run that is continued after a restart."""
 SESSION_NAME = 128
 
 _COMMAND, _PROMPT = 1, 2
@@ -67,8 +72,9 @@ _COMMAND, _PROMPT = 1, 2
 class JobRunnerDependencies:
     """Dependencies of L{JobRunner}.
 
-    @ivar identity: returns the current account of an owner; C{None} if it is gone or disabled.
-    @ivar places: locations with whose rights prompt files are read.
+    @ivar identity: returns the current account of an owner; C{None} if the account is gone or
+        disabled.
+    @ivar places: locations as whose OS users prompt files are read.
     """
 
     clock: IReactorTime
@@ -83,7 +89,7 @@ class JobRunnerDependencies:
 
 
 class JobRunner:
-    """Unfinished runs, and the work on them."""
+    """Carries out runs, and keeps track of the unfinished ones."""
 
     _log = Logger()
 
@@ -106,10 +112,12 @@ class JobRunner:
     def begin_run(
         self, job: CronJob, run: CronRun, again: Callable[[], object] = lambda: None
     ) -> Deferred[None]:
-        """Carry out a run.
+        """Start to carry out a run.
 
-        @param again: authorizes the caller again, before its session is made; raises if that fails.
-        @return: fires after its session was started or it failed; the registry has the result.
+        @param again: checks the caller's permissions again, before the session is created; raises
+            an error if they were revoked.
+        @return: fires after the session was started or the run failed.  The registry has the
+            result.
         """
         launched: Deferred[None] = Deferred()
         self._starting[run.id] = job
@@ -117,7 +125,10 @@ class JobRunner:
         return launched
 
     def resume_runs(self) -> None:
-        """Continue the runs of the previous process; call it after the sessions are open."""
+        """Continue unfinished runs of the previous service process.
+
+        Call this after the sessions are loaded.
+        """
         for run in self._book.store.list_unfinished():
             job = self._book.find_job(run.job_id)
             if job is None:
@@ -130,21 +141,22 @@ class JobRunner:
                 self._spawn_task(job, run, self._deliver_prompt(job, run))
 
     def cancel_job(self, job_id: str) -> None:
-        """Cancel the runs of a deleted job."""
+        """Cancel the running runs of a deleted job."""
         self._cancel_tasks(lambda job: job.id == job_id)
 
     def close_runner(self) -> Deferred[Any]:
-        """Stop; the next service process continues.
+        """Stop all work on runs.  The next service process continues them.
 
-        @return: fires after the starts that could not be cancelled are done.
+        @return: fires after all work has ended; the launch of a session is not cancelled.
         """
         self._closed = True
         self._cancel_tasks(lambda job: True)
         return DeferredList([task for _, task in self._work.values()])
 
     def count_other_sessions(self, job: CronJob) -> int:
-        """Return the number of live or starting sessions of the same mode and owner that belong to
-        no run of this job.
+        """Count sessions of the job's mode and owner that no run of this job created.
+
+        Live sessions are counted, and those that other jobs are starting.
         """
         live = [
             session
@@ -249,9 +261,10 @@ class JobRunner:
         return owner
 
     def _check_rights(self, job: CronJob, before: Identity, again: Callable[[], object]) -> None:
-        """Fail if rights were revoked.
+        """Fail if permissions were revoked since the run began.
 
-        @raise ServiceError: the owner has lost a right that it had C{before}, or the caller has.
+        @param before: the owner's account when the run began.
+        @raise ServiceError: the owner or the caller has lost a permission.
         """
         if not self._get_owner(job).keeps_rights_of(before):
             raise operation_failed(
@@ -282,7 +295,9 @@ class JobRunner:
         )
 
     async def _find_started_session(self, job: CronJob, run: CronRun) -> Session | None:
-        """Return the session that a previous service process has started for the run."""
+        """Return the session that a previous service process started for the run; C{None} without
+        one.
+        """
         for session in self._sessions.list():
             if session.agent_origin == _make_origin(job.id, run.id) and session.owner == job.owner:
                 if session.pid is not None:
@@ -352,8 +367,9 @@ class JobRunner:
         await self._sessions.send_input(run.session_id or "", request)
 
     def _record_undelivered(self, run: CronRun, reason: str) -> None:
-        """Record a failed delivery; if the session was closed, the run keeps its status
-        (protocol-cron-run).
+        """Record that the prompt could not be delivered.
+
+        If the session was closed, the run keeps its status (protocol-cron-run).
         """
         session = self._find_session(run.session_id or "")
         if session is None or session.status is SessionStatus.STOPPED or session.detached:
@@ -384,7 +400,7 @@ class JobRunner:
 
 
 def _make_origin(job_id: str, run_id: str) -> str:
-    """Return the origin that a session of a run records."""
+    """Return the origin by which a session refers to the run that created it."""
     return f"cron:{job_id}:{run_id}"
 
 

@@ -1,4 +1,4 @@
-"""Scheduler of jobs: one alarm, set for the earliest time that a job is due."""
+"""Scheduler of jobs, which sets one alarm for the earliest due job."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from tservice.cron.model import (
 from tservice.cron.runner import JobRunner
 
 RETRY_MS = 10_000
-"""Milliseconds after which a failed check is repeated."""
+"""Milliseconds after which a failed check for due jobs is repeated."""
 
 
 @frozen(kw_only=True)
 class FiredJob:
-    """Result of one due job.
+    """Result of handling one due job.
 
-    @ivar job: its new state.
-    @ivar run: the run to save; C{None}: a further fire of a skipped streak.
+    @ivar job: the job's new state.
+    @ivar run: the run to save; C{None} if the job was skipped again, which is not recorded.
     """
 
     job: CronJob
@@ -43,12 +43,14 @@ class FiredJob:
 
 
 def plan_first_fire(definition: JobDefinition, now: int, zone: tzinfo) -> int | None:
-    """Return the first fire of a job that was just made or enabled."""
+    """Return the first scheduled time of a job that was just created or enabled; C{None} if
+    disabled.
+    """
     return find_next_fire(definition.schedule, now, zone) if definition.enabled else None
 
 
 class JobScheduler:
-    """Checks the time when the alarm goes off, and fires the due jobs."""
+    """Starts due jobs when the alarm goes off."""
 
     _log = Logger()
 
@@ -70,18 +72,18 @@ class JobScheduler:
         self._alarm: ClockAlarm | None = None
 
     def start(self) -> None:
-        """Fire missed jobs, and set the alarm."""
+        """Handle jobs that became due while the service was down, and set the alarm."""
         self._alarm = self._make_alarm(self.fire_due_jobs)
         self.fire_due_jobs()
 
     def stop(self) -> None:
-        """Fire nothing more."""
+        """Stop the alarm.  No more jobs are started."""
         if self._alarm is not None:
             self._alarm.close()
             self._alarm = None
 
     def fire_due_jobs(self) -> None:
-        """Fire the due jobs, and set the alarm for the next one."""
+        """Start the due jobs, and set the alarm for the next one."""
         try:
             self._adjust_fires()
             fired = self._fire_due()
@@ -98,7 +100,7 @@ class JobScheduler:
                     self._runner.begin_run(one.job, one.run)
 
     def arm_alarm(self) -> None:
-        """Set the alarm for the earliest job; call it after every change of a job."""
+        """Set the alarm for the earliest due time.  Call this after every change of a job."""
         times = [job.next_run_at for job in self._book.list_jobs() if job.next_run_at is not None]
         self._set_alarm(min(times, default=None))
 
@@ -107,7 +109,9 @@ class JobScheduler:
             self._alarm.set_time(at)
 
     def _adjust_fires(self) -> None:
-        """Adjust the next fires: the clock, or the rules of the zone, may have changed."""
+        """Compute the due times again, because the clock or the rules of the time zone may have
+        changed.
+        """
         now = now_ms(self._clock)
         moved: list[CronJob] = []
         for job in self._book.list_jobs():
@@ -156,11 +160,10 @@ class JobScheduler:
         return FiredJob(job=moved, run=run)
 
     def _find_new_moment(self, job: CronJob, at: int, now: int) -> int | None:
-        """Return the first due moment for which no run was made.
+        """Return the first due time that has no run yet; C{None} if all of them have one.
 
-        If the clock was set back further than L{CronJob.covered} reaches, runs exist for later
-        moments;
-        at most as many as are kept of a job.
+        If the clock was set back by more than a day, runs may already exist for later times.  The
+        search is short, because only a limited number of runs is stored.
         """
         schedule = job.definition.schedule
         moment: int | None = at
@@ -180,7 +183,10 @@ class JobScheduler:
         return bool(now_starting) or self._runner.count_other_sessions(job) > 0
 
     def _skip_fire(self, job: CronJob, now: int, key: str) -> FiredJob:
-        """Skip a fire; a streak of skips has one record (protocol-cron-times)."""
+        """Skip a scheduled run.
+
+        Only the first of consecutive skips is recorded (protocol-cron-times).
+        """
         run = None
         if not job.skipping:
             reason = f"another {job.definition.agent_type} session is running"
@@ -190,7 +196,7 @@ class JobScheduler:
         return FiredJob(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
 
     def _advance_job(self, job: CronJob, at: int, now: int, key: str) -> CronJob:
-        """Return the job after the fire planned for C{at}."""
+        """Return the job with its next due time, after the run scheduled for C{at} was handled."""
         schedule = job.definition.schedule
         once = schedule.type is ScheduleType.ONCE
         definition = evolve(job.definition, enabled=False) if once else job.definition

@@ -1,4 +1,4 @@
-"""Jobs for callers: create, change and run them (protocol-cron)."""
+"""Service for scheduled jobs, which checks, changes and runs them for callers (protocol-cron)."""
 
 from __future__ import annotations
 
@@ -42,15 +42,16 @@ from tservice.cron.scheduler import JobScheduler, plan_first_fire
 from tservice.sessions.interfaces import Reauthorize, accept_always
 
 PREVIEW_FIRES = 5
-"""Fires that a preview shows (protocol-cron)."""
+"""Number of scheduled times in a preview (protocol-cron)."""
 
 
 @frozen(kw_only=True)
 class CronDependencies:
     """Dependencies of L{CronService}.
 
-    @ivar identity: returns the current account of an owner; C{None} if it is gone or disabled.
-    @ivar known: returns true if an account of that name exists, disabled or not.
+    @ivar identity: returns the current account of an owner; C{None} if the account is gone or
+        disabled.
+    @ivar known: returns true if an account of that name exists, even if disabled.
     @ivar multiuser: true if jobs have owners.
     """
 
@@ -69,7 +70,9 @@ class CronDependencies:
 
 @implementer(ICron)
 class CronService:
-    """Scheduled jobs; every error is a L{ServiceError}, and an unknown job, or another user's, is a
+    """Scheduled jobs.
+
+    Every error is a L{ServiceError}.  A job that is unknown or belongs to another user causes a
     404.
     """
 
@@ -83,7 +86,9 @@ class CronService:
     # -- its own life
 
     def start(self) -> None:
-        """Load the jobs, continue interrupted runs, and fire missed jobs."""
+        """Load the jobs, continue interrupted runs, and handle jobs that became due in the
+        meantime.
+        """
         self._book.load_jobs()
         self._delete_orphaned_jobs()
         self._unsubscribe = self._deps.hub.subscribe(self._handle_event)
@@ -91,7 +96,7 @@ class CronService:
         self._deps.scheduler.start()
 
     async def stop(self) -> None:
-        """Fire and deliver nothing more; the next service process continues."""
+        """Stop starting jobs and typing prompts.  The next service process continues."""
         self._unsubscribe()
         self._deps.scheduler.stop()
         await self._deps.runner.close_runner()
@@ -115,11 +120,12 @@ class CronService:
         return self._book.store.list_runs(self._book.get_job(job_id, caller).id)
 
     async def preview_fires(self, given: Mapping[str, Any], caller: Identity) -> list[int]:
-        """Return the next fires of a job, without making it; also of one that is not enabled.
+        """Return the next scheduled times of a job that is not saved, even if it is disabled.
 
         A schedule can be tried before its folder is chosen.
 
-        @raise ServiceError: as L{create_job}.
+        @param given: fields of the request.
+        @raise ServiceError: as for L{create_job}.
         """
         if given.get("working_dir") or given.get("case_name"):
             definition = await self._make_definition(given, None, caller)
@@ -129,7 +135,7 @@ class CronService:
         return list_next_fires(definition.schedule, now, self._deps.zone, PREVIEW_FIRES)
 
     def count_jobs(self) -> dict[tuple[str, ...], float]:
-        """Return the numbers of enabled and disabled jobs."""
+        """Return the number of enabled and of disabled jobs."""
         enabled = sum(1 for job in self._book.list_jobs() if job.definition.enabled)
         return {("true",): enabled, ("false",): len(self._book) - enabled}
 
@@ -147,10 +153,11 @@ class CronService:
     ) -> CronJob:
         """Create a job for the caller.
 
-        @param again: authorizes the caller again, before the job is saved.
-        @raise ServiceError: 400 naming the field; 403: not for this caller; 422: there are
-            L{MAX_JOBS}, or L{MAX_JOBS_OF_ONE} of one account among several, or the folder does not
-            answer.
+        @param given: fields of the request.
+        @param again: checks the caller's permissions again, before the job is saved.
+        @raise ServiceError: 400 for the field that is not valid; 403: the caller may not run it;
+            422: there are L{MAX_JOBS} jobs, or L{MAX_JOBS_OF_ONE} of this account in multi-user
+            mode, or the folder is not reachable.
         """
         definition = await self._make_definition(given, None, caller)
         again()
@@ -180,13 +187,14 @@ class CronService:
         caller: Identity,
         again: Reauthorize = accept_always,
     ) -> CronJob:
-        """Change fields of a job; the merged job is checked as a whole.
+        """Change fields of a job.  The resulting job is checked as a whole.
 
-        The schedule restarts if it was changed, or if the job was not enabled before.
+        The schedule restarts if it was changed, or if the job was disabled before.
 
-        @param again: authorizes the caller again, before the job is changed.
-        @raise ServiceError: as L{create_job}, 404, and 409: another caller has changed it in
-            between.
+        @param given: fields of the request.
+        @param again: checks the caller's permissions again, before the job is changed.
+        @raise ServiceError: as for L{create_job}; 404: there is no such job; 409: another caller
+            changed the job at the same time.
         """
         job = self._book.get_job(job_id, caller)
         before = job.definition
@@ -212,9 +220,9 @@ class CronService:
         return self._save_job(changed)
 
     def delete_job(self, job_id: str, caller: Identity) -> None:
-        """Delete a job and its runs; sessions that it has started continue.
+        """Delete a job and its runs.  Sessions that it has started continue.
 
-        @raise ServiceError: 404.
+        @raise ServiceError: 404: there is no such job.
         """
         job = self._book.get_job(job_id, caller)
         self._book.delete_job(job)
@@ -223,12 +231,13 @@ class CronService:
     async def run_now(
         self, job_id: str, caller: Identity, again: Callable[[], object]
     ) -> tuple[CronRun, int]:
-        """Run a job now, enabled or not; its schedule stays as it is.
+        """Run a job now, even if it is disabled.  The schedule does not change.
 
-        @param again: authorizes the caller again, before its session is made.
-        @return: the run after its session was started or it failed, and the number of live sessions
-            of the same mode that belong to no run of this job.
-        @raise ServiceError: 404; 429: there are L{MAX_UNFINISHED} unfinished runs.
+        @param again: checks the caller's permissions again, before the session is created.
+        @return: the run, after its session was started or it failed; and the number of live
+            sessions of the same mode that no run of this job created.
+        @raise ServiceError: 404: there is no such job; 429: there are L{MAX_UNFINISHED} unfinished
+            runs.
         """
         job = self._book.get_job(job_id, caller)
         if self._deps.runner.unfinished_count >= MAX_UNFINISHED:
@@ -285,7 +294,10 @@ class CronService:
             raise invalid_field("runAt", "must be in the future")
 
     def _get_owner(self, job: CronJob, caller: Identity) -> Identity:
-        """Return the account whose rights the job has: its owner's, also if an admin changes it."""
+        """Return the account whose permissions apply to the job.
+
+        This is the owner's account, even if an admin changes the job.
+        """
         if job.owner is None or job.owner == caller.username:
             return caller
         owner = self._deps.identity(job.owner)
@@ -307,7 +319,10 @@ class CronService:
             self._delete_orphaned_jobs()
 
     def _delete_orphaned_jobs(self) -> None:
-        """Delete jobs of removed accounts; a new account of that name would inherit them."""
+        """Delete the jobs of removed accounts.
+
+        Otherwise a new account of the same name would get them.
+        """
         if not self._deps.multiuser:
             return
         for job in self._book.list_jobs():

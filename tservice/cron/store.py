@@ -57,15 +57,16 @@ class CronStore:
         self._database = database
 
     def list_jobs(self) -> list[CronJob]:
-        """Return all jobs, in the order in which they were made."""
+        """Return all jobs, oldest first."""
         sql = "SELECT * FROM cron_jobs ORDER BY created_at, rowid"
         return self._database.read_records(_job_from_row, sql, named="cron_jobs.id")
 
     def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
-        """Save jobs and runs, all or none; the oldest finished runs beyond L{MAX_RUNS} are deleted.
+        """Save jobs and runs in one transaction, and delete the oldest finished runs beyond
+        L{MAX_RUNS}.
 
         @raise DiskFull: the disk is full.
-        @raise sqlite3.IntegrityError: a new run has the due key of another.
+        @raise sqlite3.IntegrityError: another run has the due key of a new run.
         """
         with self._database.transaction():
             self._database.execute_many(_SAVE_JOB, [_job_row(job) for job in jobs])
@@ -73,7 +74,10 @@ class CronStore:
             self._database.execute(_TRIM, (MAX_RUNS,))
 
     def save_or_defer(self, jobs: Iterable[CronJob], runs: Iterable[CronRun]) -> None:
-        """Save results of known runs as L{save_all} does; if the disk is full, this is deferred."""
+        """Save changes of existing runs as L{save_all} does.
+
+        On a full disk this is deferred.
+        """
         try:
             self.save_all(jobs, runs)
         except DiskFull:
@@ -90,11 +94,17 @@ class CronStore:
         self._database.execute(_DELETE, (job_id,))
 
     def delete_later(self, job_id: str) -> None:
-        """Delete a job that has no owner any more; if the disk is full, this is deferred."""
+        """Delete a job whose owner no longer exists.
+
+        On a full disk the deletion is deferred.
+        """
         self._database.execute_or_defer(("cron job", job_id), _DELETE, (job_id,))
 
     def list_runs(self, job_id: str | None = None) -> list[CronRun]:
-        """Return the runs of one job, or of all, newest first."""
+        """Return the runs of one job, newest first.
+
+        @param job_id: id of the job; C{None} means the runs of all jobs.
+        """
         where = "" if job_id is None else "WHERE job_id = :job_id"
         rows = self._database.query_rows(
             f"SELECT * FROM cron_runs {where} ORDER BY seq DESC",  # noqa: S608
@@ -103,19 +113,22 @@ class CronStore:
         return [_run_from_row(row) for row in rows]
 
     def find_run(self, run_id: str) -> CronRun | None:
-        """Return a run by its id."""
+        """Return a run by its id; C{None} if there is none."""
         row = self._database.query_one("SELECT * FROM cron_runs WHERE id = ?", (run_id,))
         return None if row is None else _run_from_row(row)
 
     def find_newest_run(self, job_id: str) -> str | None:
-        """Return the id of the newest run of a job."""
+        """Return the id of the newest run of a job; C{None} if it has no run."""
         row = self._database.query_one(
             "SELECT id FROM cron_runs WHERE job_id = ? ORDER BY seq DESC LIMIT 1", (job_id,)
         )
         return None if row is None else str(row["id"])
 
     def find_previous_session(self, run: CronRun) -> str | None:
-        """Return the session of the last run of the same job before C{find_run} that had one."""
+        """Return the id of the session that the job's latest run before C{run} created.
+
+        Runs without a session are skipped.  C{None} means that there is no such run.
+        """
         row = self._database.query_one(
             "SELECT session_id FROM cron_runs WHERE job_id = :job_id AND session_id IS NOT NULL"
             " AND seq < (SELECT seq FROM cron_runs WHERE id = :id) ORDER BY seq DESC LIMIT 1",
@@ -128,7 +141,7 @@ class CronStore:
         return [run for run in reversed(self.list_runs()) if run.is_unfinished]
 
     def has_run(self, due_key: str) -> bool:
-        """Return true if a run was made for that moment."""
+        """Return true if a run with that due key exists."""
         sql = "SELECT 1 FROM cron_runs WHERE due_key = ?"
         return self._database.query_one(sql, (due_key,)) is not None
 

@@ -1,8 +1,8 @@
-"""Conversion between local wall time and instants, in any zone.  Pure.
+"""Conversion between local wall time and Unix time, in any time zone.
 
-A wall time that a clock change skips (the spring gap) means the first valid instant after it.  A
-wall time that occurs twice (the autumn overlap) means its first instant (protocol-cron-times).
-Instants are Unix seconds, wall times are naive C{datetime}s.
+A wall time that a clock change skips (in spring) means the first valid time after it.  A wall time
+that occurs twice (in autumn) means the first occurrence (protocol-cron-times).  Times are Unix
+seconds, and wall times are naive C{datetime}s.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def to_datetime(seconds: int) -> datetime:
-    """Return the aware C{datetime} of an instant, in UTC."""
+    """Return the timezone-aware C{datetime} in UTC of a Unix time."""
     return _EPOCH + timedelta(seconds=seconds)
 
 
 def to_seconds(moment: datetime) -> int:
-    """Return the instant of an aware C{datetime}."""
+    """Return the Unix time of a timezone-aware C{datetime}."""
     return int((moment - _EPOCH).total_seconds())
 
 
 def to_wall_time(seconds: int, zone: tzinfo) -> datetime:
-    """Return the wall time at an instant."""
+    """Return the wall time, in C{zone}, of a Unix time."""
     return to_datetime(seconds).astimezone(zone).replace(tzinfo=None, fold=0)
 
 
 def utc_offset(seconds: int, zone: tzinfo) -> int:
-    """Return the seconds by which wall time is ahead of UTC at an instant."""
+    """Return the number of seconds by which wall time in C{zone} is ahead of UTC at a Unix time."""
     found = to_datetime(seconds).astimezone(zone).utcoffset()
     return 0 if found is None else int(found.total_seconds())
 
 
 def resolve_wall_time(shown: datetime, zone: tzinfo) -> int | None:
-    """Return the instant of a wall time.
+    """Return the Unix time of a wall time in C{zone}.
 
-    @return: C{None} for a day that the zone skips.
+    @return: C{None} if the zone skips that day.
     """
     found = to_seconds(shown.replace(tzinfo=zone, fold=0).astimezone(UTC))
     if to_wall_time(found, zone) == shown:
@@ -49,8 +49,9 @@ def resolve_wall_time(shown: datetime, zone: tzinfo) -> int | None:
 
 
 def find_offset_change(low: int, high: int, zone: tzinfo) -> int:
-    """Return the first instant after C{low} whose offset differs from C{low}'s; C{high}'s must
-    differ.
+    """Return the first time after C{low} with another UTC offset than C{low}.
+
+    The offset at C{high} must be different, too.  All times are Unix seconds.
     """
     old = utc_offset(low, zone)
     while high - low > 1:
@@ -63,7 +64,10 @@ def find_offset_change(low: int, high: int, zone: tzinfo) -> int:
 
 
 def _skips_day(day: date, edge: int, zone: tzinfo) -> bool:
-    """Return true if the change at C{edge} skips all of C{day}, as when crossing the date line."""
+    """Return true if the zone skips the whole C{day}, as when crossing the date line.
+
+    @param edge: Unix time at which the UTC offset changes.
+    """
     return to_wall_time(edge - 1, zone).date() < day and to_wall_time(
         edge, zone
     ) >= datetime.combine(day + _DAY, time())
