@@ -1,1 +1,1 @@
-"""Report on the host's programs that the service uses (protocol-doctor)."""
+"""Report on programs of the host that the service uses (protocol-doctor)."""

@@ -1,4 +1,4 @@
-"""Assembly of the doctor."""
+"""Assembly of the doctor feature."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tservice.store.database import Database
 def build_doctor(
     ground: Runtime, *, clis: ICliRegistry, reach: BridgeProbe
 ) -> FeatureRegistration[DoctorService]:
-    """Build the doctor; it needs no start, and its stop kills its child processes.
+    """Build the doctor feature, which also adds metrics on the disk and the worker pools.
 
-    The metrics also report the disk and the worker pools.
+    The feature needs no start.  Stopping it kills its child processes.
     """
 
     async def list_own_rows() -> Sequence[ReportRow]:
@@ -89,7 +89,7 @@ def pool_measures(doors: WorkerPools) -> list[MetricSource]:
 
 
 def find_service_faults(database: Database, doors: WorkerPools) -> Sequence[ReportRow]:
-    """Return the report's rows on faults of the service itself; none if it is healthy."""
+    """Return rows on faults of the service itself; empty if it has none."""
     rows = [_make_stuck_row(door, door.usage.stuck) for door in doors.all_pools if door.usage.stuck]
     trouble = database.deferred_writes.disk_trouble
     if trouble is not None:
@@ -99,7 +99,7 @@ def find_service_faults(database: Database, doors: WorkerPools) -> Sequence[Repo
 
 
 def bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[ReportRow]:
-    """Return rows that say, by engine, if containers reach the listener for their hooks."""
+    """Return one row for each engine: can its containers reach the hook listener?"""
     return [_bridge_row(each) for each in tried]
 
 

@@ -1,4 +1,4 @@
-"""Tools that the doctor examines, and how to install them (protocol-doctor).  Pure."""
+"""Catalogue of the programs that the doctor checks, and how to install them (protocol-doctor)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attrs import frozen
 from tservice.doctor.model import HostTool, ToolCategory
 
 MIN_PYTHON = (3, 11)
-"""Minimum of the package: python_requires in setup.cfg."""
+"""Minimum Python version, as in C{python_requires} of setup.cfg."""
 
 INSTALL = {
     "apt": "sudo apt-get install {}",
@@ -18,9 +18,9 @@ INSTALL = {
     "apk": "sudo apk add {}",
     "brew": "brew install {}",
 }
-"""Install command of each package manager."""
+"""Command of each package manager that installs a package."""
 PROGRAMS = {"apt": "apt-get", "dnf": "dnf", "pacman": "pacman", "apk": "apk", "brew": "brew"}
-"""Programs that identify each package manager, in the order in which they are searched."""
+"""Program of each package manager, by which it is recognised, in order of preference."""
 
 
 def _same_package(name: str, **others: str) -> dict[str, str]:
@@ -36,7 +36,7 @@ PYTHON = HostTool(
     least=MIN_PYTHON,
     packages=_same_package("python3", pacman="python", brew="python"),
 )
-"""The interpreter that runs the service; it is not searched for."""
+"""Entry for the interpreter that runs the service, whose path is already known."""
 
 TOOLS = (
     HostTool(
@@ -131,11 +131,11 @@ TOOLS = (
 
 @frozen(kw_only=True)
 class ExaminedCli:
-    """Enabled entry of the CLI registry.
+    """Enabled entry of the CLI registry, as the doctor needs it.
 
-    @ivar install: how to install it.
-    @ivar version_args: arguments by which it prints its version; empty: it is not run.
-    @ivar pattern: matches the version in its output.
+    @ivar install: instruction how to install the CLI.
+    @ivar version_args: arguments that print its version; empty means that it is not run.
+    @ivar pattern: regular expression for the version in its output.
     """
 
     id: str
@@ -147,7 +147,7 @@ class ExaminedCli:
 
 
 def cli_tool(cli: ExaminedCli) -> HostTool:
-    """Return the tool of a CLI; no CLI has a minimum version."""
+    """Return the catalogue entry of a CLI, which has no minimum version."""
     return HostTool(
         id=f"cli-{cli.id}",
         label=cli.label,
@@ -160,7 +160,10 @@ def cli_tool(cli: ExaminedCli) -> HostTool:
 
 
 def list_tools(category: ToolCategory | None, clis: Iterable[ExaminedCli]) -> list[HostTool]:
-    """Return the tools to examine in addition to Python, core first; C{None} is every category."""
+    """Return the programs to check, except Python; those of the category core come first.
+
+    @param category: only programs of this category; C{None} means all categories.
+    """
     core = [tool for tool in TOOLS if tool.category is ToolCategory.CORE]
     rest = [tool for tool in TOOLS if tool.category is not ToolCategory.CORE]
     every = [*core, *map(cli_tool, clis), *rest]
@@ -168,10 +171,10 @@ def list_tools(category: ToolCategory | None, clis: Iterable[ExaminedCli]) -> li
 
 
 def choose_package_manager(platform: str, found: Sequence[str]) -> str | None:
-    """Return the package manager of this host.
+    """Return the id of this host's package manager; C{None} if it has no known one.
 
-    @param platform: C{sys.platform}.
-    @param found: those of L{PROGRAMS} whose program exists.
+    @param platform: value of C{sys.platform}.
+    @param found: ids in L{PROGRAMS} whose program exists.
     """
     if platform == "darwin":
         return "brew"
@@ -179,7 +182,10 @@ def choose_package_manager(platform: str, found: Sequence[str]) -> str | None:
 
 
 def make_install_hint(tool: HostTool, manager: str | None) -> str:
-    """Return how to install C{tool}; never empty."""
+    """Return a hint how to install C{tool}; never empty.
+
+    @param manager: id of the host's package manager; C{None} if unknown.
+    """
     package = tool.packages.get(manager or "")
     if manager is not None and package is not None:
         return INSTALL[manager].format(package)
@@ -204,7 +210,7 @@ def parse_clis(data: Iterable[Mapping[str, object]]) -> list[ExaminedCli]:
 
 
 def encode_clis(clis: Iterable[ExaminedCli]) -> list[dict[str, object]]:
-    """Return the CLIs as JSON values for the child process."""
+    """Return the CLIs as JSON values, to be sent to the child process."""
     return [
         {
             "id": cli.id,

@@ -1,7 +1,7 @@
-"""Child process: reads its request on stdin, prints one line of JSON.
+"""Child process that checks programs: it reads a request on stdin and prints one line of JSON.
 
-Tools may hang, print without end, or leave processes running.  The child therefore leads a process
-group, and finally kills that group, itself included.
+A checked program may hang, print without end, or leave processes running.  The child therefore
+leads a process group, and at the end kills that group, including itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ from tservice.doctor.probe import (
 
 MAX_CONCURRENT = 8
 EXAMINE_SECONDS = 25.0
-"""Seconds for all tools together; a tool not examined by then is C{skipped}."""
+"""Time limit in seconds of all checks together.
+
+Programs not checked by then are C{skipped}.
+"""
 
 
 def examine_host(
@@ -46,9 +49,9 @@ def examine_host(
     home: Path,
     login: str = "",
 ) -> dict[str, Any]:
-    """Return the report.  Takes L{EXAMINE_SECONDS} at most.
+    """Check all programs and return the report, within L{EXAMINE_SECONDS}.
 
-    @param login: the login shell's C{PATH}, if it is known.
+    @param login: the C{PATH} of the user's login shell; empty if unknown.
     """
     patterns = search_patterns(environ, home, login)
     folders = matching_folders(patterns, home)
@@ -79,7 +82,7 @@ def _examine_tools(wanted: list[HostTool], host: ProbedHost) -> list[ReportRow]:
 
 
 def main() -> None:
-    """Examine the tools, print the report, kill the whole group."""
+    """Check the programs, print the report, and kill the whole process group."""
     if os.getpgrp() != os.getpid():
         os.setsid()
     order = json.load(sys.stdin)

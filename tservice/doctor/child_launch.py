@@ -1,4 +1,7 @@
-"""Start of the child process, and parser of its report; for the daemon and C{tsctl}."""
+"""Command, environment and request of the child process, and parser of its report.
+
+The daemon and C{tsctl} both use it.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from tservice.doctor.catalogue import ExaminedCli, encode_clis
 from tservice.doctor.model import ToolCategory
 
 TIME_LIMIT = 30.0
-"""Seconds for the whole child (protocol-doctor)."""
+"""Time limit in seconds of the child process (protocol-doctor)."""
 REPORT_LIMIT = 1024 * 1024
-"""Bytes of a report; a longer one is rejected."""
+"""Maximum bytes of a report.  A longer one is rejected."""
 
 _ROOT = str(Path(__file__).resolve().parents[2])
 # The path is an argument, so that tools do not inherit it in their environment.
@@ -24,13 +27,14 @@ _PROGRAM = (
 
 
 def child_argv() -> list[str]:
-    """Return the command of the child."""
+    """Return the command line of the child process."""
     return [sys.executable, "-I", "-c", _PROGRAM, _ROOT]
 
 
 def child_env(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without the service's own variables, so that tools do not see its
-    password.
+    """Return the environment for the child process, without the service's own variables.
+
+    The checked programs therefore cannot read the service's password.
     """
     return {name: value for name, value in environ.items() if not name.startswith("SERVICE_")}
 
@@ -38,9 +42,10 @@ def child_env(environ: Mapping[str, str]) -> dict[str, str]:
 def encode_child_request(
     category: ToolCategory | None, clis: Iterable[ExaminedCli], home: Path, login: str = ""
 ) -> bytes:
-    """Return the request that the child reads on stdin.
+    """Return the request that the child process reads on stdin.
 
-    @param login: the login shell's C{PATH}, if it is known.
+    @param category: check only this category; C{None} means all.
+    @param login: the C{PATH} of the user's login shell; empty if unknown.
     """
     wanted = None if category is None else category.value
     order = {"category": wanted, "clis": encode_clis(clis), "home": str(home), "login": login}
@@ -48,7 +53,7 @@ def encode_child_request(
 
 
 def parse_report(printed: bytes) -> dict[str, Any] | None:
-    """Parse the report in the child's output; C{None}: there is none."""
+    """Parse the output of the child process; C{None} if it contains no valid report."""
     line, end, _ = printed.partition(b"\n")
     if not end:
         return None

@@ -1,4 +1,4 @@
-"""Process protocol of the child, for the daemon."""
+"""Process protocol of the doctor's child process, for the daemon."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from tservice.core.timers import cancel_call
 from tservice.doctor.child_launch import REPORT_LIMIT, TIME_LIMIT, parse_report
 
 PIPE_SECONDS = 1.0
-"""Seconds for which processes left by the child may keep its pipes open."""
+"""Seconds for which the pipes may stay open after the end of the child process.
+
+Processes that the child has left may hold them.
+"""
 ERROR_LIMIT = 2000
-"""Bytes of standard error that are kept for the log."""
+"""Maximum bytes of standard error that are kept for the log."""
 
 KillGroup = Callable[[int, int], None]
 
 
 class DoctorProcess(ProcessProtocol):
-    """Single run of the child.
+    """Protocol of one run of the child process.
 
-    @ivar report: fires with the report, or C{None} if there is none.
-    @ivar ended: fires after the process ended and its pipes are closed.
+    @ivar report: fires with the report, or with C{None} if there is none.
+    @ivar ended: fires after the process has ended and its pipes are closed.
     """
 
     transport: IProcessTransport
@@ -43,11 +46,14 @@ class DoctorProcess(ProcessProtocol):
         self._order = b""
 
     def set_request(self, order: bytes) -> None:
-        """Set the request that the child reads when it runs."""
+        """Set the request that is written to the child's stdin."""
         self._order = order
 
     def kill_group(self) -> None:
-        """Kill the child and its descendants; harmless after its end."""
+        """Kill the child process and its descendants.
+
+        Harmless if they have already ended.
+        """
         pid = self.transport.pid
         if pid is None:
             return

@@ -1,7 +1,7 @@
-"""C{tsctl doctor}: examines the host itself, with its own PATH; no service needs to run
+"""Implementation of C{tsctl doctor}, which checks the host itself with its own PATH
 (protocol-doctor).
 
-L{tservice.doctor.interfaces.report_host} is its entry point.
+No service needs to run.  The entry point is L{tservice.doctor.interfaces.report_host}.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tservice.doctor.child_launch import (
 from tservice.doctor.model import ToolCategory, has_required_fault
 
 NO_REPORT = 2
-"""Exit status if the child gave no report."""
+"""Exit status if the child process printed no report."""
 
 
 def print_report(
@@ -38,10 +38,12 @@ def print_report(
     limit: float = TIME_LIMIT,
     aside: TextIO | None = None,
 ) -> int:
-    """Print the report for people.  Blocks for C{limit} seconds at most.
+    """Check the host and print the report as text.
 
-    @param aside: if set, JSON is printed to C{out}, and messages go here.
-    @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
+    Blocks for at most C{limit} seconds.
+
+    @param aside: stream for messages; if given, the report is printed to C{out} as JSON.
+    @return: the exit status: 0; 1 if a required program has a fault; 2 without a report.
     """
     found = run_child(encode_child_request(category, clis, home), environ, limit)
     if found is None:
@@ -54,7 +56,11 @@ def print_report(
 
 
 def run_child(order: bytes, environ: Mapping[str, str], limit: float) -> dict[str, Any] | None:
-    """Return the report of a child process; C{None} if it gave none in time."""
+    """Run the child process and return its report; C{None} if there is none within C{limit}
+    seconds.
+
+    @param order: the request, as bytes for the child's stdin.
+    """
     process = subprocess.Popen(
         child_argv(),
         stdin=subprocess.PIPE,
@@ -82,7 +88,7 @@ HEAD = ("STATUS", "TOOL", "VERSION", "NEEDED", "WHERE AND WHY")
 
 
 def format_report(found: Mapping[str, Any]) -> list[str]:
-    """Return a report for people: a table, and the sums below it."""
+    """Return the lines of a text report: a table, and the number of programs by status."""
     table = [HEAD, *map(_table_cells, found["tools"])]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(HEAD))]
     shown = [

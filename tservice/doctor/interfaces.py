@@ -1,4 +1,4 @@
-"""Interface of the doctor for other features: C{tsctl doctor} is one call."""
+"""Interface of the doctor for other features: the function that implements C{tsctl doctor}."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ def report_host(
     out: TextIO,
     aside: TextIO | None = None,
 ) -> int:
-    """Print the report of this host; blocks for 30 s at most.
+    """Check this host and print the report.  Blocks for at most 30 s.
 
-    @param category: one of L{CATEGORIES}; C{None}: all of them.
-    @param data_dir: data folder of the service whose CLIs are examined; it need not run or exist.
-    @param aside: if set, JSON is printed to C{out}, as the API answers it, and messages go here.
-    @return: the exit status: 0; 1 if a required tool fails; 2 without a report.
+    @param category: check only this one of L{CATEGORIES}; C{None} means all.
+    @param data_dir: data folder of the service whose CLIs are checked.  The service need not run,
+        and the folder need not exist.
+    @param aside: stream for messages; if given, the report is printed to C{out} as the API's JSON.
+    @return: the exit status: 0; 1 if a required program has a fault; 2 without a report.
     """
     wanted = None if category is None else ToolCategory(category)
     found = read_stored_registry(data_dir)

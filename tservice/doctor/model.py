@@ -1,4 +1,4 @@
-"""Report, and the rules for versions.  Pure."""
+"""Records of programs and of the report, and comparison of versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attrs import field, frozen
 Version = tuple[int, ...]
 
 VERSION_LIMIT = 60
-"""Characters of a version that are shown."""
+"""Maximum characters of a version in the report."""
 
 _VERSION = re.compile(r"(?<![\w.])v?(\d{1,9}(?:\.\d{1,9})+[a-z]?(?:[-+][\w.]{1,20})?)", re.ASCII)
 _TMUX = re.compile(r"^tmux (?:next-|openbsd-)?(\d{1,9}(?:\.\d{1,9})*)([a-z]?)(-rc\d*)?", re.ASCII)
@@ -41,19 +41,19 @@ class ToolStatus(StrEnum):
 
 @frozen(kw_only=True)
 class HostTool:
-    """Tool to examine.
+    """Program to check.
 
-    @ivar names: file names; the first one found counts.
-    @ivar version_args: arguments that print its version; empty: it is not run.
-    @ivar pattern: its one group matches the version in the output; empty: the first number is
-        taken.
-    @ivar least: the minimum version.
-    @ivar packages: its package by package manager, if there is one.
-    @ivar advice: how to get it if no package manager has it.
-    @ivar proof: arguments of a command that succeeds if it works; empty: printing its version is
-        enough.
-    @ivar partner: name of the program whose version the proof prints; empty: its output does not
-        matter.
+    @ivar names: file names; the first one found is used.
+    @ivar version_args: arguments that print its version; empty means that the program is not run.
+    @ivar pattern: regular expression whose group matches the version in the output; empty means
+        that the first number is used.
+    @ivar least: minimum version.
+    @ivar packages: name of its package by package manager.
+    @ivar advice: instruction how to install it if no package manager has it.
+    @ivar proof: arguments of a test command that succeeds if the program works; empty means that
+        printing its version is enough.
+    @ivar partner: name of the program whose version the test command prints; empty means that the
+        output is ignored.
     """
 
     id: str
@@ -72,7 +72,7 @@ class HostTool:
 
 @frozen(kw_only=True)
 class ReportRow:
-    """Result for one tool; absent fields have no value.
+    """Row of the report: the result for one program.  Absent fields have no value.
 
     @ivar needed: the minimum version.
     """
@@ -90,7 +90,7 @@ class ReportRow:
 
 
 def parse_tool_version(text: str) -> str | None:
-    """Return the version in a tool's output; C{None}: no version is visible."""
+    """Return the version in a program's output; C{None} if there is none."""
     for line in text.splitlines()[:20]:
         for pattern in (_TMUX, _OPENSSH):
             if found := pattern.match(line):
@@ -101,20 +101,20 @@ def parse_tool_version(text: str) -> str | None:
 
 
 def version_numbers(version: str) -> Version:
-    """Return the leading numbers of a version; C{3.3a} is 3.3."""
+    """Return the leading numbers of a version.  For example, C{3.3a} becomes (3, 3)."""
     found = re.match(r"\d+(?:\.\d+)*", version, re.ASCII)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
 def is_older(version: str, least: Version) -> bool:
-    """Return true if C{version} precedes C{least}; 3.2 and 3.2.0 are the same."""
+    """Return true if C{version} is lower than C{least}.  Trailing zeros do not count."""
     have = version_numbers(version)
     width = max(len(have), len(least))
     return _pad_version(have, width) < _pad_version(least, width)
 
 
 def format_version(version: Version) -> str:
-    """Return the text of a version."""
+    """Return a version as text, for example C{3.11}."""
     return ".".join(map(str, version))
 
 
@@ -123,7 +123,7 @@ def make_report(
 ) -> dict[str, Any]:
     """Return the wire form of the report (protocol-doctor).
 
-    @param looked_in: the folders in which programs were searched.
+    @param looked_in: folders in which programs were searched.
     """
     counts = Counter(row.status for row in rows)
     return {
@@ -135,7 +135,7 @@ def make_report(
 
 
 def prepend_rows(found: Mapping[str, Any], rows: Sequence[ReportRow]) -> dict[str, Any]:
-    """Return a report with more rows in front."""
+    """Return the report with C{rows} before its own rows."""
     counts = Counter({ToolStatus(name): number for name, number in found["summary"].items()})
     counts.update(row.status for row in rows)
     return {
@@ -158,7 +158,7 @@ def make_fault_row(name: str, label: str, reason: str) -> ReportRow:
 
 
 def has_required_fault(found: Mapping[str, Any]) -> bool:
-    """Return true if a report has a required tool with a fault."""
+    """Return true if a required program in the report has a fault."""
     return any(
         tool["required"] and tool["status"] != ToolStatus.OK.value for tool in found["tools"]
     )

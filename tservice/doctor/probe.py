@@ -1,7 +1,7 @@
-"""Probe of one tool: its path, and its version.
+"""Check of one program: search its path, and run it to get its version.
 
-It blocks, and is for the child process only (L{tservice.doctor.child}).  A tool may never end, keep
-its output open, or print nonsense.
+The functions block and are for the child process only (L{tservice.doctor.child}).  A program may
+never end, keep its output open, or print nonsense.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from tservice.doctor.model import (
 )
 
 PROBE_SECONDS = 5.0
-"""Seconds that one tool may take to print its version."""
+"""Time limit in seconds for a program to print its version."""
 END_SECONDS = 1.0
-"""Seconds that it may take to end after its output has ended."""
+"""Seconds that a program may take to exit after it has closed its output."""
 OUTPUT_LIMIT = 16 * 1024
-"""Bytes of output that are read."""
+"""Maximum bytes of output that are read."""
 ERROR_TEXT_LENGTH = 300
-"""Characters of a failing tool's output that are shown."""
+"""Maximum characters of a failing program's output in the report."""
 
 
 class ProbeError(Exception):
-    """An existing tool does not work; the text is for people."""
+    """The program exists but does not work.  The text is for the report."""
 
 
 @frozen(kw_only=True)
 class ProbedHost:
-    """Folders and environment for the search.
+    """Folders and environment used for the checks.
 
-    @ivar folders: absolute, in this order.
-    @ivar env: for the tools.
-    @ivar manager: the package manager for hints.
+    @ivar folders: absolute paths in which programs are searched, in this order.
+    @ivar env: environment of the programs.
+    @ivar manager: id of the package manager, for hints; C{None} if unknown.
     """
 
     folders: tuple[Path, ...]
@@ -55,7 +55,11 @@ class ProbedHost:
     manager: str | None = None
 
     def env_for(self, program: Path) -> Mapping[str, str]:
-        """Return the environment of a program: a program of npm then finds its node."""
+        """Return the environment for running C{program}.
+
+        If C{node} is in the program's folder, C{PATH} begins with that folder: programs of npm need
+        it.
+        """
         usual = (str(folder) for folder in self.folders if folder.is_dir())
         beside = program.parent if os.access(program.parent / "node", os.X_OK) else ""
         path = join_path(str(beside), self.env.get("PATH", ""), *usual)
@@ -63,9 +67,11 @@ class ProbedHost:
 
 
 def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> tuple[str, ...]:
-    """Return the folders to search (protocol-clis); C{*} matches any version.
+    """Return patterns of the folders to search (protocol-clis).
 
-    @param login: the login shell's C{PATH}, if it is known.
+    C{*} matches any version.
+
+    @param login: the C{PATH} of the user's login shell; empty if unknown.
     """
     path = join_path(environ.get("PATH", ""), login)
     usual = (*npm_folder(home), *folder_patterns(environ))
@@ -73,8 +79,9 @@ def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> 
 
 
 def find_program(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
-    """Return the first of C{names} that is an executable file; an absolute name ignores the
-    folders.
+    """Return the path of the first of C{names} that is an executable file; C{None} if none is.
+
+    A name that is an absolute path is not searched in the folders.
     """
     for name in names:
         for folder in folders:
@@ -85,7 +92,7 @@ def find_program(names: Sequence[str], folders: Sequence[Path]) -> Path | None:
 
 
 def examine_tool(tool: HostTool, host: ProbedHost) -> ReportRow:
-    """Return the row of C{tool}."""
+    """Check one program and return its row of the report."""
     path = find_program(tool.names, host.folders)
     if path is None:
         return make_row(
@@ -114,7 +121,10 @@ def examine_tool(tool: HostTool, host: ProbedHost) -> ReportRow:
 def make_version_row(
     tool: HostTool, path: str, version: str | None, manager: str | None
 ) -> ReportRow:
-    """Return the row of a tool that answered."""
+    """Return the row of a program that could be run.
+
+    @param version: the printed version; C{None} if none was recognised.
+    """
     if version is None:
         status = ToolStatus.OK if tool.least is None else ToolStatus.ERROR
         return make_row(tool, status, path=path, reason="it did not print its version")
@@ -131,7 +141,7 @@ def make_version_row(
 
 
 def make_row(tool: HostTool, status: ToolStatus, **found: str | None) -> ReportRow:
-    """Return a row with the fields that every one has."""
+    """Return a row with the fields that all rows have, and those in C{found}."""
     return ReportRow(
         id=tool.id,
         label=tool.label,
@@ -144,11 +154,12 @@ def make_row(tool: HostTool, status: ToolStatus, **found: str | None) -> ReportR
 
 
 def run_tool(argv: Sequence[str], env: Mapping[str, str], limit: float = PROBE_SECONDS) -> str:
-    """Return the output of C{argv}, standard error included.
+    """Run a program and return its output, including standard error.
 
-    Its remaining processes are killed with the process group of the child.
+    Processes that it leaves are killed later, with the process group of the child.
 
-    @raise ProbeError: it cannot be run, does not end in time, or fails.
+    @param limit: time limit in seconds.
+    @raise ProbeError: the program cannot be run, does not end in time, or fails.
     """
     try:
         process = subprocess.Popen(
@@ -192,14 +203,15 @@ def _collect_output(process: subprocess.Popen[bytes], reader: _OutputReader, lim
 
 
 def _last_line(printed: str) -> str:
-    """Return the last line: tools print their errors there."""
+    """Return the last line of the output, in which most programs print their error."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     return "" if not lines else replace_harmful_characters(lines[-1])[:ERROR_TEXT_LENGTH]
 
 
 class _OutputReader(threading.Thread):
-    """Thread that reads to the end or the limit, then closes the pipe: further output causes a
-    SIGPIPE.
+    """Thread that reads a program's output to its end or a limit, and then closes the pipe.
+
+    The program receives SIGPIPE if it writes more.
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:

@@ -9,7 +9,7 @@ from tservice.doctor.catalogue import ExaminedCli
 
 
 def select_enabled(entries: Iterable[CliEntry]) -> list[ExaminedCli]:
-    """Return the enabled entries."""
+    """Return the enabled CLIs, as the doctor needs them."""
     return [
         ExaminedCli(
             id=entry.id,

@@ -1,4 +1,7 @@
-"""Doctor of the daemon: runs a child process, whose report answers all callers that wait for it."""
+"""Service of the doctor, which runs the child process.
+
+Callers that wait at the same time share one child process and its report.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ async def _no_login_path() -> str:
 
 
 class DoctorService:
-    """Doctor that runs at most one child for each category, and one for all of them."""
+    """Service that runs at most one child process for each category, and one for all categories."""
 
     _log = Logger()
 
@@ -52,9 +55,9 @@ class DoctorService:
         own: Callable[[], Awaitable[Sequence[ReportRow]]] = _no_rows,
         login: Callable[[], Awaitable[str]] = _no_login_path,
     ) -> None:
-        """@param login: returns the login shell's C{PATH}, if it is known.
-        @param argv: the child's command.
-        @param own: returns rows on faults of the service itself; they belong to the category core.
+        """@param login: returns the C{PATH} of the user's login shell; empty if unknown.
+        @param argv: command line of the child process.
+        @param own: returns rows on faults of the service itself, which belong to the category core.
         """
         self._own = own
         self._login = login
@@ -69,9 +72,11 @@ class DoctorService:
         self._ending: set[DoctorProcess] = set()
 
     async def examine_host(self, category: ToolCategory | None) -> Report:
-        """Return the report on one category, or on all.  Cancelling only ends the waiting.
+        """Return the report on one category; C{None} means all categories.
 
-        @raise ServiceError: 500: the child gave no report.
+        Cancelling stops the wait, but not the child process.
+
+        @raise ServiceError: 500: the child process printed no report.
         """
         login = await self._login()
         run = self._runs.get(category) or self._start_child(category, login)
@@ -86,11 +91,11 @@ class DoctorService:
 
     @property
     def running(self) -> int:
-        """Number of running children."""
+        """Number of running child processes."""
         return len(self._ending)
 
     def stop(self) -> Deferred[list[None]]:
-        """Kill every child; fires after all of them ended."""
+        """Kill all child processes.  The result fires after all of them have ended."""
         ending = [process.ended for process in self._ending]
         for process in tuple(self._ending):
             process.kill_group()
