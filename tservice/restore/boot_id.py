@@ -1,4 +1,4 @@
-"""Identification of the machine's current boot."""
+"""Identification of the current boot of the machine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from twisted.logger import Logger
 from tservice.core.files import FileError, read_text
 
 LONGEST = 200
-"""Maximum bytes of a boot id."""
+"""Maximum bytes that are read of a boot id."""
 
 _log = Logger()
 
 
 def read_boot_id(path: Path) -> str | None:
-    """Return the machine's id of this boot; C{None} if it has no boot ids."""
+    """Return the id of the machine's current boot; C{None} if the system has no boot ids."""
     try:
         return read_text(path, limit=LONGEST).strip() or None
     except FileNotFoundError:

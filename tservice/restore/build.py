@@ -19,7 +19,10 @@ from tservice.sessions.interfaces import IConversations, ISessions
 
 
 def build_recollection(ground: Runtime, *, clis: ICliRegistry) -> RebootRecollection:
-    """Build the recollection that the sessions query before they adopt running processes."""
+    """Build the record of sessions that a reboot ended.
+
+    The sessions query it before they adopt running processes.
+    """
     return RebootRecollection(
         clock=ground.reactor,
         store=RestoreStore(ground.database),
@@ -41,7 +44,7 @@ def build_restore(
     identity: Callable[[str | None], Identity | None],
     folder: Callable[[str, Identity], Awaitable[object]],
 ) -> FeatureRegistration[RestoreService]:
-    """Build the restore offer and the saver of scrollbacks.
+    """Build the feature that restores sessions after a reboot, and saves scrollbacks.
 
     @param conversations: finds the conversation that an agent continues.
     @param identity: see L{RestoreService}.

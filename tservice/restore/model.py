@@ -1,6 +1,5 @@
-"""Boots of the machine, and outcomes of restored sessions (protocol-restore).
-
-Pure.
+"""Records of the machine's boot and of restored sessions, and rules to detect a reboot
+(protocol-restore).
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from attrs import frozen
 from tservice.core.event_payloads import SessionExited
 
 OFFERED_MS = 24 * 60 * 60 * 1000
-"""Lifetime of an offer in milliseconds."""
+"""Milliseconds after which an offer to restore a session expires."""
 
 
 class RestoreOutcome(StrEnum):
@@ -29,10 +28,10 @@ class RestoreOutcome(StrEnum):
 
 @frozen(kw_only=True)
 class LastBoot:
-    """The machine as the service last recorded it.
+    """Boot of the machine, as the service last recorded it.
 
-    @ivar boot_id: C{None}: it has no boot ids.
-    @ivar stopped_at: Unix milliseconds when the service was stopped cleanly.
+    @ivar boot_id: id of the boot; C{None} if the system has no boot ids.
+    @ivar stopped_at: time of the service's last clean stop, Unix milliseconds.
     """
 
     boot_id: str | None
@@ -41,9 +40,9 @@ class LastBoot:
 
 @frozen(kw_only=True)
 class RestoredSession:
-    """Outcome of one session.
+    """Result of restoring one session.
 
-    @ivar scrollback: its saved scrollback is shown above its current output.
+    @ivar scrollback: true if the saved scrollback is shown above the current output.
     """
 
     session_id: str
@@ -52,13 +51,14 @@ class RestoredSession:
 
 
 def may_have_rebooted(before: LastBoot | None, boot_id: str | None) -> bool:
-    """Return whether the machine may have rebooted since C{before}.
+    """Return true if the machine may have rebooted since C{before} was recorded.
 
-    Without boot ids this is unknown, and the running processes decide.
+    Without boot ids this is unknown and the result is true.  Sessions that still have a process are
+    not restored in any case.
     """
     return before is not None and (boot_id is None or before.boot_id != boot_id)
 
 
 def is_abnormal_exit(ending: SessionExited) -> bool:
-    """Return whether C{ending} reports a process that failed or was killed."""
+    """Return true if the process exited with an error or was killed."""
     return ending.status != 0

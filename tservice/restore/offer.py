@@ -1,7 +1,5 @@
-"""Selection of the sessions to offer, their owners, and the right to restart them
+"""Rules that select the sessions to offer for restoration, and the callers that may restore them
 (protocol-restore).
-
-Pure.
 """
 
 from __future__ import annotations
@@ -15,8 +13,9 @@ from tservice.restore.model import OFFERED_MS
 from tservice.sessions.interfaces import ProcessPhase, Session, SessionLocationKind
 
 SHUTDOWN_MS = 120_000
-"""Milliseconds before the service's own stop in which a lost process counts as ended by the
-machine's shutdown: systemd gives units 90 s.
+"""Milliseconds before the service's stop in which a lost process counts as ended by the shutdown.
+
+systemd gives each unit 90 s to stop.
 """
 
 _RAN = frozenset(
@@ -28,8 +27,8 @@ _RAN = frozenset(
 class RestorableSession:
     """Session that can be restored.
 
-    @ivar resumes: its agent continues a conversation; otherwise it begins a new one.
-    @ivar scrollback: its scrollback was saved.
+    @ivar resumes: true if the agent continues its conversation; false if it begins a new one.
+    @ivar scrollback: true if the scrollback was saved.
     """
 
     session: Session
@@ -39,10 +38,10 @@ class RestorableSession:
 
 @frozen(kw_only=True)
 class RestoreOffer:
-    """Restorable sessions of one caller.
+    """Sessions that one caller can restore.
 
-    @ivar expires_at: Unix milliseconds of the first expiry; C{None}: the offer is empty.
-    @ivar restoring: a restore is in progress.
+    @ivar expires_at: time of the first expiry, Unix milliseconds; C{None} if the offer is empty.
+    @ivar restoring: true while a restore is in progress.
     """
 
     sessions: tuple[RestorableSession, ...] = field(default=())
@@ -53,9 +52,12 @@ class RestoreOffer:
 def find_ended_by_reboot(
     records: Iterable[Session], losses: Mapping[str, int], stopped_at: int | None
 ) -> list[Session]:
-    """Return the sessions that ran when the machine went down.
+    """Return the sessions that had a process when the machine went down.
 
-    @param losses: times of lost processes while the service ran, by session.
+    @param losses: by session id, times at which processes were lost while the service ran, Unix
+        milliseconds.
+    @param stopped_at: time of the service's clean stop, Unix milliseconds; C{None} if there was
+        none.
     """
 
     def ended_at_shutdown(record: Session) -> bool:
@@ -72,21 +74,25 @@ def find_ended_by_reboot(
 
 
 def offer_expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
-    """Return when an offer expires, Unix milliseconds; possibly before C{now}."""
+    """Return the time at which an offer expires, Unix milliseconds.
+
+    It may be before C{now}.
+    """
     if boot_id is not None:
         return now + OFFERED_MS
     return max((record.last_activity_at for record in found), default=0) + OFFERED_MS
 
 
 def is_offered_to(record: Session, caller: Identity) -> bool:
-    """Return whether C{record} is offered to C{caller}: only to its owner, even if the caller is
-    an admin.
+    """Return true if the session is offered to C{caller}.
+
+    Only its owner gets the offer, not even an admin.
     """
     return caller.can_access(record.owner, record.id) and record.owner in (None, caller.username)
 
 
 def is_open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
-    """Return whether the conversation that C{record} would continue runs in a live session."""
+    """Return true if a live session already runs the conversation of C{record}."""
     if not record.conversation_ids:
         return False
     last = record.conversation_ids[-1]
@@ -97,7 +103,11 @@ def is_open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
 
 
 def has_room(sessions: Iterable[Session], owner: str | None, total: int, per_user: int) -> bool:
-    """Return whether one more process of C{owner} is within the caps, which count processes."""
+    """Return true if the maximum number of processes allows one more for C{owner}.
+
+    @param total: maximum number of all users together.
+    @param per_user: maximum number of one user.
+    """
     running = [session for session in sessions if session.pid is not None]
     if len(running) >= total:
         return False

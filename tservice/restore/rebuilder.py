@@ -1,4 +1,4 @@
-"""Restart of one session (protocol-restore)."""
+"""Restart of one session after a reboot (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tservice.restore.offer import has_room, is_open_elsewhere
 from tservice.sessions.interfaces import ISessions, Reauthorize, Session
 
 SETTLED = 3.0
-"""Seconds that an agent must run to count as started."""
+"""Seconds that an agent must run before its start counts as successful."""
 
 _OVER = frozenset({EventName.SESSION_EXIT, EventName.SESSION_DELETED})
 
@@ -37,7 +37,7 @@ class ProcessCaps:
 class SessionRestorer:
     """Restarts sessions that a reboot ended.
 
-    @param folder: checks that a working directory may be used by its owner; raises L{ServiceError}.
+    @param folder: checks that the owner may use a working directory; raises L{ServiceError}.
     """
 
     _log = Logger()
@@ -58,17 +58,17 @@ class SessionRestorer:
         self._reach, self._folder, self._caps = reach, folder, caps
 
     def is_live(self, session: Session) -> bool:
-        """Return whether the session runs, or its conversation continues in another session."""
+        """Return true if the session has a process, or its conversation runs in another session."""
         return session.pid is not None or is_open_elsewhere(session, self._sessions.list())
 
     async def restore_session(
         self, session_id: str, owner: Identity, reauthorize: Reauthorize
     ) -> RestoreOutcome:
-        """Restart one session at its location and with its conversation.
+        """Restart one session in its location and with its conversation.
 
-        @param owner: the account whose rights apply to its folder and parameters.
-        @param again: authorizes the caller again when its location is ready.
-        @raise ServiceError: 404: it was deleted.
+        @param owner: the session's owner, whose permissions apply to its folder and parameters.
+        @param reauthorize: checks the caller's permissions again, when the location is ready.
+        @raise ServiceError: 404: the session was deleted.
         """
         session = self._sessions.get(session_id)
         if self.is_live(session):
@@ -117,7 +117,7 @@ class SessionRestorer:
         return entry is not None and entry.kind is CliKind.AGENT
 
     async def _has_failed(self, session_id: str) -> bool:
-        """Return whether the session ends with an error within L{SETTLED}."""
+        """Return true if the session ends with an error within L{SETTLED} seconds."""
         await self._wait_until_settled(session_id)
         session = self._sessions.get(session_id)
         ending = session.pane_exit
@@ -141,7 +141,7 @@ class SessionRestorer:
             cancel_call(timer)
 
     async def _remove_dead_pane(self, session_id: str) -> None:
-        """Remove the dead pane of a failed start; the session can be offered again."""
+        """Remove the pane of a failed start, so that the session can be offered again."""
         pane = self._sessions.get_pane(session_id)
         try:
             if pane is not None and pane.ending is not None:

@@ -1,4 +1,4 @@
-"""Sessions that a reboot ended, and their saved scrollbacks (protocol-restore)."""
+"""Record of the sessions that a reboot ended, and of their saved scrollbacks (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tservice.sessions.interfaces import IRecollection, SavedScreen, Session
 
 @implementer(IRecollection)
 class RebootRecollection:
-    """Entries of the offer: the restorable sessions and the expiry of each.
+    """Sessions that are offered for restoration, and the expiry of each offer.
 
-    An entry is removed when its session runs, by any start, or when it is dismissed. Until then
-    every start of the service offers it again.
+    An offer is removed when its session is started in any way, or when a user dismisses it.  Until
+    then it survives restarts of the service.
 
     @param boot_id_file: see C{Config.boot_id_file}.
-    @param zone: time zone for the save time shown in a session.
+    @param zone: time zone for the time of saving that is shown in a session.
     """
 
     _log = Logger()
@@ -104,48 +104,49 @@ class RebootRecollection:
         return self._entries.get(session_id, 0) > now_ms(self._clock)
 
     def was_shown(self, session_id: str) -> bool:
-        """Return whether its scrollback is above the output of its last start."""
+        """Return true if the last start of the session showed its saved scrollback."""
         return session_id in self._shown
 
     def expires_at(self, session_id: str) -> int:
-        """Return when its offer expires, Unix milliseconds."""
+        """Return the time at which the session's offer expires, Unix milliseconds."""
         return self._entries[session_id]
 
     def remove_offer(self, session_id: str) -> None:
-        """Remove the offer of a session that runs."""
+        """Remove the offer of a session that was started."""
         if self._entries.pop(session_id, None) is not None:
             self._store.remove_offer(session_id)
 
     def forget_session(self, session_id: str) -> None:
-        """Forget a deleted session."""
+        """Remove all records of a deleted session."""
         self._entries.pop(session_id, None)
         self._shown.discard(session_id)
 
     def dismiss_offers(self, session_ids: Sequence[str]) -> None:
-        """Remove offers that a caller dismissed.
+        """Remove the offers that a user dismissed.
 
-        @raise DiskFull: the disk refuses the write; they are still offered.
+        @raise DiskFull: the disk is full; the sessions are still offered.
         """
         self._store.remove_offers(session_ids)
         for session_id in session_ids:
             self._entries.pop(session_id, None)
 
     def record_loss(self, session_id: str) -> None:
-        """Record an abnormal exit of the session's process, perhaps because the machine is going
-        down.
+        """Record an abnormal exit of the session's process.
+
+        The machine may be shutting down, so that the session is to be restored.
         """
         self._store.record_loss(session_id, now_ms(self._clock))
 
     def clear_loss(self, session_id: str) -> None:
-        """Record that the session has a process again."""
+        """Remove the record of an abnormal exit, because the session has a process again."""
         self._store.clear_loss(session_id)
 
     def record_stop(self) -> None:
-        """Record a clean stop of the service."""
+        """Record the time of a clean stop of the service."""
         self._store.record_stop(now_ms(self._clock))
 
     async def filter_saved(self, session_ids: Iterable[str]) -> frozenset[str]:
-        """Return the ids of those sessions that have a saved scrollback."""
+        """Return those of C{session_ids} that have a saved scrollback."""
         asked = tuple(session_ids)
 
         def find_saved() -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Wire form of the offer and of its outcomes (protocol-restore)."""
+"""Wire form of offers to restore sessions, and of the results (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def make_offer_response(offer: RestoreOffer) -> RestoreOfferResponse:
 
 
 def make_report(done: Iterable[RestoredSession]) -> RestoreReportResponse:
-    """Return the response to a restore, which is also the payload of C{restore:finished}."""
+    """Return the response to a restore; it is also the payload of C{restore:finished}."""
     entries = [
         RestoredSessionResponse(
             session_id=one.session_id, outcome=one.outcome, scrollback_restored=one.scrollback

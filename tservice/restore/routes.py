@@ -28,7 +28,7 @@ from tservice.restore.service import RestoreService
 PATH = "/api/reboot-restore"
 
 MOST = 1000
-"""Maximum sessions that a request may name."""
+"""Maximum number of session ids in a request."""
 
 SessionId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
@@ -40,7 +40,7 @@ class RestoreBody(RequestBody):
 
 
 class RestoreRoutes:
-    """Operations of the offer; the rules are in L{RestoreService}."""
+    """Operations that show, accept and dismiss the offer; the rules are in L{RestoreService}."""
 
     def __init__(self, restore: RestoreService) -> None:
         self._restore = restore

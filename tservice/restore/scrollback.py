@@ -1,4 +1,4 @@
-"""Scrollback of a session: saved to disk, and shown again (protocol-restore)."""
+"""Scrollback of a session, which is saved to disk and shown after a restart (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from tservice.terminal.wrapped_lines import (
 )
 
 LINES = 5_000
-"""Maximum saved lines of a session, and maximum rows read."""
+"""Maximum number of saved lines of a session, and of rows that are read from its pane."""
 
 BYTES = 2 * 1024 * 1024
-"""Maximum saved bytes before compression; the oldest lines are dropped first."""
+"""Maximum saved bytes of a session before compression.
+
+The oldest lines are dropped first.
+"""
 
 LEVEL = 3
-"""Compression level; higher levels save little on terminal text."""
+"""Compression level.  Higher levels save little on terminal text."""
 
 _SUFFIX = ".gz"
 _SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
@@ -41,9 +44,9 @@ _WIDEST = 100
 
 
 def serialize_rows(capture: PaneCapture) -> bytes:
-    """Return the last L{LINES} lines of a terminal, each with its colours, at most L{BYTES}.
+    """Return the last L{LINES} lines of a terminal with their colours, at most L{BYTES}.
 
-    The screen of a full-screen program follows the main screen that it covers.
+    If a full-screen program is running, its screen follows the main screen.
     """
     if capture.alternate_screen:
         shown, wrapped = get_screen_rows(capture)
@@ -55,12 +58,14 @@ def serialize_rows(capture: PaneCapture) -> bytes:
 
 
 def make_preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: bool) -> bytes:
-    """Return C{rows} followed by a line that announces the restart.
+    """Return the output to show before that of a restarted session.
 
-    @param saved: when they were on the screen, in the time zone for display.
+    It consists of C{rows} and a line that announces the restart.
+
+    @param saved: time at which the rows were on the screen, in the time zone for display.
     @param size: columns and rows of the terminal.
-    @param clear: leave an empty screen, with all rows in the history. An old question of a program
-        must not look like a question of the next one.
+    @param clear: true to move all rows into the history and leave an empty screen.  Otherwise an
+        old dialog could be taken for one of the new program.
     """
     cols, height = size
     told = _restart_notice(saved, cols).encode()
@@ -73,7 +78,7 @@ def make_preface(rows: bytes, saved: datetime, size: tuple[int, int], *, clear: 
 class SavedScrollback:
     """Saved scrollback of a session.
 
-    @ivar saved: Unix seconds.
+    @ivar saved: time of saving, Unix seconds.
     """
 
     rows: bytes
@@ -83,24 +88,24 @@ class SavedScrollback:
 class ScrollbackFolder:
     """Folder of mode 0700 with one compressed file of mode 0600 for each session.
 
-    Every method accesses the disk: call it in a thread.
+    Every method blocks on the disk and must be called in a thread.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def write_scrollback(self, session_id: str, rows: bytes) -> None:
-        """Replace the scrollback of a session.
+        """Replace the saved scrollback of a session.
 
-        @raise OSError, FileError: it cannot be written; the previous file is unchanged.
+        @raise OSError, FileError: the file cannot be written; the previous one is unchanged.
         """
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(self._scrollback_path(session_id), gzip.compress(rows, LEVEL, mtime=0))
 
     def read_scrollback(self, session_id: str) -> SavedScrollback | None:
-        """Return the scrollback of a session; C{None} without one.
+        """Return the saved scrollback of a session; C{None} if there is none.
 
-        @raise FileError: it cannot be read.
+        @raise FileError: the file cannot be read.
         """
         path = self._scrollback_path(session_id)
         try:
@@ -115,15 +120,15 @@ class ScrollbackFolder:
         return SavedScrollback(rows, saved)
 
     def has_scrollback(self, session_id: str) -> bool:
-        """Return whether the session has a saved scrollback."""
+        """Return true if the session has a saved scrollback."""
         return self._scrollback_path(session_id).is_file()
 
     def delete_scrollback(self, session_id: str) -> None:
-        """Delete the scrollback of a session, if there is one."""
+        """Delete the saved scrollback of a session, if there is one."""
         self._scrollback_path(session_id).unlink(missing_ok=True)
 
     def keep_only(self, session_ids: Iterable[str]) -> None:
-        """Delete the scrollbacks of all other sessions."""
+        """Delete all saved scrollbacks except those of C{session_ids}."""
         if not self._path.is_dir():
             return
         wanted = {self._scrollback_path(each).name for each in session_ids}
@@ -138,7 +143,7 @@ class ScrollbackFolder:
 
 
 def _trim_empty_rows(rows: Iterable[bytes]) -> list[bytes]:
-    """Return the rows without the empty rows at the end of a screen."""
+    """Return the rows without the empty rows at their end."""
     found = list(rows)
     while found and not plain_text(found[-1]):
         found.pop()

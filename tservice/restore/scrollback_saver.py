@@ -1,4 +1,4 @@
-"""Saving of scrollbacks while sessions print (protocol-restore)."""
+"""Saver of scrollbacks, which saves sessions while they print output (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -26,15 +26,17 @@ EVERY = 60.0
 """Minimum seconds between two saves of a session."""
 
 _Position = tuple[str, int]
-"""Position in a terminal's output: the epoch of its log, and the offset."""
+"""Position in a terminal's output: epoch of its log, and byte offset."""
 
 
 class ScrollbackSaver:
-    """Saves the sessions that have printed since the last save, in sequence at each location.
+    """Saves the scrollbacks of sessions that have printed output since their last save.
+
+    In each location, sessions are saved one after another.
 
     @param threads: worker pool for files.
-    @param offered: returns whether a session is offered for restoration; its scrollback is then
-        kept.
+    @param offered: returns true if a session is offered for restoration.  Its saved scrollback is
+        then not replaced.
     """
 
     _log = Logger()
@@ -58,7 +60,7 @@ class ScrollbackSaver:
         self._ends: list[Callable[[], None]] = []
 
     async def start(self) -> None:
-        """Delete the scrollbacks of deleted sessions and begin saving."""
+        """Delete the scrollbacks of deleted sessions, and begin to save others regularly."""
         self._ends = [
             self._hub.subscribe(self._handle_event),
             self._settings.add_observer(self._handle_settings_change),
@@ -67,7 +69,7 @@ class ScrollbackSaver:
         self._ended = self._loop.start(EVERY, now=False)
 
     async def stop(self) -> None:
-        """Save once more; call it while the panes are still held."""
+        """Save all changed sessions a last time.  Call this while the panes still exist."""
         for end in self._ends:
             end()
         if self._ended is not None:
@@ -77,7 +79,10 @@ class ScrollbackSaver:
         await gatherResults([spawn_logged(each, self._log, "saving") for each in saves])
 
     async def save_session(self, session_id: str) -> None:
-        """Save a session's scrollback. A failure is logged, and the next round retries."""
+        """Save a session's scrollback.
+
+        A failure is logged, and the next regular save retries.
+        """
         try:
             pane = self._sessions.get_pane(session_id)
             if pane is None:

@@ -1,4 +1,4 @@
-"""Restore offer after a reboot, and its execution (protocol-restore)."""
+"""Service that offers to restore sessions after a reboot, and restores them (protocol-restore)."""
 
 from __future__ import annotations
 
@@ -28,21 +28,24 @@ from tservice.sessions.interfaces import IConversations, ISessions, Reauthorize,
 from tservice.settings.interfaces import ISettings
 
 AUTOMATIC_AFTER = 2.0
-"""Seconds after the start, while listeners open, before an automatic restore begins."""
+"""Seconds between the service's start and an automatic restore.
+
+The listeners open in this time.
+"""
 
 SPENT = frozenset({RestoreOutcome.RESTORED, RestoreOutcome.ALREADY_LIVE})
-"""Outcomes after which a session is no longer offered."""
+"""Results after which a session is no longer offered."""
 
 Owner = str | None
 
 
 @define(eq=False)
 class _RestoreRun:
-    """A restore in progress.
+    """Restore in progress.
 
-    @ivar ids: the sessions still to restore, in order.
-    @ivar current: the session that is being started.
-    @ivar stopped: no more sessions are started.
+    @ivar ids: ids of the sessions that are still to be restored, in order.
+    @ivar current: id of the session that is being started.
+    @ivar stopped: true if no more sessions are to be started.
     """
 
     ids: list[str]
@@ -54,8 +57,9 @@ class _RestoreRun:
 class RestoreService:
     """Restores sessions on request, one at a time for each owner.
 
-    @param identity: returns the current account of an owner; C{None} if it is gone or disabled.
-    @param multiuser: sessions have owners.
+    @param identity: returns the current account of an owner; C{None} if the account is gone or
+        disabled.
+    @param multiuser: true if sessions have owners.
     """
 
     _log = Logger()
@@ -86,7 +90,10 @@ class RestoreService:
     # -- start and stop
 
     async def start(self) -> None:
-        """Offer the sessions that do not run; call it after running processes were adopted."""
+        """Offer the sessions that have no process.
+
+        Call this after running processes were adopted.
+        """
         for session in self._sessions.list():
             if session.pid is not None:
                 self._recollection.remove_offer(session.id)
@@ -101,7 +108,7 @@ class RestoreService:
         await self._saver.start()
 
     async def stop(self) -> None:
-        """Start no more sessions; call it while the panes are still held."""
+        """Stop starting sessions.  Call this while the panes still exist."""
         cancel_call(self._timer)
         runs = [*self._runs.values()]
         for run in runs:
@@ -114,7 +121,7 @@ class RestoreService:
     # -- operations of callers
 
     async def get_offer(self, caller: Identity) -> RestoreOffer:
-        """Return the sessions that C{caller} can restore."""
+        """Return the sessions that are offered to C{caller}."""
         mine = self._filter_restorable(self._list_own_sessions(caller))
         kept = await self._recollection.filter_saved(session.id for session in mine)
         resuming = {
@@ -136,17 +143,18 @@ class RestoreService:
     async def restore_sessions(
         self, caller: Identity, session_ids: Collection[str] | None, reauthorize: Reauthorize
     ) -> RestoreReportResponse:
-        """Restore sessions; a disconnected caller does not end the restore.
+        """Restore sessions.  The restore continues if the caller disconnects.
 
-        @param session_ids: a selection of the offered sessions; C{None}: all.
-        @raise ServiceError: 409 while the same owner restores.
+        @param session_ids: ids of offered sessions; C{None} means all offered sessions.
+        @param reauthorize: checks the caller's permissions again, before each start.
+        @raise ServiceError: 409: a restore for the same owner is in progress.
         """
         if self._owner_key(caller) in self._runs:
             raise state_conflict("a restore is running already")
         return await self._begin_restore(caller, session_ids, reauthorize)
 
     def dismiss_offer(self, caller: Identity) -> int:
-        """Remove what is offered to C{caller} and return the number of sessions.
+        """Remove all offers to C{caller}, and return their number.
 
         A restore in progress starts no more sessions.
 
@@ -259,8 +267,9 @@ class RestoreService:
                 self._recollection.forget_session(session_id)
 
     def _handle_started(self, session_id: str) -> None:
-        """Handle the start of a session. A session in a restore must first prove that it keeps
-        running.
+        """Remove the offer of a session that was started.
+
+        If a restore started it, the offer is kept until the agent has run for some seconds.
         """
         self._recollection.clear_loss(session_id)
         restoring = any(run.current == session_id for run in self._runs.values())

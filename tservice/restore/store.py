@@ -1,4 +1,4 @@
-"""Database tables of the boot, the offers and the losses."""
+"""Database tables of the last boot, of offers, and of lost processes."""
 
 from __future__ import annotations
 
@@ -30,28 +30,31 @@ class RestoreStore:
         self._database = database
 
     def find_last_boot(self) -> LastBoot | None:
-        """Return the machine as last recorded; C{None} at the first start."""
+        """Return the last recorded boot; C{None} at the first start of the service."""
         row = self._database.query_one("SELECT boot_id, stopped_at FROM restore_host")
         return (
             None if row is None else LastBoot(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
         )
 
     def load_losses(self) -> dict[str, int]:
-        """Return the times of lost processes while the service ran, Unix milliseconds by
-        session.
+        """Return by session id the times at which processes were lost while the service ran.
+
+        The times are Unix milliseconds.
         """
         rows = self._database.query_rows("SELECT session_id, at FROM restore_losses")
         return {row["session_id"]: row["at"] for row in rows}
 
     def load_offers(self) -> dict[str, int]:
-        """Return the offered sessions with their expiry."""
+        """Return by session id the times at which offers expire, Unix milliseconds."""
         rows = self._database.query_rows("SELECT session_id, expires_at FROM restore_offers")
         return {row["session_id"]: row["expires_at"] for row in rows}
 
     def record_boot(self, boot_id: str | None, offers: Mapping[str, int], now: int) -> None:
-        """Record this boot and the offers for the sessions that it ended, both or neither.
+        """Record the current boot and the offers for sessions that it ended, in one transaction.
 
-        @raise DiskFull: the disk refuses the write.
+        @param offers: by session id, the time of expiry in Unix milliseconds.
+        @param now: Unix milliseconds.
+        @raise DiskFull: the disk is full.
         """
         with self._database.transaction():
             self._database.execute("DELETE FROM restore_offers WHERE expires_at <= ?", (now,))
@@ -60,7 +63,7 @@ class RestoreStore:
             self._database.execute(_SEEN, (boot_id,))
 
     def record_stop(self, at: int) -> None:
-        """Record a clean stop of the service."""
+        """Record the time of a clean stop of the service, Unix milliseconds."""
         self._database.execute_or_defer(
             ("restore_host",), "UPDATE restore_host SET stopped_at = ?", (at,)
         )
@@ -70,20 +73,21 @@ class RestoreStore:
         self._database.execute_or_defer(("restore_losses", session_id), _LOST, (session_id, at))
 
     def clear_loss(self, session_id: str) -> None:
-        """Record that the session has a process again."""
+        """Remove the record of an abnormal exit, because the session has a process again."""
         self._database.execute_or_defer(("restore_losses", session_id), _FOUND, (session_id,))
 
     def remove_offer(self, session_id: str) -> None:
-        """Remove the offer of a session that runs or is no longer wanted.
+        """Remove the offer of a session that was started or is no longer wanted.
 
-        A power loss may undo it, and ends the process as well.
+        A power failure may undo the removal.  It also ends the session's process, so the offer is
+        valid.
         """
         self._database.execute_or_defer(("restore_offers", session_id), _SPEND, (session_id,))
 
     def remove_offers(self, session_ids: Iterable[str]) -> None:
-        """Remove the offers that a caller dismissed.
+        """Remove the offers that a user dismissed.
 
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk is full.
         """
         with self._database.transaction():
             self._database.execute_many(_SPEND, [(each,) for each in session_ids])
