@@ -1,1 +1,1 @@
-"""Webhook messages about events that need a person (protocol-webhooks)."""
+"""Webhook messages about events that need a person's attention (protocol-webhooks)."""

@@ -26,9 +26,9 @@ def build_webhooks(
 ) -> FeatureRegistration[WebhookService]:
     """Build the webhook, which listens to events and sends messages after its start.
 
-    @param host_name: host name in messages if the settings have no C{displayName}; by default the
-        machine's name.
-    @param post: sends requests; a guarded L{OutboundClient} by default.
+    @param host_name: host name in messages if the settings have no C{displayName}; C{None} means
+        the machine's own name.
+    @param post: sender of HTTP requests; C{None} means an L{OutboundClient} with address checks.
     """
     host = host_name or socket.gethostname()
 

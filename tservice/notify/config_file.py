@@ -1,4 +1,4 @@
-"""Configuration file C{<data>/webhook.json}, whose URL is a secret."""
+"""Configuration file C{<data>/webhook.json}.  The URL in it is a secret."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ FILE_NAME = "webhook.json"
 
 
 class WebhookConfigFile:
-    """Reads and writes the file, mode 0600, outside the synced settings (protocol-webhooks)."""
+    """Reader and writer of the configuration file, which has mode 0600 (protocol-webhooks).
+
+    The file is not part of the settings that clients synchronise.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
 
     def remove_partial_files(self) -> None:
-        """Remove the partly written files of a killed process; called at the start."""
+        """Remove partly written files of a killed process.  Call this at the start."""
         remove_leftovers(self._path)
 
     def read_config(self) -> WebhookConfig:
-        """Return the configuration; the default one without a file.
+        """Return the configuration in the file, or the default one if there is no file.
 
-        @raise FileError: the file cannot be used: open to others, broken, or with a bad value.
-        @raise OSError: it cannot be read.
+        @raise FileError: other users can access the file, or its content is not valid.
+        @raise OSError: the file cannot be read.
         """
         try:
             data = read_json(self._path, private=True)
@@ -51,9 +54,9 @@ class WebhookConfigFile:
         return WebhookConfig(enabled=enabled, kind=kind, scope=scope, url=url)
 
     def write_config(self, webhook: WebhookConfig) -> None:
-        """Replace the file; it is on disk when this returns.
+        """Replace the file and flush it to the disk.
 
-        @raise ServiceError: 409: the existing file is not valid; 422: disk trouble.
+        @raise ServiceError: 409: the existing file is not valid; 422: the file cannot be written.
         """
         try:
             # An existing invalid file must be repaired by the operator, not overwritten.

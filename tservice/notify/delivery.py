@@ -1,4 +1,4 @@
-"""Delivery of the outbox: attempts, retries, and their timer."""
+"""Delivery of the messages in the outbox, with retries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tservice.notify.outbox import OutboxRow, WebhookOutbox
 from tservice.notify.sender import IN_FLIGHT, WebhookSender
 
 RETRY_SECONDS = (1, 5, 25)
-"""Seconds before each further attempt (protocol-webhooks)."""
+"""Seconds to wait before each retry (protocol-webhooks)."""
 
 
 class WebhookDelivery:
-    """Sends the messages in the outbox, at least once.
+    """Sends each message in the outbox at least once.
 
-    A row is removed after the receiver's answer. If the process ends between the two, the receiver
-    gets the message again; no message is lost.
+    A message is removed after the receiver's response.  If the process ends between the two, the
+    receiver gets the message twice, but no message is lost.
     """
 
     _log = Logger()
@@ -35,7 +35,9 @@ class WebhookDelivery:
         webhook: Callable[[], WebhookConfig],
         on_attempt: Callable[[], None],
     ) -> None:
-        """@param told: called after each attempt, once its result is saved."""
+        """@param webhook: returns the current configuration.
+        @param on_attempt: called after each attempt, when its result is saved.
+        """
         self._clock = clock
         self._outbox = outbox
         self._sender = sender
@@ -47,13 +49,13 @@ class WebhookDelivery:
         self._open = False
 
     def start(self) -> None:
-        """Begin with the messages that an earlier process left."""
+        """Start to deliver messages, beginning with those of an earlier process."""
         self._open = True
         self._outbox.cap_due_times(now_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
         self.start_due()
 
     def stop(self) -> Deferred[list[None]]:
-        """Cancel running requests; the next start sends them again."""
+        """Cancel running requests.  They are repeated after the next start."""
         self._open = False
         self._cancel_timer()
         running = tuple(self._running.values())
@@ -62,7 +64,10 @@ class WebhookDelivery:
         return gatherResults(running)
 
     def start_due(self) -> None:
-        """Start the due deliveries, after a new message or a changed configuration."""
+        """Start deliveries that are due.
+
+        Call this after a new message or a change of the configuration.
+        """
         self._cancel_timer()
         while self._open and self._webhook().is_active and len(self._running) < IN_FLIGHT:
             row = self._outbox.find_next(self._running)

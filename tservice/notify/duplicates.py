@@ -1,4 +1,4 @@
-"""Suppression of duplicate messages."""
+"""Filter of duplicate messages."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.notify.notifications import NotificationEvent
 
 QUIET_SECONDS = 3.0
-"""Period in which the same event of the same session causes one message (protocol-webhooks)."""
+"""Seconds in which repetitions of an event of the same session cause no further message
+(protocol-webhooks).
+"""
 ECHO_SECONDS = 10.0
-"""Period for notifications: an agent's notification follows its own hook of the same dialog by 6
-s (protocol-hook-config).
+"""The same period for notifications of agents.
+
+An agent sends its notification about 6 s after its own hook for the same dialog
+(protocol-hook-config).
 """
 REMEMBERED = 1000
-"""Maximum remembered events; beyond it the oldest is forgotten, and could be sent again."""
+"""Maximum number of events that the filter remembers.
+
+Beyond it the oldest is forgotten, and a repetition of it causes a message.
+"""
 
 
 class DuplicateFilter:
-    """Remembers recent events.  A restart forgets them."""
+    """Filter that remembers recent events in memory, until the service restarts."""
 
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         self._told: dict[tuple[str, str], float] = {}
 
     def is_new(self, what: NotificationEvent) -> bool:
-        """Return whether C{what} is not a duplicate, and remember it."""
+        """Return true if C{what} is not a duplicate, and remember it."""
         key, now = (what.event, what.about), self._clock.seconds()
         quiet = ECHO_SECONDS if what.repeats else QUIET_SECONDS
         told = self._told.get(key)

@@ -1,4 +1,4 @@
-"""Webhook messages, configuration and results."""
+"""Records of webhook messages, the configuration, and delivery results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MessageUrgency(StrEnum):
 class WebhookConfig:
     """Configuration of the webhook.
 
-    @ivar url: a secret: anyone who has it can post as this service.
+    @ivar url: address of the receiver, a secret: with it, anyone can send messages to the receiver.
     """
 
     enabled: bool = False
@@ -46,11 +46,11 @@ class WebhookConfig:
 
     @property
     def is_active(self) -> bool:
-        """True if messages are sent."""
+        """True if the webhook is enabled and has a URL, so that messages are sent."""
         return self.enabled and bool(self.url)
 
     def accepts_urgency(self, urgency: MessageUrgency) -> bool:
-        """Return whether messages of C{urgency} are sent."""
+        """Return true if the configuration selects messages of C{urgency}."""
         return self.is_active and (
             self.scope is MessageScope.ALL or urgency is not MessageUrgency.INFO
         )
@@ -58,11 +58,11 @@ class WebhookConfig:
 
 @frozen(kw_only=True)
 class WebhookMessage:
-    """A message with one line each of title and body.
+    """Message with a title and a body, each on one line.
 
     @ivar event: C{permission_prompt}, C{elicitation_dialog}, C{idle_prompt}, C{stop}, C{error},
         C{breakerTripped}, C{limitPauseScheduled}, C{runFailed} or C{test}.
-    @ivar at: Unix milliseconds.
+    @ivar at: time of the event, Unix milliseconds.
     """
 
     event: str
@@ -77,11 +77,11 @@ class WebhookMessage:
 
 @frozen(kw_only=True)
 class DeliveryResult:
-    """Result of an attempt.
+    """Result of an attempt to deliver a message.
 
-    @ivar status: the receiver's HTTP status, if it answered.
-    @ivar error: one of the texts of protocol-webhooks; never contains the URL.
-    @ivar at: Unix milliseconds.
+    @ivar status: HTTP status of the receiver's response; C{None} if there was no response.
+    @ivar error: one of the texts in protocol-webhooks, which never contains the URL.
+    @ivar at: time of the attempt, Unix milliseconds.
     """
 
     ok: bool

@@ -1,4 +1,4 @@
-"""Selection of the events that cause a message, and the text of the message.  Pure."""
+"""Selection of the events that cause a message, and the text of these messages."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from tservice.notify.model import MessageUrgency
 
 TITLE_LIMIT = 200
 BODY_LIMIT = 1000
-"""Maximum characters; a longer body ends with the number of missing characters."""
+"""Maximum characters of a body.
+
+A longer one ends with the number of omitted characters.
+"""
 
 
 @frozen(kw_only=True)
 class NotificationEvent:
     """Event that causes a message.
 
-    @ivar about: the session or job run, for suppressing duplicates in quick succession.
-    @ivar says: follows the session's name in the title.
-    @ivar repeats: the agent repeats an event that its own hook reported before.
+    @ivar about: id of the session or job run, by which duplicates are recognised.
+    @ivar says: text that follows the session's name in the title.
+    @ivar repeats: true if the agent may have reported the same event before, by its own hook.
     """
 
     event: str
@@ -37,7 +40,10 @@ class NotificationEvent:
     repeats: bool = False
 
     def make_title(self, name: str | None) -> str:
-        """Return the title on one line; C{name} is the session's."""
+        """Return the title of the message, on one line.
+
+        @param name: name of the session; C{None} if it is unknown.
+        """
         return fold_to_line(f"{name or 'A session'} {self.says}", TITLE_LIMIT)
 
 
@@ -81,7 +87,10 @@ _SESSION_EVENTS: Mapping[EventName, tuple[MessageUrgency, str, str]] = {
 
 
 def classify_event(event: Event) -> NotificationEvent | None:
-    """Return the message data of C{event}; C{None} if it causes no message (protocol-webhooks)."""
+    """Return the data for a message about C{event} (protocol-webhooks).
+
+    C{None} means that the event causes no message.
+    """
     if isinstance(event.payload, CronRunPayload):
         return _classify_run(event.payload)
     known = _SESSION_EVENTS.get(event.name)
@@ -102,7 +111,10 @@ def classify_event(event: Event) -> NotificationEvent | None:
 
 
 def fold_to_line(text: str, limit: int) -> str:
-    """Return C{text} without line ends, control characters and lone surrogates, cut to C{limit}."""
+    """Return C{text} as one line of at most C{limit} characters.
+
+    Line ends, control characters and lone surrogates are replaced.
+    """
     shown = "".join(" " if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
     folded = " ".join(shown.split())
     return shorten_text(folded, limit)
@@ -113,8 +125,9 @@ def _make_body(text: str) -> str:
 
 
 def _describe_details(data: Mapping[str, Any]) -> str:
-    """Return the agent's message, or its tool's name. Commands and paths are left out, because
-    they may be secret.
+    """Return the agent's message, or the name of its tool.
+
+    Commands and paths are left out, because they may be secret.
     """
     message, tool = data.get("message"), data.get("tool_name")
     if isinstance(message, str) and message.strip():

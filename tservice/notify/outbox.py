@@ -1,4 +1,4 @@
-"""Messages that wait for delivery, and the result of the last attempt, in the database."""
+"""Outbox in the database: messages that wait for delivery, and the result of the last attempt."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from tservice.store.database import Database
 
 _ADD = "INSERT INTO webhook_outbox (message, attempts, due_at) VALUES (?, 0, ?)"
 OUTBOX_LIMIT = 500
-"""Maximum waiting messages; a new one displaces the oldest."""
+"""Maximum number of waiting messages.
+
+Beyond it a new message replaces the oldest.
+"""
 
 
 @frozen(kw_only=True)
 class OutboxRow:
-    """A row of the outbox.
+    """Message in the outbox.
 
     @ivar attempts: number of failed attempts.
-    @ivar due_at: Unix milliseconds of the next attempt.
+    @ivar due_at: time of the next attempt, Unix milliseconds.
     """
 
     id: int
@@ -32,8 +35,9 @@ class OutboxRow:
 
 
 class WebhookOutbox:
-    """Queue of messages on disk. An added message is on disk when the method returns, until its
-    removal.
+    """Queue of messages in the database.
+
+    An added message survives a crash of the service.
     """
 
     def __init__(self, database: Database) -> None:
@@ -41,9 +45,10 @@ class WebhookOutbox:
         self._owed = 0
 
     def add_message(self, message: WebhookMessage, due_at: int) -> int:
-        """Add a message; on a full disk this is deferred until there is room.
+        """Add a message.  On a full disk this is deferred until there is space.
 
-        @return: the number of old messages that it displaced.
+        @param due_at: time of the first attempt, Unix milliseconds.
+        @return: number of older messages that were dropped because the outbox was full.
         """
         row = (json.dumps(attrs.asdict(message)), due_at)
         try:
@@ -55,7 +60,7 @@ class WebhookOutbox:
             return 0
 
     def on_recovery(self, call: Callable[[], object]) -> None:
-        """Call C{call} when the deferred messages are in the outbox."""
+        """Register a callback for the time when deferred messages are in the outbox."""
         self._database.deferred_writes.on_recovery(call)
 
     def _insert_row(self, row: tuple[str, int]) -> int:
@@ -68,9 +73,10 @@ class WebhookOutbox:
             )
 
     def find_next(self, busy: Collection[int]) -> OutboxRow | None:
-        """Return the message that is due first, in the past or future.
+        """Return the message with the earliest due time, even if that is in the future.
 
-        @param busy: ids that are being sent, a handful at most.
+        @param busy: ids of messages that are being sent, which are skipped.
+        @return: C{None} if there is no message.
         """
         places = ", ".join("?" * len(busy))
         row = self._database.query_one(
@@ -87,16 +93,23 @@ class WebhookOutbox:
         )
 
     def postpone_message(self, row_id: int, attempts: int, due_at: int) -> None:
-        """Schedule another attempt after a failure."""
+        """Schedule another attempt for a message.
+
+        @param attempts: number of failed attempts.
+        @param due_at: time of the next attempt, Unix milliseconds.
+        """
         self._database.execute(
             "UPDATE webhook_outbox SET attempts = ?, due_at = ? WHERE id = ?",
             (attempts, due_at, row_id),
         )
 
     def cap_due_times(self, latest: int) -> None:
-        """Move all due times to C{latest} at most, because the clock may have been set back.
+        """Set due times later than C{latest} to C{latest}, because the clock may have been set
+        back.
 
-        On a full disk this is deferred: a start must not need room.
+        On a full disk this is deferred, because the service must be able to start.
+
+        @param latest: Unix milliseconds.
         """
         self._database.execute_or_defer(
             ("webhook due",),
@@ -105,11 +118,11 @@ class WebhookOutbox:
         )
 
     def remove_message(self, row_id: int) -> None:
-        """Remove a message that was accepted or given up."""
+        """Remove a message that was delivered or finally failed."""
         self._database.execute("DELETE FROM webhook_outbox WHERE id = ?", (row_id,))
 
     def clear(self) -> None:
-        """Give up all messages."""
+        """Remove all messages."""
         self._database.execute("DELETE FROM webhook_outbox")
 
     def count_waiting(self) -> int:
@@ -118,12 +131,12 @@ class WebhookOutbox:
         return 0 if row is None else int(row["number"])
 
     def last_result(self) -> DeliveryResult | None:
-        """Return the result of the last attempt."""
+        """Return the result of the last attempt; C{None} if there was none."""
         row = self._database.query_one("SELECT result FROM webhook_result")
         return None if row is None else DeliveryResult(**json.loads(row["result"]))
 
     def save_result(self, result: DeliveryResult) -> None:
-        """Replace the stored result; costs no flush."""
+        """Replace the stored result of the last attempt, without flushing the disk."""
         self._database.execute_or_defer(
             ("webhook result",),
             "INSERT INTO webhook_result (id, result) VALUES (1, ?)"

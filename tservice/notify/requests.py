@@ -1,4 +1,4 @@
-"""HTTP request for each kind of receiver, byte for byte (protocol-webhooks).  Pure."""
+"""HTTP requests for each kind of receiver, byte for byte as in protocol-webhooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tservice.notify.model import MessageUrgency, ReceiverKind, WebhookConfig, W
 CHAT_B_LIMIT = 1900
 """Maximum characters of a C{chat_b} message."""
 _WORD_BYTES = 45
-"""Bytes in one encoded word, so that it stays within the 75 characters of RFC 2047."""
+"""Maximum bytes in one encoded word, so that the word has at most 75 characters (RFC 2047)."""
 
 _PRIORITIES = {MessageUrgency.CRITICAL: "5", MessageUrgency.WARNING: "4", MessageUrgency.INFO: "3"}
 _TAGS = {
@@ -25,7 +25,10 @@ _TAGS = {
 
 
 def build_request(webhook: WebhookConfig, message: WebhookMessage) -> OutboundRequest:
-    """Return the request that delivers C{message}; only the status of the answer is used."""
+    """Return the HTTP request that delivers C{message}.
+
+    Of the response only the status is used.
+    """
     headers, body = _FORMS[webhook.kind](message)
     return OutboundRequest(
         url=webhook.url,
@@ -36,8 +39,9 @@ def build_request(webhook: WebhookConfig, message: WebhookMessage) -> OutboundRe
 
 
 def encode_header_text(text: str) -> str:
-    """Return C{text} for a header: unchanged if it is plain ASCII, otherwise by RFC 2047, on one
-    line.
+    """Return C{text} as the value of a header, on one line.
+
+    Plain ASCII is unchanged; other text is encoded by RFC 2047.
     """
     if text.isascii() and text.isprintable() and "=?" not in text:
         return text
@@ -45,7 +49,7 @@ def encode_header_text(text: str) -> str:
 
 
 def _split_bytes(text: str) -> Iterator[bytes]:
-    """Yield UTF-8 in chunks that split no character."""
+    """Yield the UTF-8 bytes of C{text} in pieces, without splitting a character."""
     part = b""
     for char in text:
         encoded = char.encode()

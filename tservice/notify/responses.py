@@ -29,7 +29,10 @@ class WebhookResponse(WebhookPayload):
 
 
 def make_webhook_response(webhook: WebhookConfig, last: DeliveryResult | None) -> WebhookResponse:
-    """Return the response of protocol-webhooks, for answers and for events."""
+    """Return the wire form of the configuration, for responses and events (protocol-webhooks).
+
+    @param last: result of the last attempt; C{None} if there was none.
+    """
     return WebhookResponse(
         enabled=webhook.enabled,
         kind=webhook.kind,
@@ -41,13 +44,14 @@ def make_webhook_response(webhook: WebhookConfig, last: DeliveryResult | None) -
 
 
 def make_result_response(result: DeliveryResult) -> DeliveryResultResponse:
-    """Return the response for the result of an attempt."""
+    """Return the wire form of the result of an attempt."""
     return DeliveryResultResponse.model_validate(result, from_attributes=True)
 
 
 def mask_url(url: str) -> str | None:
-    """Return C{scheme://host[:port]} of a URL; C{None} for an invalid one (a file edited by
-    hand).
+    """Return C{scheme://host[:port]} of a URL.
+
+    C{None} means that the URL is not valid, for example because the file was edited by hand.
     """
     try:
         return parse_target(url).origin

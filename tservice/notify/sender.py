@@ -1,4 +1,4 @@
-"""Delivery attempts, and their maximum number at a time."""
+"""Sender of webhook messages, which limits the number of requests at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tservice.notify.model import DeliveryResult, WebhookConfig, WebhookMessage
 from tservice.notify.requests import build_request
 
 IN_FLIGHT = 5
-"""Maximum requests at a time (protocol-webhooks)."""
+"""Maximum number of requests at the same time (protocol-webhooks)."""
 REDIRECTS = "The URL redirects"
 
 
@@ -21,14 +21,14 @@ class RequestSender(Protocol):
     """Sender of HTTP requests, such as L{tservice.core.net.outbound.OutboundClient}."""
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
-        """Send a request.
+        """Send a request and return the response.
 
-        @raise OutboundError: there was no answer.
+        @raise OutboundError: there was no response.
         """
 
 
 class WebhookSender:
-    """Makes attempts; beyond L{IN_FLIGHT} they wait for a slot."""
+    """Sends messages.  Attempts beyond L{IN_FLIGHT} wait until another one is finished."""
 
     def __init__(self, clock: IReactorTime, post: RequestSender) -> None:
         self._clock = clock
@@ -38,7 +38,10 @@ class WebhookSender:
     def attempt_delivery(
         self, webhook: WebhookConfig, message: WebhookMessage
     ) -> Deferred[DeliveryResult]:
-        """Try once; cancelling gives up the slot or closes the connection."""
+        """Send a message once and return the result.
+
+        Cancelling stops waiting for a free slot, or closes the connection.
+        """
         request = build_request(webhook, message)
         return self._slots.run(lambda: Deferred.fromCoroutine(self._send_request(request)))
 
@@ -51,7 +54,10 @@ class WebhookSender:
 
 
 def classify_reply(reply: OutboundResponse, at: int) -> DeliveryResult:
-    """Return the result of an answer: 2xx is success; the texts are those of protocol-webhooks."""
+    """Return the result for a response: a 2xx status is success, others have an error text.
+
+    @param at: Unix milliseconds.
+    """
     if 200 <= reply.status < 300:
         return DeliveryResult(ok=True, status=reply.status, at=at)
     error = REDIRECTS if reply.is_redirect else f"HTTP {reply.status}"

@@ -1,4 +1,4 @@
-"""Webhook service: configuration, messages, and the test message."""
+"""Service for the webhook: configuration, messages about events, and test messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ from tservice.notify.responses import WebhookResponse, make_webhook_response
 from tservice.notify.sender import WebhookSender
 
 TESTS_LIMIT = 10
-"""Maximum test messages in progress or waiting; more are refused with 429."""
+"""Maximum number of test messages in progress or waiting.
+
+More are refused with 429.
+"""
 
 
 @frozen(kw_only=True)
@@ -43,7 +46,7 @@ class MessageNames:
 
 
 class WebhookService:
-    """Sends messages about events that need a person; off until it is configured."""
+    """Sends messages about events that need a person's attention, once it is configured."""
 
     _log = Logger()
 
@@ -75,11 +78,10 @@ class WebhookService:
         self._unsubscribe: Callable[[], None] = _do_nothing
 
     def start(self) -> None:
-        """Load the configuration, continue deliveries of an earlier process, and listen to
-        events.
+        """Load the configuration, continue deliveries of an earlier process, and listen to events.
 
-        An invalid file is left unchanged: no messages are sent, the log gives the reason, and
-        changes are refused with a 409 until it is repaired.
+        If the file is not valid, it is left unchanged and no messages are sent.  The log contains
+        the reason, and changes are refused with a 409 until the file is repaired.
         """
         self._file.remove_partial_files()
         try:
@@ -90,7 +92,10 @@ class WebhookService:
         self._delivery.start()
 
     def stop(self) -> Deferred[list[None]]:
-        """Stop listening; fires once no request is in progress."""
+        """Stop listening to events and cancel requests.
+
+        The result fires once no request is in progress.
+        """
         self._unsubscribe()
         return self._delivery.stop()
 
@@ -99,7 +104,9 @@ class WebhookService:
         return self._webhook
 
     def last_result(self) -> DeliveryResult | None:
-        """Return the result of the last attempt, also from before a restart."""
+        """Return the result of the last attempt, which survives restarts; C{None} if there was
+        none.
+        """
         return self._outbox.last_result()
 
     def make_response(self) -> WebhookResponse:
@@ -111,12 +118,12 @@ class WebhookService:
         return self._outbox.count_waiting()
 
     def update_config(self, patch: Mapping[str, Any]) -> WebhookConfig:
-        """Change the fields in C{patch}; the change is on disk when this returns.
+        """Change the fields in C{patch} and save the configuration to disk.
 
-        Waiting messages are given up if the webhook is disabled or has no URL.
+        Waiting messages are dropped if the webhook is disabled or has no URL.
 
-        @raise ServiceError: 400 for a bad URL, or for enabling without one; 409 or 422 when the
-            file cannot be written.  Nothing is changed then.
+        @raise ServiceError: 400: the URL is not valid, or the webhook is enabled without one; 409
+            or 422: the file cannot be written.  The configuration is then unchanged.
         """
         if patch.get("url"):
             _check_url(patch["url"])
@@ -134,9 +141,9 @@ class WebhookService:
         return webhook
 
     async def send_test(self) -> DeliveryResult:
-        """Send one message, even while disabled; it is not retried.
+        """Send a test message once, even if the webhook is disabled.
 
-        @raise ServiceError: 400: there is no URL; 429: too many tests in progress.
+        @raise ServiceError: 400: there is no URL; 429: too many tests are in progress.
         """
         if not self._webhook.url:
             raise invalid_field("url", "save a url first")
