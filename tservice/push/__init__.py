@@ -1,1 +1,1 @@
-"""Web Push: messages to browsers with closed pages when a session needs its user."""
+"""Web Push: messages to browsers whose page is closed, when a session needs its user."""

@@ -23,9 +23,10 @@ def build_push(
     accounts: IAccounts | None,
     failures: FailureCounter,
 ) -> FeatureRegistration[PushService]:
-    """Build Web Push: the messages to closed pages, and the operations that subscribe to them.
+    """Build Web Push, which sends messages to closed pages, and the operations to subscribe to
+    them.
 
-    @raise StartError: the key file is not valid, or open to others.
+    @raise StartError: the key file is not valid, or other users can access it.
     """
 
     def find_session_name(session_id: str) -> str | None:

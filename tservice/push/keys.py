@@ -1,4 +1,4 @@
-"""Key pair that identifies this service to push services (RFC 8292), and encrypted messages."""
+"""Key pair that identifies this service to push services (RFC 8292), and encryption of messages."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ Random = Callable[[int], bytes]
 
 @frozen(kw_only=True)
 class EncryptedMessage:
-    """A message that only one browser can read, ready to be sent."""
+    """Message that only one browser can decrypt, ready to be sent."""
 
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
 
 
 class PushKey:
-    """The service's key pair on P-256."""
+    """Key pair of the service, on the curve P-256."""
 
     def __init__(self, private: ec.EllipticCurvePrivateKey) -> None:
         self._private = private
 
     @property
     def public_point(self) -> str:
-        """The public point, base64url without padding: C{applicationServerKey} of the page."""
+        """The public key, base64url without padding: C{applicationServerKey} of the page."""
         point = self._private.public_key().public_bytes(
             Encoding.X962, PublicFormat.UncompressedPoint
         )
@@ -53,9 +53,9 @@ class PushKey:
     def encrypt_note(
         self, subscription: Subscription, note: PushNote, now: float
     ) -> EncryptedMessage:
-        """Encrypt C{note} for the browser and sign for its push service.
+        """Encrypt C{note} for the browser, and sign the request for its push service.
 
-        It has no side effects, so it may run in a thread.
+        The method has no side effects, so it may run in a thread.
 
         @param now: Unix seconds.
         """
@@ -83,11 +83,11 @@ class PushKey:
 
 
 def load_push_key(data_dir: Path, random: Random) -> PushKey:
-    """Return the key of this data folder, created at the first start.
+    """Return the key pair of this data folder; create it at the first start.
 
-    It never changes, because browsers' subscriptions are bound to it.
+    It must never change, because the subscriptions of browsers are bound to it.
 
-    @raise StartError: the file is not valid, open to others, or cannot be written.
+    @raise StartError: the file is not valid or cannot be written, or other users can access it.
     """
     text = load_or_create(data_dir / FILE_NAME, lambda: _encode_base64url(_make_scalar(random)))
     try:
@@ -112,9 +112,9 @@ def _make_scalar(random: Random) -> bytes:
 
 
 def _derive_private_key(scalar: bytes) -> ec.EllipticCurvePrivateKey:
-    """Return the private key.
+    """Return the private key with the given scalar.
 
-    @raise ValueError: no private key of P-256.
+    @raise ValueError: the scalar is no private key of P-256.
     """
     return ec.derive_private_key(int.from_bytes(scalar, "big"), ec.SECP256R1())
 

@@ -1,4 +1,4 @@
-"""Subscriptions and messages of Web Push (RFC 8030, 8291, 8292), as records and rules.  Pure."""
+"""Records of subscriptions and messages of Web Push (RFC 8030, 8291, 8292), and their rules."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from tservice.core.events import Event, EventName
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, parse_target
 
 MAX_PER_OWNER = 20
-"""Maximum subscriptions of one user; a new one replaces the oldest."""
+"""Maximum number of subscriptions of one user.
+
+Beyond it a new one replaces the oldest.
+"""
 POINT_BYTES = 65
 AUTH_BYTES = 16
-"""Sizes of a browser's key and secret (RFC 8291, 3.1 and 3.2)."""
+"""Sizes in bytes of a browser's public key and secret (RFC 8291, 3.1 and 3.2)."""
 LIFETIME_SECONDS = 12 * 3600
-"""Seconds for which a push service keeps a message for an offline browser, as long as an
-approval (protocol-approvals).
+"""Seconds for which a push service keeps a message for an offline browser.
+
+An approval has the same lifetime (protocol-approvals).
 """
 NAME_LENGTH = 128
 
@@ -47,9 +51,10 @@ _KIND_OF_EVENT = {
 class Subscription:
     """Subscription of one user's browser.
 
-    @ivar endpoint: the push service's URL for it, a secret that allows to reach the browser.
-    @ivar p256dh: the browser's public key, base64url; C{auth} its secret.
-    @ivar subject: contact for the push service (RFC 8292, 2.1).
+    @ivar endpoint: the push service's URL for this browser.  It is a secret, because anyone who
+        knows it can send messages to the browser.
+    @ivar p256dh: the browser's public key, base64url; C{auth} is its secret.
+    @ivar subject: contact address for the push service (RFC 8292, 2.1).
     @ivar created_at: Unix milliseconds.
     """
 
@@ -63,9 +68,9 @@ class Subscription:
 
 @frozen(kw_only=True)
 class PushNote:
-    """Content of a message, without any text of the session.
+    """Content of a message, which contains no text from the session.
 
-    @ivar kind: an event name of C{notificationPreferences} (protocol-settings).
+    @ivar kind: a key of the setting C{notificationPreferences} (protocol-settings).
     """
 
     kind: str
@@ -73,7 +78,7 @@ class PushNote:
     session_name: str
 
     def make_payload(self) -> bytes:
-        """Return the message that the page's service worker reads."""
+        """Return the message as the page's service worker parses it."""
         data = {
             "kind": self.kind,
             "sessionId": self.session_id,
@@ -83,24 +88,26 @@ class PushNote:
 
     @property
     def topic(self) -> str:
-        """The topic: a newer message with it replaces a waiting one (RFC 8030, 5.4)."""
+        """Topic of the message.
+
+        A newer message with the same topic replaces a waiting one (RFC 8030, 5.4).
+        """
         digest = hashlib.sha256(self.session_id.encode()).digest()
         return base64.urlsafe_b64encode(digest)[:32].decode()
 
 
 def classify_event(event: Event) -> str | None:
-    """Return the name of C{event} in C{notificationPreferences}; C{None} if it causes no
-    message.
-    """
+    """Return the key of C{event} in C{notificationPreferences}; C{None} if it causes no message."""
     if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalPayload):
         return _KIND_OF_ITEM.get(event.payload.kind)
     return _KIND_OF_EVENT.get(event.name)
 
 
 def parse_endpoint(endpoint: str) -> EgressTarget:
-    """Return the push service that C{endpoint} names.
+    """Return the host and port of the push service in C{endpoint}.
 
-    @raise EgressRefused: no https, a literal address, or a name that is not allowed.
+    @raise EgressRefused: the URL is not https, contains a literal IP address, or a name that is not
+        allowed.
     """
     target = parse_target(endpoint, PUBLIC_ONLY)
     if target.scheme != "https":
@@ -113,10 +120,11 @@ def parse_endpoint(endpoint: str) -> EgressTarget:
 def make_subscription(
     endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None, at: int
 ) -> Subscription:
-    """Return the subscription that a browser sent.
+    """Return the subscription that a browser sent, after checks.
 
-    @param origin: the request's Origin header.
-    @raise ServiceError: 400 naming the field; the text never contains the endpoint.
+    @param origin: the request's Origin header; C{None} if absent.
+    @param at: Unix milliseconds.
+    @raise ServiceError: 400 for the field that is not valid; the text never contains the endpoint.
     """
     try:
         parse_endpoint(endpoint)
@@ -136,15 +144,15 @@ def make_subscription(
 
 
 def contact_subject(origin: str | None) -> str:
-    """Return the page's own address if it is public, else a fallback."""
+    """Return the address of the page as contact if it is public, otherwise a fixed one."""
     found = _SECURE_ORIGIN.fullmatch((origin or "").lower())
     return found[1] if found else FALLBACK_SUBJECT
 
 
 def decode_base64url(text: str) -> bytes:
-    """Decode base64url, padded or not.
+    """Decode base64url text, with or without padding.
 
-    @raise ValueError: it is malformed.
+    @raise ValueError: the text is malformed.
     """
     if not _BASE64URL.fullmatch(text):
         raise ValueError("malformed base64url")
@@ -156,7 +164,7 @@ def decode_base64url(text: str) -> bytes:
 
 
 def _is_point(key: bytes) -> bool:
-    """Return whether the key is an uncompressed point of P-256, which encryption needs."""
+    """Return true if the key is an uncompressed point of P-256, as encryption needs."""
     try:
         ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), key)
     except ValueError:
@@ -175,6 +183,6 @@ def _decode_field(name: str, text: str, size: int) -> bytes:
 
 
 def choose_session_name(event: Event, known: str | None) -> str:
-    """Return the session's current name, else the name in the event."""
+    """Return the session's current name, or the name in the event if the session was deleted."""
     told = event.payload
     return known or (told.session_name if isinstance(told, ApprovalPayload) else "")

@@ -1,4 +1,4 @@
-"""Delivery of messages to browsers with closed pages when a session needs its user."""
+"""Service that sends messages to browsers whose page is closed, when a session needs its user."""
 
 from __future__ import annotations
 
@@ -36,17 +36,19 @@ from tservice.push.store import PushSubscriptionStore
 from tservice.settings.interfaces import ISettings
 
 QUEUE = 200
-"""Maximum waiting messages. Beyond it the oldest message of the owner with the most is given up.
-New messages matter more, and a flood of one owner must not displace another's messages.
+"""Maximum number of waiting messages.
+
+Beyond it the oldest message of the owner with the most messages is dropped.  New messages matter
+more, and a flood of one owner must not displace the messages of others.
 """
 IN_FLIGHT = 4
-"""Messages that are encrypted or sent at a time."""
+"""Maximum number of messages that are encrypted or sent at the same time."""
 
 TELL_SECONDS = 60.0
-"""Minimum seconds between two log entries about failures of one user's browsers."""
+"""Minimum seconds between two log entries on failures for browsers of one user."""
 
 _GONE = (404, 410)
-"""Statuses of a subscription that has expired (RFC 8030, 7.3)."""
+"""HTTP statuses by which a push service reports an expired subscription (RFC 8030, 7.3)."""
 
 Send = Callable[[OutboundRequest], Awaitable[OutboundResponse]]
 NameOf = Callable[[str], str | None]
@@ -59,9 +61,9 @@ class _PushJob:
 
 
 class PushService(Service):
-    """Subscriptions, and the messages to them.
+    """Service that stores subscriptions and sends messages to them.
 
-    A failed message is not retried: the approval inbox is durable, and a push only points to it.
+    A failed message is not retried, because it only points to the approval inbox, which is durable.
     """
 
     _log = Logger()
@@ -80,9 +82,9 @@ class PushService(Service):
         active: Callable[[str], bool] | None,
         is_admin: Callable[[str], bool] = lambda owner: False,
     ) -> None:
-        """@param send: sends to public addresses only.
-        @param name_of: returns a session's name; C{None} for a deleted one.
-        @param active: returns whether an account exists and is enabled; C{None} in single-user
+        """@param send: sends HTTP requests, to public addresses only.
+        @param name_of: returns a session's name by its id; C{None} for a deleted session.
+        @param active: returns true if an account exists and is enabled; C{None} in single-user
             mode.
         """
         self._clock = clock
@@ -102,7 +104,7 @@ class PushService(Service):
 
     @property
     def public_key(self) -> str:
-        """The public key that a page subscribes with."""
+        """Public key with which a page subscribes."""
         return self._key.public_point
 
     def startService(self) -> None:
@@ -111,7 +113,7 @@ class PushService(Service):
         self._delete_unknown_owners()
 
     def stopService(self) -> Deferred[Any]:
-        """Give up waiting messages and running requests."""
+        """Drop waiting messages and cancel running requests."""
         super().stopService()
         self._unsubscribe()
         self._waiting.clear()
@@ -123,9 +125,9 @@ class PushService(Service):
     def add_subscription(
         self, endpoint: str, p256dh: str, auth: str, *, owner: str, origin: str | None
     ) -> None:
-        """Save a browser of C{owner}.
+        """Save the subscription of a browser of C{owner}.
 
-        @raise ServiceError: 400 naming the field.
+        @raise ServiceError: 400 for the field that is not valid.
         """
         now = now_ms(self._clock)
         self._store.save_subscription(
@@ -133,12 +135,13 @@ class PushService(Service):
         )
 
     def delete_subscription(self, endpoint: str, owner: str) -> bool:
-        """Delete a browser of C{owner} and return whether there was one."""
+        """Delete the subscription of a browser of C{owner}; return true if there was one."""
         return self._store.delete_subscription(endpoint, owner)
 
     def _delete_unknown_owners(self) -> None:
-        """Delete the browsers of deleted or disabled users, so that later users of the same name
-        do not get them.
+        """Delete the subscriptions of deleted or disabled accounts.
+
+        Otherwise a new account of the same name would get their messages.
         """
         if self._active is None:
             return
@@ -162,8 +165,8 @@ class PushService(Service):
     def send_lockout(self, username: str | None) -> None:
         """Send a message about blocked sign-ins to admins, and to the user whose name was tried.
 
-        A browser has one such message waiting at a time, so that a flood displaces no other
-        messages.
+        Each browser has at most one waiting message of this kind, so that a flood displaces no
+        others.
         """
         if not (self.running and self._settings.get().notification_preferences.enabled):
             return
@@ -183,7 +186,7 @@ class PushService(Service):
         return preferences.enabled and kind in preferences.events
 
     def _find_subscriptions(self, owner: str | None) -> list[Subscription]:
-        """Return the owner's browsers; in single-user mode all of them."""
+        """Return the subscriptions of an owner; in single-user mode all subscriptions."""
         if self._active is None:
             return self._store.list_subscriptions()
         # On a full disk the browsers of deleted accounts may still be stored.
@@ -213,7 +216,7 @@ class PushService(Service):
             self._begin_job(self._take_next_job())
 
     def _take_next_job(self) -> _PushJob:
-        """Return the oldest message of the owner with the fewest in progress.
+        """Remove and return the oldest message of the owner with the fewest messages in progress.
 
         Slow push services then delay only their own users.
         """
@@ -270,15 +273,20 @@ class PushService(Service):
             self._store.delete_subscription(one.endpoint)
 
     def _log_failure(self, one: Subscription, why: str) -> None:
-        """Log a failure with the host only: the rest of the endpoint is a secret."""
+        """Log a failed message with the push service's host only.
+
+        The rest of the endpoint is a secret.
+        """
         if self._may_log(one.owner):
             host = parse_endpoint(one.endpoint).host
             self._log.warn("push to {host} failed: {why}", host=host, why=why)
 
     def _may_log(self, owner: str | None) -> bool:
-        """Return whether to log now: a session can cause any number of messages.
+        """Return true if a failure may be logged now.
 
-        @param owner: the owner of the browsers; C{None}: all owners.
+        A session can cause any number of messages.
+
+        @param owner: owner of the browsers; C{None} means all owners.
         """
         now, before = self._clock.seconds(), self._told_at.get(owner)
         if before is not None and 0 <= now - before < TELL_SECONDS:

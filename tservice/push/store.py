@@ -1,4 +1,4 @@
-"""Database table of subscriptions."""
+"""Database table of Web Push subscriptions."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ class PushSubscriptionStore:
         self._database = database
 
     def save_subscription(self, subscription: Subscription) -> None:
-        """Save a subscription. A browser in which another user signed in then belongs to that
-        user.
+        """Save a subscription.
 
-        The owner's oldest subscriptions beyond L{MAX_PER_OWNER} are deleted.
+        If the browser was subscribed for another user before, the new user becomes its owner.  The
+        owner's
+        oldest subscriptions beyond L{MAX_PER_OWNER} are deleted.
         """
         with self._database.transaction():
             self._database.execute(_SAVE, asdict(subscription))
@@ -43,8 +44,8 @@ class PushSubscriptionStore:
     def delete_subscription(self, endpoint: str, owner: str | None = None) -> bool:
         """Delete a subscription.
 
-        @param owner: only if it belongs to this user.
-        @return: whether there was one.
+        @param owner: delete it only if it belongs to this user; C{None} means any user.
+        @return: true if there was one.
         """
         sql = "DELETE FROM push_subscriptions WHERE endpoint = :endpoint"
         if owner is not None:
@@ -52,14 +53,14 @@ class PushSubscriptionStore:
         return self._database.execute(sql, {"endpoint": endpoint, "owner": owner}) > 0
 
     def list_owners(self) -> list[str]:
-        """Return every user with a subscription."""
+        """Return the names of all users that have a subscription."""
         rows = self._database.query_rows(
             "SELECT DISTINCT owner FROM push_subscriptions ORDER BY owner"
         )
         return [row["owner"] for row in rows]
 
     def delete_owner(self, owner: str) -> None:
-        """Delete every browser of one user; on a full disk the change is deferred."""
+        """Delete all subscriptions of one user.  On a full disk the deletion is deferred."""
         try:
             self._database.execute(_DELETE_ALL, (owner,))
         except DiskFull:
