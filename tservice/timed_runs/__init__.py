@@ -1,1 +1,1 @@
-"""Timed runs: an agent that is kept working for a given time (protocol-legacy)."""
+"""Timed runs: sessions whose agent is kept working for a given time (protocol-legacy)."""

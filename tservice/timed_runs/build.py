@@ -29,10 +29,11 @@ def build_timed_runs(
     accounts: IAccounts | None,
     identity: Callable[[str | None], Identity | None],
 ) -> FeatureRegistration[TimedRunService]:
-    """Build the timed runs, which continue when the feature starts.
+    """Build the timed runs.  Unfinished runs continue when the feature starts.
 
-    @param accounts: the accounts that own runs; C{None}: a single user owns them all.
-    @param identity: returns the current account of an owner; C{None} if it is gone or disabled.
+    @param accounts: accounts that own runs; C{None} in single-user mode.
+    @param identity: returns the current account of an owner; C{None} if the account is gone or
+        disabled.
     """
     runs = TimedRunService(
         TimedRunDependencies(

@@ -1,4 +1,4 @@
-"""Typing of the lines of timed runs, each when its agent is ready.
+"""Driver of timed runs, which types each line when the run's agent is ready.
 
 Lines are numbered inputs, so each is typed once, even after a crash of the service
 (protocol-exactly-once).
@@ -24,33 +24,37 @@ from tservice.sessions.interfaces import InputRequest, ISessions, SessionStatus
 from tservice.timed_runs.model import PROMPT_LENGTH, TimedRun, next_line
 
 BREATH = 5.0
-"""Seconds between the end of a turn and the next line, in case an agent fails immediately."""
+"""Seconds between the end of a turn and the next line.
+
+The pause limits the number of turns of an agent that fails immediately.
+"""
 AGAIN = 15.0
 """Seconds until a line that could not be typed is retried."""
 UNSEEN = 60.0
-"""Seconds after a line after which an idle agent counts as done with it."""
+"""Seconds after a line after which the turn of an idle agent counts as ended."""
 RESTED = 1.0
-"""Seconds after a start of the service until the first look at an agent whose turn may have
-ended.
-"""
+"""Seconds between the service's start and the first check of an agent whose turn may have ended."""
 READY_SECONDS = 60.0
-"""Maximum seconds until an agent is ready for a line."""
+"""Maximum seconds to wait until an agent is ready for a line."""
 
 _OVER = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT)
-"""Errors of a session that is deleted or has no process; the run then fails."""
+"""Errors that mean that the session was deleted or has no process.
+
+The run then fails.
+"""
 
 
 class SaveTimedRun(Protocol):
-    """Callback that saves a changed run; C{text} is one line for its log."""
+    """Callback that saves a changed run.
+
+    C{text} is a new line of the run's log; C{None} adds none.
+    """
 
     def __call__(self, run: TimedRun, text: str | None = None) -> TimedRun: ...
 
 
 class TimedRunDriver:
-    """Decides which line is typed next, and when.
-
-    @ivar under_way: number of lines that are being typed.
-    """
+    """Types the lines of timed runs, and decides when each is due."""
 
     _log = Logger()
 
@@ -61,7 +65,9 @@ class TimedRunDriver:
         agents: IAgents,
         identity: Callable[[str | None], Identity | None],
     ) -> None:
-        """@param identity: returns the current account of an owner; C{None}: gone or disabled."""
+        """@param identity: returns the current account of an owner; C{None} if it is gone or
+        disabled.
+        """
         self._clock, self._sessions, self._agents = clock, sessions, agents
         self._identity = identity
         self._timers = NamedTimers(clock)
@@ -79,7 +85,12 @@ class TimedRunDriver:
         change: SaveTimedRun,
         fail: Callable[[TimedRun, str], None],
     ) -> None:
-        """Set the callbacks that find, change and fail a run."""
+        """Set the callbacks that the driver uses for runs.
+
+        @param find: returns a run by its id; C{None} if it does not exist.
+        @param change: saves a changed run.
+        @param fail: ends a run as failed, with a reason.
+        """
         self._find, self._change, self._fail = find, change, fail
 
     def schedule_line(self, run: TimedRun) -> None:
@@ -87,7 +98,10 @@ class TimedRunDriver:
         self._timers.schedule_call(run.id, 0.0, self._start_typing, run.id)
 
     def adopt_run(self, run: TimedRun) -> None:
-        """Continue a run of an earlier run of the service. Its turn may have ended."""
+        """Continue a run that an earlier process of the service began.
+
+        The agent's turn may have ended while no service was running.
+        """
         self._taken_up.add(run.id)
         if run.lines > run.turns:
             self._wait_for_turn_end(run.id)
@@ -100,21 +114,27 @@ class TimedRunDriver:
             self._at_work[run.id] = True
 
     def note_idle(self, run: TimedRun) -> None:
-        """Handle an idle agent. An agent that was not seen working may have just started."""
+        """Handle that the run's agent is idle.
+
+        If the agent was not seen working before, it may not have begun its turn yet.
+        """
         if self._at_work.get(run.id):
             self.handle_turn_end(run)
         elif run.id in self._overdue:
             self._schedule_after_turn(run.id)
 
     def handle_turn_end(self, run: TimedRun) -> None:
-        """Handle the end of a turn. May be called more than once for one turn."""
+        """Count a finished turn and schedule the next line.
+
+        Further calls for the same turn do nothing.
+        """
         if self._at_work.pop(run.id, None) is None:
             return
         run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
         self._schedule_after_turn(run.id)
 
     def drop_run(self, run_id: str) -> None:
-        """Type no more lines of the run."""
+        """Stop typing lines of the run."""
         self._timers.cancel_timer(run_id)
         self._at_work.pop(run_id, None)
         self._taken_up.discard(run_id)
@@ -124,7 +144,7 @@ class TimedRunDriver:
             typing.cancel()
 
     async def close(self) -> None:
-        """Stop typing. Return once no line is being typed."""
+        """Stop typing lines, and wait until no line is being typed."""
         self._timers.cancel_all()
         typing = list(self._typing.values())
         for each in typing:
@@ -134,8 +154,9 @@ class TimedRunDriver:
     # -- internals
 
     def _schedule_after_turn(self, run_id: str) -> None:
-        """Schedule the next line after a pause, or immediately for a turn that ended before the
-        service began.
+        """Schedule the next line after a pause.
+
+        There is no pause if the turn ended before this service process began.
         """
         pause = 0.0 if run_id in self._taken_up else BREATH
         self._timers.schedule_call(run_id, pause, self._start_typing, run_id)
@@ -184,14 +205,12 @@ class TimedRunDriver:
         self._timers.schedule_call(run_id, UNSEEN, self._check_turn, run_id)
 
     def _wait_for_turn_end(self, run_id: str) -> None:
-        """Wait for the end of a turn, which may have come before this service began."""
+        """Wait for the end of a turn, which may have ended before this service process began."""
         self._at_work[run_id] = True
         self._timers.schedule_call(run_id, RESTED, self._check_turn, run_id)
 
     def _check_turn(self, run_id: str) -> None:
-        """Check for the end of a turn that was too short to be noticed, or ended while the
-        service was down.
-        """
+        """Check for a turn that ended unnoticed, because it was short or the service was down."""
         run = self._find(run_id)
         if run is None or run_id not in self._at_work:
             return
@@ -207,7 +226,10 @@ class TimedRunDriver:
             self._timers.schedule_call(run_id, UNSEEN, self._check_turn, run_id)
 
     async def _type_line(self, run: TimedRun) -> bool:
-        """Type the run's next line and return true; return false if it is not possible now."""
+        """Type the run's next line.
+
+        @return: true if the line was typed; false if this is not possible now.
+        """
         self._check_owner(run)
         session = self._sessions.get(run.session_id or "")
         if session.pid is None:

@@ -1,4 +1,4 @@
-"""Timed runs: record and pure rules (protocol-legacy)."""
+"""Record of a timed run, and functions on it (protocol-legacy)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ MAX_MINUTES = 14_400
 PROMPT_LENGTH = 100_000
 """Maximum characters of a prompt."""
 AT_A_TIME = 20
-"""Maximum running timed runs (protocol-legacy)."""
+"""Maximum number of timed runs in progress (protocol-legacy)."""
 OF_ONE = 10
-"""Maximum running timed runs of one account, if there are several accounts."""
+"""Maximum number of one account's timed runs in progress, in multi-user mode."""
 KEPT = 100
-"""Maximum stored runs; the oldest finished ones are deleted first."""
+"""Maximum number of stored runs.  The oldest finished ones are deleted first."""
 LOGGED = 200
-"""Maximum lines of a run's log; the oldest are dropped first."""
+"""Maximum number of lines in a run's log.  The oldest are dropped first."""
 
 
 class TimedRunState(StrEnum):
@@ -35,10 +35,10 @@ class TimedRunState(StrEnum):
 class TimedRun:
     """Record of a timed run.
 
-    @ivar started_at: Unix milliseconds, as C{end_at}.
-    @ivar turns: finished turns of the agent.
-    @ivar lines: typed lines: the prompt, and one after each turn.
-    @ivar logs: log lines, oldest first.
+    @ivar started_at: time of the start, Unix milliseconds; C{end_at} is the time of the end.
+    @ivar turns: number of finished turns of the agent.
+    @ivar lines: number of typed lines: the prompt, and one line after each turn.
+    @ivar logs: lines of the log, oldest first.
     """
 
     id: str
@@ -69,14 +69,17 @@ def add_log_line(run: TimedRun, at: int, text: str) -> TimedRun:
 
 
 def next_line(run: TimedRun, now: int) -> str:
-    """Return the next line: the prompt, later the time left and a request to continue."""
+    """Return the next line to type: first the prompt, then the time left and a request to continue.
+
+    @param now: Unix milliseconds.
+    """
     if run.lines == 0:
         return run.prompt
     return f"Time left: {format_duration(run.end_at - now)}. Go on with the task."
 
 
 def format_duration(ms: int) -> str:
-    """Return a duration in words, in whole minutes."""
+    """Return a duration of C{ms} milliseconds as text, in whole minutes."""
     minutes = ms // 60_000
     if minutes < 1:
         return "less than a minute"
@@ -86,6 +89,6 @@ def format_duration(ms: int) -> str:
 
 
 def find_excess_runs(runs: list[TimedRun]) -> list[TimedRun]:
-    """Return the finished runs beyond the limit, oldest first."""
+    """Return the finished runs to delete because more than L{KEPT} are stored, oldest first."""
     over = [run for run in runs if not run.is_running]
     return over[: max(0, len(runs) - KEPT)]

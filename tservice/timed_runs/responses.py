@@ -35,7 +35,7 @@ class TimedRunsResponse(Payload):
 
 
 def make_timed_run_response(run: TimedRun) -> TimedRunResponse:
-    """Return the response for a run."""
+    """Return the wire form of a run."""
     return TimedRunResponse(
         id=run.id,
         prompt=run.prompt,

@@ -1,4 +1,4 @@
-"""Service for timed runs: start, continuation and end (protocol-legacy)."""
+"""Service for timed runs, which starts, continues and ends them (protocol-legacy)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ PRIMARY = "primary"
 
 @frozen(kw_only=True)
 class TimedRunDependencies:
-    """Collaborators of the service.
+    """Dependencies of L{TimedRunService}.
 
-    @ivar make_alarm: returns an alarm that calls its argument.
-    @ivar known: returns whether there is an account of that name, disabled or not.
-    @ivar multiuser: runs have owners.
-    @ivar check_prompt: see L{ICliRegistry.check_prompt}.
+    @ivar make_alarm: returns an alarm that calls its argument when it goes off.
+    @ivar known: returns true if an account of that name exists, even if disabled.
+    @ivar multiuser: true if runs have owners.
+    @ivar check_prompt: checks that the caller may send a prompt; see L{ICliRegistry.check_prompt}.
     """
 
     clock: IReactorTime
@@ -60,8 +60,10 @@ class TimedRunDependencies:
 
 
 class TimedRunService:
-    """Timed runs.  Every error is a L{ServiceError}; an unknown run, or one of another user, is
-    a 404.
+    """Timed runs.
+
+    Every error is a L{ServiceError}.  A run that is unknown or belongs to another user causes a
+    404.
     """
 
     _log = Logger()
@@ -75,7 +77,7 @@ class TimedRunService:
     # -- start and stop
 
     def start(self) -> None:
-        """Load the runs and continue those in progress."""
+        """Load the stored runs and continue those in progress."""
         self._runs = {run.id: run for run in self._parts.store.load_runs()}
         self._alarm = self._parts.make_alarm(self._handle_alarm)
         self._parts.driver.set_callbacks(self.find_run, self._save_change, self._fail_run)
@@ -86,7 +88,7 @@ class TimedRunService:
         self._handle_alarm()
 
     async def stop(self) -> None:
-        """Stop typing; the next start of the service continues."""
+        """Stop typing lines.  The next start of the service continues the runs."""
         self._unsubscribe()
         if self._alarm is not None:
             self._alarm.close()
@@ -107,7 +109,7 @@ class TimedRunService:
         return run
 
     def find_run(self, run_id: str) -> TimedRun | None:
-        """Return the run, if it exists."""
+        """Return the run; C{None} if it does not exist."""
         return self._runs.get(run_id)
 
     def count_by_status(self) -> dict[tuple[str, ...], float]:
@@ -129,10 +131,10 @@ class TimedRunService:
     ) -> TimedRun:
         """Start a session and keep its agent working for C{minutes}.
 
-        @param again: as for L{ISessions.create}.
-        @raise ServiceError: 403: the prompt needs the grant; 422: L{AT_A_TIME} runs are in
-            progress, or L{OF_ONE} of one account
-            among several; otherwise as L{ISessions.create}.
+        @param reauthorize: checks the caller's permissions again; see L{ISessions.create}.
+        @raise ServiceError: 403: the prompt needs a grant that the caller lacks; 422: L{AT_A_TIME}
+            runs are in progress, or L{OF_ONE} of this account in multi-user mode; otherwise as for
+            L{ISessions.create}.
         """
         granted = caller.can_bypass_permissions
         self._parts.check_prompt(PRIMARY, prompt, "prompt", granted=granted)
@@ -159,9 +161,10 @@ class TimedRunService:
         return await SharedWork(self._launch_session(run, caller, reauthorize)).wait_for_result()
 
     def end_run(self, run_id: str, caller: Identity) -> None:
-        """End a run; the session stays.  A finished run is not changed.
+        """End a run.  Its session is kept.  A finished run is not changed.
 
-        @raise ServiceError: 404; 422: the run ended, but the disk is full.
+        @raise ServiceError: 404: there is no such run; 422: the run ended, but could not be saved
+            because the disk is full.
         """
         run = self.get_run(run_id, caller)
         if run.is_running:
@@ -202,7 +205,7 @@ class TimedRunService:
         return now
 
     def _adopt_run(self, run: TimedRun) -> None:
-        """Continue a run that an earlier run of the service left."""
+        """Continue a run that an earlier process of the service began."""
         if run.session_id is not None:
             self._parts.driver.adopt_run(run)
             return
@@ -238,7 +241,10 @@ class TimedRunService:
         self._set_alarm()
 
     def _save_change(self, run: TimedRun, text: str | None = None) -> TimedRun:
-        """Save a changed run, with one more line of its log."""
+        """Save a changed run.
+
+        @param text: new line of the run's log; C{None} adds none.
+        """
         if run.id not in self._runs:
             return run
         if text is not None:
@@ -278,8 +284,9 @@ class TimedRunService:
         return next((run for run in self._list_running() if run.session_id == session_id), None)
 
     def _remove_unknown_owners(self) -> None:
-        """Delete the runs of deleted users, so that a later user of the same name does not get
-        them.
+        """Delete the runs of deleted accounts.
+
+        Otherwise a new account of the same name would get them.
         """
         if not self._parts.multiuser:
             return
@@ -292,5 +299,5 @@ class TimedRunService:
 
 
 def _agent_origin(run: TimedRun) -> str:
-    """Return the agent origin of a run's session."""
+    """Return the origin by which a session refers to the timed run that created it."""
     return f"timed:{run.id}"

@@ -36,27 +36,32 @@ class TimedRunStore:
     def save_run(self, run: TimedRun) -> None:
         """Insert or replace a run.
 
-        @raise DiskFull: the disk refuses the write.
+        @raise DiskFull: the disk is full.
         """
         self._database.execute(_SAVE, _run_to_row(run))
 
     def save_observation(self, run: TimedRun) -> None:
-        """Save an observed change as L{save_run} does; on a full disk the change is deferred."""
+        """Save a change that was observed and cannot be refused.
+
+        On a full disk this is deferred.
+        """
         try:
             self.save_run(run)
         except DiskFull:
             self._database.execute_or_defer(_deferred_key(run.id), _SAVE, _run_to_row(run))
 
     def check_saved(self, run_id: str) -> None:
-        """Check that the run's last L{save_observation} is on disk.
+        """Fail if the last change from L{save_observation} is not on disk.
 
         @raise DiskFull: the change is still deferred.
         """
         self._database.deferred_writes.check_not_deferred(_deferred_key(run_id))
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a run. On a full disk the change is deferred, because starts and runs must not
-        need room.
+        """Delete a run.
+
+        On a full disk the deletion is deferred, because the service and new runs must be able to
+        start.
         """
         sql = "DELETE FROM timed_runs WHERE id = ?"
         self._database.execute_or_defer(_deferred_key(run_id), sql, (run_id,))
