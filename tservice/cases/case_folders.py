@@ -94,7 +94,7 @@ def find_local_name(cases: Path, name: str) -> str | None:
 
 
 def read_folder_state(path: str) -> FolderState:
-    """Read the state of a case's folder."""
+    """Read the state of a case's folder from the disk."""
     if not can_enter(path):
         return FolderState()
     folder = Path(path)
@@ -152,7 +152,7 @@ def _parse_marker(found: dict[str, Any]) -> AgentMarker | None:
 
 
 def _parse_line(text: object, limit: int = 100) -> str | None:
-    """Return C{text} if it is a single line within the limit."""
+    """Return C{text} if it is one line of at most C{limit} characters, otherwise C{None}."""
     if not isinstance(text, str) or not 0 < len(text) <= limit:
         return None
     return text if _LINE.fullmatch(text) else None

@@ -1,4 +1,4 @@
-"""Cases that are cloned from another repository (protocol-clone)."""
+"""Creation of cases by cloning a repository (protocol-clone)."""
 
 from __future__ import annotations
 

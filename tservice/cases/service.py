@@ -101,10 +101,7 @@ class CaseService:
         return await self._catalogue.list_cases(caller)
 
     async def get_case(self, name: str, caller: Identity) -> Case:
-        """Return a case of the caller.
-
-        @raise ServiceError: 404: there is no such case.
-        """
+        """Return a case of the caller, or raise a L{ServiceError} 404."""
         return await self._catalogue.get_case(name, caller)
 
     async def check_visible(self, name: str, caller: Identity) -> None:
@@ -290,10 +287,7 @@ class CaseService:
         return await self._catalogue.get_case(done.name, caller), done
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:
-        """Cancel a running clone.
-
-        @raise ServiceError: 404: the caller has no running clone of that name.
-        """
+        """Cancel a running clone; raise a L{ServiceError} 404 if there is none."""
         await self._clones.cancel_clone(name, caller)
 
     async def make_worktree(
@@ -469,10 +463,7 @@ class CaseService:
         return None if found is None else found.place
 
     def _check_text(self, path: str, caller: Identity) -> str:
-        """Check a path by its text only, and return it in normal form.
-
-        Symbolic links are checked later, in a thread.
-        """
+        """Check a path by its text only; symbolic links are checked later, in a thread."""
         bounds = self._workspaces.get_bounds(caller)
         where = normalize_path(path, bounds)
         check_path(where, bounds)

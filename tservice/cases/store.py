@@ -47,7 +47,7 @@ class CaseStore:
         self._database = database
 
     def list_rows(self, owner: str) -> list[CaseRow]:
-        """Return the stored cases of an owner."""
+        """Return the stored records of an owner's cases."""
         rows = self._database.query_rows(
             "SELECT * FROM cases WHERE owner = ? ORDER BY name", (owner,)
         )
@@ -120,6 +120,8 @@ class CaseStore:
     def schedule_removal(self, path: str, place: LocationId, due: int) -> None:
         """Schedule the removal of a folder.
 
+        @param place: location as whose OS user the folder is removed.
+        @param due: time of the removal, Unix milliseconds.
         @raise DiskFull: the disk is full.
         """
         name = place.name or None
@@ -133,7 +135,10 @@ class CaseStore:
         self._database.execute("DELETE FROM case_trash WHERE path = ?", (path,))
 
     def postpone_removal(self, path: str, due: int) -> None:
-        """Schedule another attempt to remove a folder."""
+        """Schedule another attempt to remove a folder.
+
+        @param due: time of the attempt, Unix milliseconds.
+        """
         sql = "UPDATE case_trash SET due = ? WHERE path = ?"
         self._database.execute(sql, (due, path), durable=False)
 

@@ -1,4 +1,4 @@
-"""Requests to a container engine (protocol-containers)."""
+"""Client of a container engine (protocol-containers)."""
 
 from __future__ import annotations
 

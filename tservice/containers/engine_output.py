@@ -166,7 +166,7 @@ def parse_unenforced_limits(text: str) -> tuple[str, ...]:
 
 
 def parse_containers(text: str) -> list[ContainerSnapshot]:
-    """Parse the output of C{container inspect}."""
+    """Parse the output of C{container inspect}, which may describe several containers."""
     return [
         _parse_container(found)
         for found in iter_json_objects(text)

@@ -139,7 +139,7 @@ class HookBridge:
         return [*found, *unknown]
 
     def stop(self) -> Deferred[Any]:
-        """Stop all listeners."""
+        """Stop all hook listeners."""
         self._timers.cancel_all()
         over = [
             maybeDeferred(it.listening.stopListening)

@@ -103,9 +103,9 @@ class ContainerHostRegistry:
         self._works.pop(host_id, None)
 
     def refuse_if_used(self, host_id: str) -> None:
-        """Fail if cases use the host.
+        """Fail if the host has cases.
 
-        @raise ServiceError: 422: cases use it.
+        @raise ServiceError: 422: cases use the host.
         """
         used = [case.name for case in self._store.list_cases() if case.host_id == host_id]
         if used:

@@ -1,4 +1,4 @@
-"""Containers as locations (architecture-place)."""
+"""Locations that are containers (architecture-place)."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ CREDENTIAL_MODES = {
     "copy": CredentialMode.COPIED,
     False: CredentialMode.NONE,
 }
-"""Meaning of the values of C{mountCredentials}."""
+"""Credential mode for each value of the request field C{mountCredentials}."""
 
 
 class ContainerResourcesBody(RequestBody):
@@ -66,7 +66,7 @@ class ContainerHostBody(RequestBody):
     extra_exec_args: Words = Field(default_factory=list)
 
     def to_record(self, host_id: str = "") -> ContainerHost:
-        """Return the body as a record."""
+        """Return the body as the record of a host."""
         wanted = self.resources
         return ContainerHost(
             id=host_id,
@@ -93,7 +93,7 @@ class ContainerRoutes:
         self._service, self._multiuser = service, multiuser
 
     def operations(self) -> list[Operation]:
-        """Return the operations."""
+        """Return the HTTP operations that this class handles."""
         hosts, one = "/api/container-hosts", "/api/container-hosts/{id}"
         box = "/api/cases/{name}/container"
         return [

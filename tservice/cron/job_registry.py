@@ -91,7 +91,7 @@ class JobRegistry:
         self._publish_deleted(job)
 
     def publish_created(self, run: CronRun) -> None:
-        """Publish a new run."""
+        """Publish the event for a new run."""
         self._publish_run(EventName.CRON_RUN_CREATED, run)
 
     def change_run(self, run: CronRun, **fields: Any) -> CronRun:

@@ -257,7 +257,7 @@ class CronRoutes:
         return [make_run_response(run) for run in self._cron.list_runs(call.identity)]
 
     def operations(self) -> list[Operation]:
-        """Return the operations."""
+        """Return the HTTP operations that this class handles."""
         return [*self._collection_operations(), *self._job_operations(), *self._run_operations()]
 
     def _collection_operations(self) -> list[Operation]:

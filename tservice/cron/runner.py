@@ -106,7 +106,7 @@ class JobRunner:
 
     @property
     def unfinished_count(self) -> int:
-        """Number of unfinished runs."""
+        """Number of runs that are in progress."""
         return len(self._work)
 
     def begin_run(

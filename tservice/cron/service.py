@@ -108,7 +108,7 @@ class CronService:
         return self._book.list_visible(caller)
 
     def get_job(self, job_id: str, caller: Identity) -> CronJob:
-        """Return a job."""
+        """Return a job that the caller may see."""
         return self._book.get_job(job_id, caller)
 
     def list_runs(self, caller: Identity) -> list[CronRun]:

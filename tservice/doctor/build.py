@@ -57,7 +57,7 @@ def build_doctor(
 
 
 def disk_measures(database: Database) -> list[MetricSource]:
-    """Return the metrics of the data folder's disk."""
+    """Return metrics on the disk that holds the data folder."""
     debts = database.deferred_writes
     trouble = "1 while the disk of the data folder rejects writes."
     refused = "Writes rejected by the disk."
@@ -69,7 +69,7 @@ def disk_measures(database: Database) -> list[MetricSource]:
 
 
 def pool_measures(doors: WorkerPools) -> list[MetricSource]:
-    """Return the metrics of each worker pool."""
+    """Return metrics on each worker pool."""
 
     def read_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
         return lambda: {(door.label,): value(door) for door in doors.all_pools}

@@ -195,7 +195,7 @@ def make_install_hint(tool: HostTool, manager: str | None) -> str:
 
 
 def parse_clis(data: Iterable[Mapping[str, object]]) -> list[ExaminedCli]:
-    """Parse the output of L{encode_clis}."""
+    """Parse CLIs in the child process, from the values of L{encode_clis}."""
     return [
         ExaminedCli(
             id=str(entry["id"]),

@@ -61,7 +61,7 @@ class DoctorRoutes:
         self._doctor = doctor
 
     def operations(self) -> list[Operation]:
-        """Return the operations."""
+        """Return the HTTP operations that this class handles."""
         return [
             Operation(
                 method="GET",

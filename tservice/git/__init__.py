@@ -1,1 +1,1 @@
-"""Read-only git status and diffs of a session's workspace."""
+"""Git operations on workspaces: read status and diffs, clone repositories, and manage worktrees."""

@@ -28,7 +28,7 @@ class CaseGitRoutes:
         self._workspace_of = workspace_of
 
     def operations(self) -> list[Operation]:
-        """Return the operations."""
+        """Return the HTTP operations that this class handles."""
         return [
             Operation(
                 method="GET",

@@ -55,7 +55,7 @@ class _IdleCallback(Protocol):
 
 
 class ProcessCallbacks(Protocol):
-    """Callbacks for one process."""
+    """Callbacks that receive the output and the end of one process."""
 
     def stdout_received(self, data: bytes) -> None:
         """Receive bytes of the process's standard output."""

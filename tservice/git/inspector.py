@@ -79,7 +79,10 @@ class RepositoryOutsideError(RepositoryClosedError):
 
 
 class RepositoryInContainerError(RepositoryClosedError):
-    """A container shares the repository: a process inside could make git run something outside."""
+    """The repository is shared with a container.
+
+    A process in the container could make git run a program outside of it.
+    """
 
     def __init__(self) -> None:
         super().__init__("the repository is in a container: git is never run on it from outside")

@@ -106,7 +106,7 @@ class FileChange:
     original: bytes | None = None
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the wire form."""
+        """Return the change as an entry of the response's C{files[]}."""
         shown: dict[str, Any] = {
             "path": to_display_text(self.path),
             "index": self.index,
@@ -130,7 +130,7 @@ class ChangeCounts:
     stashes: int = 0
 
     def to_wire(self) -> dict[str, int]:
-        """Return the wire form."""
+        """Return the numbers as a JSON object of the response."""
         return {
             "staged": self.staged,
             "unstaged": self.unstaged,
@@ -180,7 +180,7 @@ class UnpushedCommit:
     subject: str
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the wire form."""
+        """Return the commit as a JSON object of the response."""
         return {
             "hash": self.hash,
             "author": self.author,
@@ -212,7 +212,7 @@ class RepositoryStatus:
     checked_at: int
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the wire form (protocol-git-status)."""
+        """Return the status as a JSON object of the response (protocol-git-status)."""
         head = self.tree.head
         return {
             "state": "ok",
@@ -259,7 +259,7 @@ class StatusSnapshot:
 
 
 def make_snapshot(status: RepositoryStatus) -> StatusSnapshot:
-    """Return a snapshot of a status."""
+    """Return a snapshot of a status, to be cached."""
     return StatusSnapshot(payload=status.to_wire(), files=status.tree.files)
 
 
@@ -288,7 +288,7 @@ class FileDiff:
     binary: bool = False
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the wire form."""
+        """Return the diff as the JSON object of the response."""
         return {"diff": self.diff, "truncated": self.truncated, "binary": self.binary}
 
 

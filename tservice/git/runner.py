@@ -126,7 +126,7 @@ class GitRunner:
 
     @property
     def running(self) -> int:
-        """Number of running processes."""
+        """Number of running git processes."""
         return len(self._running)
 
     async def run(
@@ -229,7 +229,7 @@ class GitRunner:
 
 
 class OutputCollector:
-    """Collects output up to a limit."""
+    """Sink that collects the output of git up to a limit."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit

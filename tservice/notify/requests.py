@@ -12,7 +12,7 @@ from tservice.core.net.outbound import OutboundRequest
 from tservice.notify.model import MessageUrgency, ReceiverKind, WebhookConfig, WebhookMessage
 
 CHAT_B_LIMIT = 1900
-"""Maximum characters of a C{chat_b} message."""
+"""Maximum characters of a message to a receiver of kind C{chat_b} (Discord)."""
 _WORD_BYTES = 45
 """Maximum bytes in one encoded word, so that the word has at most 75 characters (RFC 2047)."""
 

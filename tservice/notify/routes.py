@@ -34,7 +34,7 @@ class WebhookRoutes:
         self._webhooks = webhooks
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations that this class handles."""
         return [
             Operation(
                 method="GET",

@@ -100,7 +100,7 @@ class WebhookService:
         return self._delivery.stop()
 
     def get_config(self) -> WebhookConfig:
-        """Return the configuration in use."""
+        """Return the configuration that is in use."""
         return self._webhook
 
     def last_result(self) -> DeliveryResult | None:

@@ -57,7 +57,10 @@ class PushRoutes:
         self._push = push
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class.  A token is no browser, so no scope grants them."""
+        """Return the HTTP operations that this class handles.
+
+        No token scope allows them, because a client with a token is not a browser.
+        """
         return [
             Operation(
                 method="GET",

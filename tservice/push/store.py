@@ -67,7 +67,10 @@ class PushSubscriptionStore:
             self._database.execute_or_defer(("push subscriptions of", owner), _DELETE_ALL, (owner,))
 
     def list_subscriptions(self, owner: str | None = None) -> list[Subscription]:
-        """Return all subscriptions, or those of one user; oldest first."""
+        """Return subscriptions, oldest first.
+
+        @param owner: only those of this user; C{None} means all users.
+        """
         where = "" if owner is None else "WHERE owner = :owner"
         rows = self._database.query_rows(
             f"SELECT * FROM push_subscriptions {where} ORDER BY created_at, rowid",  # noqa: S608

@@ -100,7 +100,7 @@ class RebootRecollection:
         return kept
 
     def is_offered(self, session_id: str) -> bool:
-        """Return whether the session is offered for restoration."""
+        """Return true if the session is offered for restoration."""
         return self._entries.get(session_id, 0) > now_ms(self._clock)
 
     def was_shown(self, session_id: str) -> bool:

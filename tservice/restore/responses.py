@@ -56,7 +56,7 @@ class OfferDismissedResponse(Payload):
 
 
 def make_offer_response(offer: RestoreOffer) -> RestoreOfferResponse:
-    """Return the response for an offer."""
+    """Return the wire form of an offer."""
     return RestoreOfferResponse(
         sessions=[_session_response(one) for one in offer.sessions],
         expires_at=offer.expires_at,

@@ -46,7 +46,7 @@ class RestoreRoutes:
         self._restore = restore
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations that this class handles."""
         return [
             Operation(
                 method="GET",

@@ -69,7 +69,10 @@ class RestoreStore:
         )
 
     def record_loss(self, session_id: str, at: int) -> None:
-        """Record an abnormal exit of a session's process."""
+        """Record an abnormal exit of a session's process.
+
+        @param at: time of the exit, Unix milliseconds.
+        """
         self._database.execute_or_defer(("restore_losses", session_id), _LOST, (session_id, at))
 
     def clear_loss(self, session_id: str) -> None:

@@ -61,7 +61,10 @@ class TimedRun:
 
 
 def add_log_line(run: TimedRun, at: int, text: str) -> TimedRun:
-    """Return the run with one more log line, unless it repeats the last line."""
+    """Return the run with one more log line; unchanged if the last line has the same text.
+
+    @param at: time of the line, Unix milliseconds.
+    """
     if run.logs and run.logs[-1].partition(" ")[2] == text:
         return run
     moment = datetime.fromtimestamp(at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -51,7 +51,7 @@ class TimedRunRoutes:
         self._runs = runs
 
     def operations(self) -> list[Operation]:
-        """Return the operations of this class."""
+        """Return the HTTP operations that this class handles."""
         one = "/api/scheduled/{id}"
         return [
             Operation(

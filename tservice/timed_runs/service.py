@@ -102,7 +102,7 @@ class TimedRunService:
         return [run for run in reversed(self._runs.values()) if caller.can_access(run.owner)]
 
     def get_run(self, run_id: str, caller: Identity) -> TimedRun:
-        """Return one run."""
+        """Return a run that the caller may see."""
         run = self._runs.get(run_id)
         if run is None or not caller.can_access(run.owner):
             raise not_found(f"Run {run_id}")

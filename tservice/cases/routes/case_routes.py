@@ -103,7 +103,7 @@ class CreateContainerBody(RequestBody):
     mount_credentials: Literal["copy"] | bool | None = None
 
     def to_settings(self) -> ContainerSettings:
-        """Return the settings of the container."""
+        """Return the settings for the container of the new case."""
         how = self.mount_credentials
         return ContainerSettings(
             image=self.image,
@@ -164,7 +164,7 @@ class CaseRoutes:
         self._cases = cases
 
     def operations(self) -> list[Operation]:
-        """Return the operations."""
+        """Return the HTTP operations that this class handles."""
         return [*self._read_operations(), *self._create_operations(), *self._change_operations()]
 
     def _read_operations(self) -> list[Operation]:

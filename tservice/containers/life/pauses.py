@@ -61,7 +61,7 @@ class PauseReporter:
         self._timers.schedule_call(name, 0, self._report_paused_status, name)
 
     def stop(self) -> None:
-        """Stop reporting."""
+        """Stop reporting pauses."""
         self._timers.cancel_all()
 
     def _report_paused_status(self, session_id: str) -> None:

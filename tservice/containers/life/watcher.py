@@ -146,7 +146,7 @@ class ContainerWatcher:
             self._follow_host(case)
 
     def stop(self) -> None:
-        """Stop observing."""
+        """Stop observing containers."""
         self._deaf()
         self._timers.cancel_all()
         self._pauses.stop()
@@ -317,7 +317,7 @@ class ContainerWatcher:
                 self._reconcile_session(session, case, it, still=case.container not in moved)
 
     def _list_cases_in_use(self, host_id: str) -> list[ContainerCase]:
-        """Return the cases of a host that have sessions."""
+        """Return those cases of a host that have sessions."""
         cases = [self._find_case(session) for session in self._sessions().list()]
         found = {case.container: case for case in cases if case and case.host_id == host_id}
         return [*found.values()]

@@ -44,7 +44,7 @@ class GitChildren:
 
     @property
     def running(self) -> int:
-        """Number of running processes."""
+        """Number of running git processes."""
         return len(self._running)
 
     async def run(

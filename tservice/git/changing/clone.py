@@ -1,4 +1,4 @@
-"""Clone a repository as a user (protocol-clone)."""
+"""Cloning of repositories as the user of a location (protocol-clone)."""
 
 from __future__ import annotations
 

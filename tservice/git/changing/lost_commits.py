@@ -52,7 +52,7 @@ class LostCommits:
 
     @property
     def count(self) -> int:
-        """Number of commits."""
+        """Number of these commits."""
         return len(self.hashes)
 
     def describe(self, holder: str) -> str:
