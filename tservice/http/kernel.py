@@ -93,10 +93,7 @@ class IGate(Interface):
         """
 
     def get_headers(visit: AuthenticationRequest | None) -> Mapping[str, str]:
-        """Return the headers of a response.
-
-        @param visit: the request's data.  C{None} if L{check_host_and_origin} refused the request.
-        """
+        """Return a response's headers; C{visit} is C{None} if L{check_host_and_origin} refused."""
 
 
 class IPages(Interface):
@@ -305,9 +302,8 @@ class HttpKernel:
     async def _write_large(
         self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
     ) -> bytes | None:
-        """Run C{work}, and write a large response at the client's pace.
-
-        @return: the content that is still to be written.  C{None} if nothing is left.
+        """Write a large response at the client's pace; return any other content, to be written by
+        the caller.
         """
         content = await self._convert_errors(request, work)
         if content is None or not is_written_in_pieces(len(content)):
