@@ -14,6 +14,7 @@ from twisted.internet.defer import Deferred
 from tests.contract.end_listener import ID, EndCallback, outcome_of
 from tests.contract.line_contract import LineContract, logged_text
 from tests.contract.question_contract import QuestionContract
+from tests.fakes.multiplexer import multiplexer
 from tests.integration.mux.harness import RecordingPaneListener, TmuxTestCase
 from tests.waiting import PATIENCE
 from tservice.mux.interface import (
@@ -30,7 +31,6 @@ from tservice.mux.interface import (
     ScreenGuard,
 )
 from tservice.mux.keys import KEYS
-from tservice.mux.testing import multiplexer
 from tservice.mux.tmux import capture as tmux_capture
 from tservice.mux.tmux.control_parser import LINE_COST
 

@@ -11,9 +11,9 @@ from twisted.trial.unittest import TestCase
 
 from tests.contract.end_listener import ID, outcome_of
 from tests.contract.suite import Contract, TmuxContract
+from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer
 from tests.runtime_harness import HERE
 from tservice.mux.interface import COMMAND_TIMEOUT, PaneSpec, ScreenGuard
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 
 
 class FakeMultiplexerTests(Contract, TestCase):

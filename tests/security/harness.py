@@ -21,6 +21,7 @@ from attrs import evolve, frozen
 from twisted.internet.task import Clock
 
 from tests.declared_answers import check_operations
+from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer
 from tests.unit.http.gate_harness import basic_headers
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, _DriverSocket, request_head
 from tests.unit.http.websockets.ws_frames import UPGRADE, read_frames
@@ -37,7 +38,6 @@ from tservice.http import build as building_http
 from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.os_user_wiring import OsUserWiring

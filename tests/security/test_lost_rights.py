@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tests.fakes.multiplexer.multiplexer import HostedPane
 from tests.security.attack_harness import AttackCase
 from tests.security.harness import SecurityAnswer
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tests.unit.http.websockets.ws_frames import TEXT, UPGRADE, masked_frame, read_frames
-from tservice.mux.testing.multiplexer import HostedPane
 
 
 class LostGrantTests(AttackCase):

@@ -19,6 +19,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer, FakePane
 from tests.frames.score import RULES
 from tests.runtime_harness import HERE
 from tests.stress.command import report
@@ -32,7 +33,6 @@ from tservice.agents.approvals.answer_screen import SETTLE, AnswerScreen, Guarde
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"
 SLOWEST = 0.2

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve
 
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer, FakeTty
 from tests.runtime_harness import FixedRuntimeSettings
 from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness
@@ -17,7 +18,6 @@ from tservice.agents.build import AgentServices, build_agents
 from tservice.core.config.model import Config
 from tservice.core.events import EventHub
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeMultiplexer, FakeTty
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
 from tservice.sessions.service import KnownConversations

@@ -21,6 +21,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.runtime_harness import HERE, own_setups, places_of
 from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.locations.location import LocationId, LocationKind
@@ -28,7 +29,6 @@ from tservice.core.users.keyring import fresh_keyring
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.local_transport import LocalTransport, OsUserTransport
-from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.mux.tmux.environment import build_environment
 from tservice.mux.tmux.keeper import PREFIX, pane_environment
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer

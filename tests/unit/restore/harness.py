@@ -8,11 +8,11 @@ from typing import Any
 from attrs import evolve
 
 from tests.event_helpers import to_wire
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
-from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.restore.build import build_recollection, build_restore
 from tservice.restore.recollection import RebootRecollection
 from tservice.restore.service import RestoreService

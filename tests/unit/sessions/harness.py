@@ -19,6 +19,7 @@ from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
+from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
 from tests.runtime_harness import FixedRuntimeSettings, build_test_runtime
 from tests.unit.cases.fake_cases import FakeGit, FakeHooks, build_fake_cases
 from tests.unit.os_user_harness import OsUserWorld
@@ -32,7 +33,6 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.core.identity import Identity
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.build import build_sessions
 from tservice.sessions.interfaces import ICustomModels, IInputGate, InputDelivery

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.mux.testing.multiplexer import FakeTty
+from tests.fakes.multiplexer.multiplexer import FakeTty
 
 _PASTE, _PASTED = b"\x1b[200~", b"\x1b[201~"
 _HOME, _END, _STASH, _WIPE, _CUT = b"\x1b[1~", b"\x1b[4~", b"\x13", b"\x15", b"\x0b"

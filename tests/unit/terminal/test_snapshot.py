@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.mux.testing.grid import FakeGrid
+from tests.fakes.multiplexer.grid import FakeGrid
 from tservice.terminal.sgr import SgrState, make_self_contained
 from tservice.terminal.snapshot import build_snapshot, build_snapshot_text, move_to_caret
 

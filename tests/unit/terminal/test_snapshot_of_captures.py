@@ -9,10 +9,10 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
+from tests.fakes.multiplexer.grid import FakeGrid
+from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer
 from tests.runtime_harness import HERE
 from tservice.mux.interface import PaneCapture, PaneSpec
-from tservice.mux.testing.grid import FakeGrid
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer
 from tservice.terminal.snapshot import build_snapshot
 
 PIECES = st.sampled_from(

@@ -9,6 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer, FakePane
 from tests.frames import HERE
 from tests.frames.score import RULES
 from tests.non_empty import require_items
@@ -21,7 +22,6 @@ from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.clis.interfaces import AnswerKeys
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeHost, FakeMultiplexer, FakePane
 
 ESCAPE, RIGHT, ENTER = b"\x1b", b"\x1b[C", b"\r"
 EXTERNAL = {"codex": 9, "gemini": 12, "opencode": 10}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 from zope.interface import implementer
 
+from tests.fakes.multiplexer.multiplexer import EchoShell, FakeProgram
 from tests.unit.sessions.harness import SessionCase
 from tests.unit.sessions.scripted_agent import ComposerAgent
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneCapture, PaneSpec
-from tservice.mux.testing.multiplexer import EchoShell, FakeProgram
 from tservice.sessions.interfaces import IInputGate, InputDelivery, PromptClaim
 from tservice.sessions.record.model import Session
 from tservice.sessions.service import UnreportedClaim

@@ -5,11 +5,11 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 from zope.interface import implementer
 
+from tests.fakes.multiplexer.multiplexer import FakeProgram
 from tests.unit.sessions.harness import SessionCase
 from tests.unit.sessions.scripted_agent import ComposerAgent
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxBusy, MuxTimeout, PaneCapture, PaneSpec
-from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.prompt_runner import ASKING
 from tservice.sessions.input.prompt_runner import DIALOG_LOOKS as LOOKS
 from tservice.sessions.input.typist import PASTE_GAP

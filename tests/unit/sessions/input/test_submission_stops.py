@@ -17,13 +17,13 @@ from twisted.internet.task import Clock
 from zope.interface import implementer
 
 from tests.examples import example_count
+from tests.fakes.multiplexer.multiplexer import FakeProgram
 from tests.unit.sessions.harness import SessionCase
 from tests.unit.sessions.input.submission_harness import DONE, LONG
 from tests.unit.sessions.scripted_agent import CARET_KEYS, ComposerAgent
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.core.clock import now_ms
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.caret_probe import ANSWERING
 from tservice.sessions.input.submitter import LEAVING, NOT_SURE
 from tservice.sessions.interfaces import (

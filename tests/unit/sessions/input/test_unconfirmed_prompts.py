@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from tests.fakes.multiplexer.multiplexer import FakeProgram
 from tests.unit.sessions.input.submission_harness import AGAIN, DONE, LONG, SubmissionCase
 from tests.unit.sessions.scripted_agent import HomeAgent
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.mux.interface import PaneSpec
-from tservice.mux.testing.multiplexer import FakeProgram
 from tservice.sessions.input.submitter import NOT_SURE
 from tservice.sessions.input.unconfirmed_prompts import REMEMBERED
 

@@ -10,11 +10,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import make_event, to_wire
 from tests.examples import example_count
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC
 from tservice.core.errors import not_found
 from tservice.core.events import Event, EventHub
 from tservice.mux.interface import IPane
-from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.output.terminal_feed import (
     LARGEST,
     PER_SECOND,

@@ -6,9 +6,9 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer, FakePane
 from tests.unit.sessions.output.terminal_wire import SPEC, FakeTerminalWire
 from tservice.core.locations.location import LocationOutage
-from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane
 from tservice.sessions.output.terminal_sockets import MAX_SOCKETS, NOTHING, TerminalSockets
 
 

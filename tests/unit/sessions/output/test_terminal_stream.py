@@ -7,10 +7,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer, FakePane, HostedPane
 from tests.non_empty import require_items
 from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC, FakeTerminalWire
 from tservice.mux.interface import MuxTimeout
-from tservice.mux.testing.multiplexer import FakeMultiplexer, FakePane, HostedPane
 from tservice.sessions.output.capture_links import add_links
 from tservice.sessions.output.flood_mode import SAMPLE, STILL
 from tservice.sessions.output.terminal_stream import QUIET, RETRY, TerminalStream

@@ -10,12 +10,12 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ErrorCode, ServiceError, not_found
 from tservice.core.identity import Identity
 from tservice.http.websockets.connection import ISocket
 from tservice.http.websockets.frames import SocketMessage
-from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.output.terminal_sockets import TerminalSockets
 from tservice.sessions.record.requests import InputRequest

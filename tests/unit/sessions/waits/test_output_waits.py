@@ -6,10 +6,10 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import MuxTimeout
-from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.waits.output_waits import (
     SETTLED,
     ParkedOutputWait,

@@ -11,12 +11,12 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import make_event
+from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ServiceError, not_found, state_conflict
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
-from tservice.mux.testing.multiplexer import FakeMultiplexer
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.model import NameSource, ProcessPhase, Session, SessionStatus
 from tservice.sessions.record.wire import make_session_answer

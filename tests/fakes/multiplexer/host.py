@@ -11,6 +11,7 @@ from attrs import define, field, frozen
 from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
+from tests.fakes.multiplexer.grid import FakeGrid
 from tservice.core.clock import now_ms
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
@@ -24,7 +25,6 @@ from tservice.mux.interface import (
     PaneSpec,
     TerminalColours,
 )
-from tservice.mux.testing.grid import FakeGrid
 
 _T = TypeVar("_T")
 

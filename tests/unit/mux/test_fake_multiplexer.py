@@ -10,6 +10,12 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 from zope.interface.verify import verifyObject
 
+from tests.fakes.multiplexer.multiplexer import (
+    EchoShell,
+    FakeHost,
+    FakeMultiplexer,
+    FakePane,
+)
 from tests.runtime_harness import HERE
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
@@ -21,12 +27,6 @@ from tservice.mux.interface import (
     MuxTimeout,
     PaneGone,
     PaneSpec,
-)
-from tservice.mux.testing.multiplexer import (
-    EchoShell,
-    FakeHost,
-    FakeMultiplexer,
-    FakePane,
 )
 
 _T = TypeVar("_T")

@@ -15,6 +15,14 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
+from tests.fakes.multiplexer.grid import GridState, grid_glyphs
+from tests.fakes.multiplexer.host import (
+    EchoShell,
+    FakeHost,
+    FakeProgram,
+    FakeTty,
+    HostedPane,
+)
 from tservice.core.locations.location import Location
 from tservice.mux.interface import (
     HISTORY_SIZE,
@@ -36,14 +44,6 @@ from tservice.mux.keys import KEYS, encode_digit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.mode_queries import LOOK_BACK, ModeQueryDetector, build_mode_reply
 from tservice.mux.outputlog import OutputLog
-from tservice.mux.testing.grid import GridState, grid_glyphs
-from tservice.mux.testing.host import (
-    EchoShell,
-    FakeHost,
-    FakeProgram,
-    FakeTty,
-    HostedPane,
-)
 from tservice.mux.tmux.control_parser import LINE_COST
 from tservice.mux.typed_input import sanitize_paste, split_input
 from tservice.terminal.sgr import make_self_contained
