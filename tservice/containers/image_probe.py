@@ -12,8 +12,8 @@ from tservice.containers.folders import CREDENTIALS
 from tservice.containers.isolation import HOME
 from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
 from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
+from tservice.mux.tmux_version import MIN_TMUX, MIN_TMUX_TEXT
 
-LEAST_TMUX = (3, 2)
 MAX_PROGRAMS = 20_000
 """Maximum number of programs in the container that are recorded."""
 
@@ -90,13 +90,12 @@ class ContainerContents:
 
     @property
     def fault(self) -> str | None:
-        """Reason why the container cannot run a session; C{None} if it can."""
-        least = ".".join(map(str, LEAST_TMUX))
+        """Reason why it cannot run a session; C{None}: it can."""
         if self.tmux is None:
-            return f"the image has no tmux; sessions need {least} or later"
+            return f"the image has no tmux; sessions need {MIN_TMUX_TEXT} or later"
         found = _TMUX.match(self.tmux)
-        if found is None or (int(found[1]), int(found[2])) < LEAST_TMUX:
-            return f"the image has {self.tmux[:40]}; sessions need tmux {least} or later"
+        if found is None or (int(found[1]), int(found[2])) < MIN_TMUX:
+            return f"the image has {self.tmux[:40]}; sessions need tmux {MIN_TMUX_TEXT} or later"
         return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import frozen
 
 from tservice.doctor.model import HostTool, ToolCategory
+from tservice.mux.tmux_version import MIN_TMUX
 
 MIN_PYTHON = (3, 11)
 """Minimum Python version, as in C{python_requires} of setup.cfg."""
@@ -46,7 +47,7 @@ TOOLS = (
         names=("tmux",),
         required=True,
         version_args=("-V",),
-        least=(3, 2),
+        least=MIN_TMUX,
         packages=_same_package("tmux"),
     ),
     HostTool(

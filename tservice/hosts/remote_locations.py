@@ -15,10 +15,9 @@ from tservice.core.text import VERSION_LENGTH
 from tservice.core.users.os_users import OsUser, make_missing_user
 from tservice.hosts.connection import HostUnreachable
 from tservice.hosts.host_links import HostFacts, HostLink, HostLinks
+from tservice.mux.tmux_version import MIN_TMUX, MIN_TMUX_TEXT
 
 _T = TypeVar("_T")
-
-MINIMUM = (3, 2)
 
 
 @frozen
@@ -128,11 +127,14 @@ def check_tmux_version(version: str | None) -> None:
     @raise ServiceError: 422 if tmux is missing or too old.
     """
     if version is None:
-        raise operation_failed("tmux is missing on the host: install tmux 3.2 or later")
-    digits = re.findall(r"[0-9]{1,9}", version[:VERSION_LENGTH])
-    if tuple(int(part) for part in digits[:2]) < MINIMUM:
         raise operation_failed(
-            f"tmux {version[:VERSION_LENGTH]} is too old on the host: install 3.2 or later"
+            f"tmux is missing on the host: install tmux {MIN_TMUX_TEXT} or later"
+        )
+    digits = re.findall(r"[0-9]{1,9}", version[:VERSION_LENGTH])
+    if tuple(int(part) for part in digits[:2]) < MIN_TMUX:
+        raise operation_failed(
+            f"tmux {version[:VERSION_LENGTH]} is too old on the host: "
+            f"install {MIN_TMUX_TEXT} or later"
         )
 
 

@@ -19,6 +19,7 @@ from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
 from tservice.mux.tmux.multiplexer import TmuxMultiplexer
 from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
 from tservice.mux.tmux.sockets import SocketFolder
+from tservice.mux.tmux_version import MIN_TMUX_TEXT
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 
@@ -35,7 +36,7 @@ def build_mux(
     """
     tmux = shutil.which("tmux", path=ground.environ.get("PATH"))
     if tmux is None:
-        raise StartError("tmux is missing: install tmux 3.2 or later")
+        raise StartError(f"tmux is missing: install tmux {MIN_TMUX_TEXT} or later")
     mux = TmuxMultiplexer(
         ground.reactor,
         ground.reactor,

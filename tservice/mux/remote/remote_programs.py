@@ -23,8 +23,6 @@ from tservice.mux.tmux.setup import CONFIGURATION
 PREFIX = "service-"
 """Prefix of a tmux server's name on the remote host; the session id follows (protocol-remote)."""
 
-MINIMUM = (3, 2)
-
 _KEEP = b'eval "$TSERVICE_PANE_KEEPER"'
 _KEPT = ("TOKEN", "RUN", "KEEPER", "CONF", "PREFACE", "HISTORY", "TERM", "FG", "BG")
 
