@@ -23,8 +23,9 @@ from tservice.client.link.caller import Lost
 from tservice.client.link.naming import pick_record
 from tservice.client.requests import ApiRequests
 from tservice.client.retrying import retry_lost
-from tservice.client.session import OutputPosition, Sent, Session, Signal, Until
+from tservice.client.session import OutputPosition, Sent, Session, Until
 from tservice.client.typed.sessions import CreateBody
+from tservice.client.wait_limits import Signal
 
 __all__ = [
     "ApiError",

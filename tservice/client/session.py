@@ -25,13 +25,11 @@ from tservice.client.typed.terminal import (
     InputWaitResponse,
     SignalWaitState,
 )
+from tservice.client.wait_limits import LONGEST_MS, Signal
 
-LONGEST_MS = 600_000
-"""Maximum time in milliseconds that one request waits. A longer wait takes several requests."""
 CLEAR = b"\x1b[H\x1b[2J\x1b[3J"
 """Escape sequence that precedes a redraw in a stream of bytes, and clears the terminal."""
 
-Signal = Literal["exit", "blocked", "stop", "idle", "working"]
 YesNo = Literal["approve", "deny"]
 T = TypeVar("T")
 Until = Signal | Sequence[Signal]

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -17,14 +17,16 @@ from tservice.client.commands.completing import build_completion_script
 from tservice.client.commands.context import CommandContext
 from tservice.client.commands.parsing import parse_command_line
 from tservice.client.commands.sessions import build_tree, new
-from tservice.client.commands.table import COMMANDS, SHELLS
+from tservice.client.commands.table import COMMANDS, SHELLS, SIGNALS
 from tservice.client.commands.turns import send, wait
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import ServiceAddress
 from tservice.client.link.caller import ApiCaller
 from tservice.client.link.naming import pick_record
 from tservice.client.shell import ShellContext
+from tservice.client.wait_limits import LONGEST_MS, Signal
 from tservice.doctor.interfaces import CATEGORIES
+from tservice.sessions.waits.signal_waits import TIMEOUT_RANGE, SessionSignal
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -40,6 +42,12 @@ class CommandRecordTests(SynchronousTestCase):
         """Importing the doctor would cost every start more than all else."""
         (doctor,) = (command for command in COMMANDS if command.name == "doctor")
         self.assertEqual(CATEGORIES, doctor.options[0].choices)
+
+    def test_signals_and_longest_wait_match_the_service(self) -> None:
+        """Importing the waits would cost every start more than all else."""
+        self.assertEqual(tuple(SessionSignal), get_args(Signal))
+        self.assertEqual(",".join(SessionSignal), SIGNALS)
+        self.assertEqual(TIMEOUT_RANGE[1], LONGEST_MS)
 
     def test_completion_offers_every_option_of_a_command(self) -> None:
         for shell in SHELLS:

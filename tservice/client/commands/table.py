@@ -5,9 +5,12 @@ The module contains data only, because every start of C{tsctl} imports it.
 
 from __future__ import annotations
 
-from tservice.client.commands.record import CommandOption, CommandSpec
+from typing import get_args
 
-SIGNALS = "exit,blocked,stop,idle,working"
+from tservice.client.commands.record import CommandOption, CommandSpec
+from tservice.client.wait_limits import Signal
+
+SIGNALS = ",".join(get_args(Signal))
 SHELLS = ("bash", "zsh", "fish")
 CATEGORIES = ("core", "office", "other")
 

@@ -14,9 +14,8 @@ from tservice.client.link.caller import Lost, session_path
 from tservice.client.link.naming import pick_record
 from tservice.client.shell import BROKEN
 from tservice.client.terminal.safe import safe_line
+from tservice.client.wait_limits import LONGEST_MS
 
-LONGEST_MS = 600_000
-"""Maximum time in milliseconds that one request waits. A longer wait takes several requests."""
 TRIES = 3
 """Number of times that a prompt is sent if responses are lost. The service types it only once."""
 

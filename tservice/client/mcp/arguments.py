@@ -10,15 +10,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from tservice.client.wait_limits import LONGEST_MS, Signal
 from tservice.core.failfast import FAIL_FAST
-
-LONGEST_MS = 600_000
 
 SessionId = Annotated[str, Field(min_length=1, max_length=64, description="Id of a session")]
 Milliseconds = Annotated[
     int, Field(ge=1000, le=LONGEST_MS, description="Give up after so many milliseconds")
 ]
-Signal = Literal["exit", "blocked", "stop", "idle", "working"]
 Signals = Annotated[
     list[Signal],
     Field(

@@ -1,0 +1,10 @@
+"""Signals and limits of waits, for the client, its commands and the MCP tools (protocol-waits)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+LONGEST_MS = 600_000
+"""Longest wait of one request in milliseconds; a longer wait takes several requests."""
+
+Signal = Literal["exit", "blocked", "stop", "idle", "working"]
