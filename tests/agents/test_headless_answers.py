@@ -15,7 +15,8 @@ from tests.agents.contract_harness import skip_reason
 from tests.agents.harness import AgentEnvironmentHarness, base_env
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tservice.suggestions.commands import PRIMARY, build_command
+from tservice.clis.interfaces import PRIMARY
+from tservice.suggestions.commands import build_command
 
 GOOD = '{"suggestions": [{"prompt": "a", "why": "b", "kind": "verify"}]}'
 TOOLLESS = "A short title"

@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 
 from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, read_head
-from tservice.agents.transcripts.conversation_stores import PI, PRIMARY, scan_folders
+from tservice.agents.transcripts.conversation_stores import PI, scan_folders
 from tservice.agents.transcripts.files import CANDIDATES, TranscriptFiles
+from tservice.clis.interfaces import PRIMARY
 from tservice.core.files import rewrite_text
 from tservice.core.locations.move import FolderMove
 

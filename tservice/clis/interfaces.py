@@ -38,13 +38,14 @@ from tservice.clis.capabilities import (
     is_agent_configuration,
 )
 from tservice.clis.controls import AgentControl, CommandControl, CycleControl
-from tservice.clis.model import CliEntry, CliKind
+from tservice.clis.model import PRIMARY, CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_file import StoredRegistry, read_stored_registry
 from tservice.clis.submission import DraftParking, SubmissionRules
 from tservice.core.locations.location import Location
 
 __all__ = [
+    "PRIMARY",
     "AgentControl",
     "AnswerKeys",
     "CliCapabilities",

@@ -27,7 +27,7 @@ from tservice.clis.environments import (
     check_overrides,
     path_with_node,
 )
-from tservice.clis.interfaces import ICliRegistry, InstalledCli, LaunchPlan, LaunchRequest
+from tservice.clis.interfaces import PRIMARY, ICliRegistry, InstalledCli, LaunchPlan, LaunchRequest
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_merge import MergedRegistry
@@ -35,7 +35,6 @@ from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operati
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.settings.interfaces import ISettings
 
-PRIMARY = "primary"
 PERMISSION_MODE = "permissionMode"
 PERMISSION_MODES = {"bypass": "bypassPermissions", "auto": "auto", "normal": "default"}
 """Permission mode of the primary CLI by value of the setting C{primaryMode}."""

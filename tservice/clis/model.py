@@ -34,6 +34,9 @@ from tservice.clis.field_types import (
 from tservice.clis.params import LaunchParam
 from tservice.core.errors import invalid_field
 
+PRIMARY = "primary"
+"""Id of the entry for Claude Code."""
+
 VERSION = r"\b(\d+\.\d+[\w.+-]*)"
 """Regular expression for a version as most programs print it."""
 

@@ -15,6 +15,7 @@ from tservice.http.operations import RawReply, ResponseStyle
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 NO_STORE = {"Cache-Control": "no-store"}
+ASK_AGAIN = {"Cache-Control": "no-cache"}
 
 
 @frozen(kw_only=True)

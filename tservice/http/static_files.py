@@ -12,7 +12,7 @@ from attrs import frozen
 from zope.interface import implementer
 
 from tservice.core.authentication import AuthenticationRequest
-from tservice.http.envelope import NO_STORE, HttpResponse
+from tservice.http.envelope import ASK_AGAIN, NO_STORE, HttpResponse
 from tservice.http.kernel import IPages
 
 INDEX = "index.html"
@@ -33,7 +33,6 @@ CACHE_BYTES = 32 * 1024 * 1024
 
 COMPRESS_FROM = 1024
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-ASK_AGAIN = {"Cache-Control": "no-cache"}
 
 _HASHED = re.compile(r"assets/[^/]+-[A-Za-z0-9_-]{8,}\.[a-z0-9.]+")
 _SIBLINGS = {"br": ".br", "gzip": ".gz"}

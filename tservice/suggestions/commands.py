@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-PRIMARY = "primary"
+from tservice.clis.interfaces import PRIMARY
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     PRIMARY: (

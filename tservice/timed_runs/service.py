@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from tservice.clis.interfaces import PRIMARY
 from tservice.core.clock import now_ms
 from tservice.core.disk_errors import report_unsaved_change
 from tservice.core.errors import not_found, operation_failed
@@ -33,8 +34,6 @@ from tservice.timed_runs.model import (
     find_excess_runs,
 )
 from tservice.timed_runs.store import TimedRunStore
-
-PRIMARY = "primary"
 
 
 @frozen(kw_only=True)

@@ -113,7 +113,7 @@ def _make_turn_report(target: AgentState) -> _Output:
     return report_turn
 
 
-_AT_REST = (AgentState.STARTING, AgentState.IDLE)
+AT_REST = (AgentState.STARTING, AgentState.IDLE)
 _IN_TURN = (AgentState.WORKING, AgentState.BLOCKED)
 _Input = Callable[[ActivityEvidence, str], None]
 
@@ -121,13 +121,13 @@ _MOVES: list[tuple[tuple[AgentState, ...], _Input, AgentState, Callable[[AgentSt
     ((AgentState.STARTING,), ActivityEvidence.startup_passed, AgentState.IDLE, _make_idle_report),
     ((AgentState.STARTING,), ActivityEvidence.seen_idle, AgentState.IDLE, _make_idle_report),
     ((AgentState.STARTING,), ActivityEvidence.turn_stopped, AgentState.IDLE, _make_idle_report),
-    (_AT_REST, ActivityEvidence.turn_started, AgentState.WORKING, _make_working_report),
-    (_AT_REST, ActivityEvidence.seen_working, AgentState.WORKING, _make_working_report),
-    (_AT_REST, ActivityEvidence.dialog_shown, AgentState.BLOCKED, _make_working_report),
+    (AT_REST, ActivityEvidence.turn_started, AgentState.WORKING, _make_working_report),
+    (AT_REST, ActivityEvidence.seen_working, AgentState.WORKING, _make_working_report),
+    (AT_REST, ActivityEvidence.dialog_shown, AgentState.BLOCKED, _make_working_report),
     (_IN_TURN, ActivityEvidence.turn_stopped, AgentState.IDLE, _make_idle_report),
     (_IN_TURN, ActivityEvidence.seen_idle, AgentState.IDLE, _make_idle_report),
-    (_AT_REST, ActivityEvidence.turn_passed, AgentState.IDLE, _make_turn_report),
-    (_AT_REST, ActivityEvidence.command_done, AgentState.IDLE, _make_idle_report),
+    (AT_REST, ActivityEvidence.turn_passed, AgentState.IDLE, _make_turn_report),
+    (AT_REST, ActivityEvidence.command_done, AgentState.IDLE, _make_idle_report),
     ((AgentState.WORKING,), ActivityEvidence.dialog_shown, AgentState.BLOCKED, _make_noting),
     ((AgentState.BLOCKED,), ActivityEvidence.turn_started, AgentState.WORKING, _make_noting),
     ((AgentState.BLOCKED,), ActivityEvidence.dialog_answered, AgentState.WORKING, _make_noting),

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.agents.activity.activity_machine import ActivityMachine, AgentState
+from tservice.agents.activity.activity_machine import AT_REST, ActivityMachine, AgentState
 from tservice.agents.activity.input_gate import PromptReadiness
 from tservice.agents.activity.look_summary import LookSummary
 from tservice.agents.activity.poll_schedule import (
@@ -25,8 +25,6 @@ from tservice.core.clock import now_ms
 from tservice.sessions.interfaces import ActivitySink, Session
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading
-
-_AT_REST = (AgentState.STARTING, AgentState.IDLE)
 
 
 @frozen(kw_only=True)
@@ -95,7 +93,7 @@ class ActivityTracker:
     @property
     def is_at_rest(self) -> bool:
         """True if no turn runs."""
-        return self.state in _AT_REST
+        return self.state in AT_REST
 
     @property
     def poll_context(self) -> PollContext:

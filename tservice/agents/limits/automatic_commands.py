@@ -9,6 +9,7 @@ from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.model import TranscriptTally
+from tservice.clis.interfaces import PRIMARY
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.event_payloads import CommandSentPayload
@@ -17,7 +18,6 @@ from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, SessionStatus
 from tservice.terminal.composer_regions import contains_draft
 
-PRIMARY = "primary"
 COMPACT = EventName.SESSION_AUTO_COMPACT
 CLEAR = EventName.SESSION_AUTO_CLEAR
 

@@ -6,9 +6,10 @@ from attrs import frozen
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.limits.automatic_commands import PRIMARY, AutomaticCommands
+from tservice.agents.limits.automatic_commands import AutomaticCommands
 from tservice.agents.limits.usage_limits import UsageLimitService
 from tservice.agents.transcripts.service import TranscriptService
+from tservice.clis.interfaces import PRIMARY
 from tservice.core.errors import ServiceError
 from tservice.core.tasks import spawn_logged
 from tservice.runtime.feature import FeatureRegistration

@@ -11,8 +11,8 @@ from attrs import frozen
 
 from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE
 from tservice.agents.transcripts.opencode import list_conversations
+from tservice.clis.interfaces import PRIMARY
 
-PRIMARY = "primary"
 CODEX = "codex"
 PI = "pi"
 CHATS = "chats"

@@ -20,12 +20,12 @@ from tservice.agents.transcripts.conversation_choice import (
 )
 from tservice.agents.transcripts.conversation_stores import (
     CODEX,
-    PRIMARY,
     STORES,
     StoredConversation,
     scan_conversations,
     scan_folders,
 )
+from tservice.clis.interfaces import PRIMARY
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.sessions.interfaces import Session

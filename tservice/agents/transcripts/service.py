@@ -24,7 +24,7 @@ from tservice.agents.transcripts.conversation_access import (
     read_further,
     read_messages,
 )
-from tservice.agents.transcripts.conversation_stores import CODEX, PRIMARY, StoredConversation
+from tservice.agents.transcripts.conversation_stores import CODEX, StoredConversation
 from tservice.agents.transcripts.files import MODES, LocatedTranscripts
 from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
 from tservice.agents.transcripts.prices import PriceTable
@@ -35,6 +35,7 @@ from tservice.agents.transcripts.turn_times import TurnReadTimer, TurnTimes
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.record import UsageTotals
 from tservice.agents.transcripts.usage.store import UsageStore
+from tservice.clis.interfaces import PRIMARY
 from tservice.core.clock import now_ms, sleep
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ServiceError, invalid_field

@@ -16,10 +16,8 @@ from twisted.web.template import Tag, flattenString, tags
 from tservice.core.shared_work import SharedWork
 from tservice.core.workers.worker_pool import IThreads
 from tservice.http.docs.openapi import Schema, make_document
-from tservice.http.envelope import dump_json
+from tservice.http.envelope import ASK_AGAIN, dump_json
 from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle
-
-ASK_AGAIN = {"Cache-Control": "no-cache"}
 
 STYLESHEET = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }

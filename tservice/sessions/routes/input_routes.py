@@ -14,6 +14,7 @@ from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 from tservice.core.payload import omit_if_false, omit_if_none
 from tservice.http.body_limits import LEAST_BODY_LIMIT, LONGEST_CHARACTER
+from tservice.http.envelope import NO_STORE
 from tservice.http.models import RequestBody
 from tservice.http.operations import (
     AccessRule,
@@ -34,7 +35,7 @@ from tservice.sessions.record.requests import (
 from tservice.sessions.routes.responses import BufferedInputResponse, DeliveryResponse
 from tservice.sessions.waits.service import WaitRequest, WaitService
 from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT
-from tservice.sessions.waits.wait_routes import BUSY, NO_STORE, WaitResponse, parse_until
+from tservice.sessions.waits.wait_routes import BUSY, WaitResponse, parse_until
 
 BODY_LIMIT = LONGEST_CHARACTER * INPUT_LENGTH + LEAST_BODY_LIMIT
 """Maximum bytes of a request body: the longest input with each character escaped, and the other

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from tservice.core.errors import ErrorCode, invalid_field
+from tservice.http.envelope import NO_STORE
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operations import (
     AccessRule,
@@ -20,7 +21,6 @@ from tservice.sessions.waits.service import FLEET_MAX, WaitRequest, WaitService
 from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT, SessionSignal
 from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle
 
-NO_STORE = {"Cache-Control": "no-store"}
 BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
 
 
