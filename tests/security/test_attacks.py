@@ -296,14 +296,21 @@ class CredentialTests(AttackCase):
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "), connection.value())
         self.assertNotIn(b"zebra", connection.value())
 
-    def test_disabled_account_gets_no_more_push_messages(self) -> None:
-        """Nor do messages go to a browser that once asked for them."""
-        body = {"endpoint": PUSH, "keys": KEYS}
-        self.world.good("bob", "POST", "/api/push/subscriptions", body)
+    def assert_ends_push(self, method: str, body: dict[str, Any] | None) -> None:
+        """Assert that a request of an admin about bob deletes the browsers that he subscribed."""
+        wanted = {"endpoint": PUSH, "keys": KEYS}
+        self.world.good("bob", "POST", "/api/push/subscriptions", wanted)
         count = "SELECT count(*) FROM push_subscriptions"
         self.assertEqual([1], [*self.world.database.query_rows(count)[0]])
-        self.world.good("root", "PATCH", "/api/admin/users/bob", {"enabled": False})
+        self.world.good("root", method, "/api/admin/users/bob", body)
         self.assertEqual([0], [*self.world.database.query_rows(count)[0]])
+
+    def test_disabled_account_gets_no_more_push_messages(self) -> None:
+        """Nor do messages go to a browser that once asked for them."""
+        self.assert_ends_push("PATCH", {"enabled": False})
+
+    def test_removed_account_gets_no_more_push_messages(self) -> None:
+        self.assert_ends_push("DELETE", None)
 
 
 class OtherPortTests(AttackCase):

@@ -42,7 +42,6 @@ from tservice.http.gate import AccessGate, rules_of
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
 from tservice.http.static_files import StaticPages
-from tservice.push.store import PushSubscriptionStore
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.service import SessionService
@@ -313,19 +312,12 @@ def _build_accounts(
         known.check_passwords(ground, single)
         return single, []
 
-    def revoke_access(username: str) -> int:
-        try:
-            return known.revoke_access(username)
-        finally:
-            if accounts.find_identity(username) is None:
-                PushSubscriptionStore(ground.database).delete_owner(username)
-
     deps = AccountsDependencies(
         clock=ground.reactor,
         random=ground.random,
         hasher=FairPasswordHasher(ground.worker_pools.hashing, ground.random),
         hub=ground.hub,
-        revoke=revoke_access,
+        revoke=known.revoke_access,
         forget=known.tokens.end_owner_tokens,
         tokens_of=lambda name: len(known.tokens.list_tokens(name)),
         os_users=ground.os_users.users,

@@ -63,6 +63,8 @@ def build_push(
         name="push",
         service=push,
         operations=PushRoutes(push).operations(),
+        # A disabled account gets no messages either, so the store is cleaned by C{is_active}.
+        on_account_removed=lambda known: push.delete_inactive_owners(),
         start=push.startService,
         close=push.stopService,
     )

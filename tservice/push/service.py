@@ -14,7 +14,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.clock import now_ms, unix_seconds
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.events import Event, EventHub
 from tservice.core.net.outbound import (
     OutboundError,
     OutboundFault,
@@ -110,7 +110,6 @@ class PushService(Service):
     def startService(self) -> None:
         super().startService()
         self._unsubscribe = self._hub.subscribe(self._handle_event)
-        self._delete_unknown_owners()
 
     def stopService(self) -> Deferred[Any]:
         """Drop waiting messages and cancel running requests."""
@@ -138,10 +137,9 @@ class PushService(Service):
         """Delete the subscription of a browser of C{owner}; return true if there was one."""
         return self._store.delete_subscription(endpoint, owner)
 
-    def _delete_unknown_owners(self) -> None:
-        """Delete the subscriptions of deleted or disabled accounts.
-
-        Otherwise a new account of the same name would get their messages.
+    def delete_inactive_owners(self) -> None:
+        """Delete the browsers of removed or disabled accounts, so that later users of the same name
+        do not get them.
         """
         if self._active is None:
             return
@@ -152,8 +150,6 @@ class PushService(Service):
         self._waiting = deque(waiting)
 
     def _handle_event(self, event: Event) -> None:
-        if event.name is EventName.ADMIN_USERS_CHANGED:
-            self._delete_unknown_owners()
         kind = classify_event(event)
         if kind is None or event.session_id is None or not self._is_wanted(kind):
             return
