@@ -26,6 +26,7 @@ from tests.unit.http.gate_harness import basic_headers
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, _DriverSocket, request_head
 from tests.unit.http.websockets.ws_frames import UPGRADE, read_frames
 from tservice.access import build as building
+from tservice.access import credentials
 from tservice.access.accounts import AccountService
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.hashing import FairPasswordHasher
@@ -144,7 +145,9 @@ class SecurityHarness:
                 building, "FairPasswordHasher", partial(FairPasswordHasher, memory_kib=8, passes=1)
             ),
             patch.object(building, "AccountService", keep("accounts", AccountService)),
-            patch.object(building, "CapabilityRegistry", keep("capabilities", CapabilityRegistry)),
+            patch.object(
+                credentials, "CapabilityRegistry", keep("capabilities", CapabilityRegistry)
+            ),
         ):
             assembly.assemble_program(self._program(), self.stack)
         self.site: HttpSite = kept["site"]

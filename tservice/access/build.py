@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from attrs import frozen
-from twisted.logger import Logger
 
 from tservice.access import hook_secret
 from tservice.access.account_routes import AccountRoutes
@@ -22,22 +20,20 @@ from tservice.access.authenticators import (
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
-from tservice.access.failures import WINDOW_SECONDS, FailureCounter, LockoutEvent
+from tservice.access.credentials import CredentialRegistry, OpenConnections
+from tservice.access.failures import FailureCounter
 from tservice.access.first_admin import make_first_admin, tell_shared_user
 from tservice.access.hashing import FairPasswordHasher, password_seal
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import CookieSession
 from tservice.access.passwords import SingleAccount
 from tservice.access.removed_accounts import RemovedAccountCleanup
 from tservice.access.routes import AccessRoutes
 from tservice.access.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker
-from tservice.audit.model import AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import now_ms
 from tservice.core.errors import ServiceError
 from tservice.core.identity import AccountExists, Identity
-from tservice.core.late_binding import LateBinding
 from tservice.http.gate import AccessGate, rules_of
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
@@ -50,142 +46,7 @@ from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import TokenAuthenticator, TokenService
 from tservice.tokens.store import TokenStore
 from tservice.tunnel.build import build_qr_login, tunnel_operations
-from tservice.tunnel.qr_login import QrLogin
 from tservice.tunnel.service import TunnelService
-
-Whose = Callable[[Identity], bool]
-
-
-class OpenConnections(Protocol):
-    """Open connections of callers: sockets, event streams, long polls."""
-
-    def drop_connections(self, whose: Whose) -> None:
-        """End the connections of callers whose access was revoked.
-
-        @param whose: returns whether a caller is affected.
-        """
-
-
-class CredentialRegistry:
-    """Registry of all credentials: cookies, tokens, capabilities and sign-in codes.
-
-    @ivar accounts: the accounts.  C{None} if no sign-in is required.
-    @ivar codes: sign-in codes of the tunnel.
-    @ivar known: addresses from which users signed in.
-    @ivar passwords: checks passwords.  C{None} if no sign-in is required.
-    """
-
-    _log = Logger()
-
-    def __init__(
-        self, ground: Runtime, audit: AuditLog, open_connections: Sequence[OpenConnections]
-    ) -> None:
-        """@param open_connections: connections to end when their caller's access is revoked."""
-        self._open, self._audit = open_connections, audit
-        self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
-        self.codes: LateBinding[QrLogin] = LateBinding("signing in by code")
-        self.failures = FailureCounter(ground.reactor, audit.record_failure)
-        self.failures.when_locked(self._record_lockout)
-        since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
-        self.passwords: PasswordChecker | None = None
-        self.known = KnownAddresses(ground.reactor, audit.list_sign_ins(since))
-        self.capabilities = CapabilityRegistry(ground.reactor, ground.random)
-        self.cookies = CookieSessionRegistry(
-            DatabaseCookieStore(ground.database),
-            ground.reactor,
-            ground.random,
-            self._cookies_ended,
-            self._record_login,
-            self._seal_of,
-        )
-        self.tokens = TokenService(
-            TokenStore(ground.database, multiuser=ground.config.multiuser),
-            ground.reactor,
-            ground.random,
-            lambda ids: self._drop_connections(lambda identity: identity.token in ids),
-        )
-
-    def check_passwords(self, ground: Runtime, accounts: IAccounts) -> PasswordChecker:
-        """Return the checker for the passwords of C{accounts}, which is used from now on."""
-        checker = PasswordChecker(accounts, self.failures, self.known, ground.reactor)
-        self.passwords = checker
-        return checker
-
-    def end_outdated_sessions(self) -> None:
-        """End sessions whose user's password was changed while the service was stopped."""
-        self.cookies.revoke_sessions(
-            lambda session: session.seal != self._seal_of(session.username)
-        )
-
-    def revoke_access(self, username: str) -> int:
-        """End all access in an account's name, and every credential that could regain access.
-
-        @return: the number of ended sessions.
-        """
-        self.codes().revoke_codes(username)
-        self.capabilities.revoke_tokens(lambda known: known.username == username)
-        try:
-            return self.cookies.revoke_sessions(lambda session: session.username == username)
-        finally:
-            # Also if a full disk does not accept the change.
-            self._drop_connections(lambda identity: identity.username == username)
-
-    def end_agent_access(self, session: str) -> None:
-        """End all access in the name of a session's agent."""
-        self._drop_connections(lambda identity: identity.parent == session)
-
-    def close(self) -> None:
-        """Stop the expiry timers, and refuse waiting password checks."""
-        if self.passwords is not None:
-            self.passwords.close()
-        self.codes().close()
-        self.tokens.close()
-        self.cookies.close()
-
-    def _drop_connections(self, whose: Whose) -> None:
-        for each in self._open:
-            each.drop_connections(whose)
-
-    def _cookies_ended(self, ids: frozenset[str]) -> None:
-        self._drop_connections(lambda identity: identity.auth_session in ids)
-        self.capabilities.revoke_tokens(lambda known: known.auth_session in ids)
-
-    def _seal_of(self, username: str) -> bytes | None:
-        accounts = self.accounts()
-        return None if accounts is None else accounts.get_seal(username)
-
-    def _record_lockout(self, lockout: LockoutEvent) -> None:
-        """Log a lockout, and add an audit entry; the metric is counted elsewhere."""
-        detail = {
-            "bucket": lockout.bucket.value,
-            "kind": lockout.kind,
-            "seconds": WINDOW_SECONDS,
-        }
-        self._log.warn(
-            "too many wrong sign-ins ({bucket}) of the {kind} {value!r}, the last from {address}:"
-            " further ones are delayed for {seconds} s",
-            value=lockout.value,
-            address=lockout.address,
-            event="login-locked",
-            **detail,
-        )
-        self._audit.record_entry(
-            AuditEntry(
-                action="login.locked", address=lockout.address, target=lockout.value, detail=detail
-            )
-        )
-
-    def _record_login(self, session: CookieSession) -> None:
-        self.known.add(session.username, session.address)
-        self._audit.record_entry(
-            AuditEntry(
-                action="login",
-                actor=session.username,
-                method=session.method,
-                address=session.address,
-                target=session.id,
-            )
-        )
 
 
 @frozen(kw_only=True)
@@ -215,27 +76,27 @@ def build_access(
 ) -> FeatureRegistration[AccessControl]:
     """Build passwords, accounts, cookies, tokens, the hook secret, and the gate that uses them.
 
-    @param open_connections: connections to end when their caller's access is revoked.
-    @param sse_clients: returns the number of clients of the event stream.
-    @raise StartError: the file of a secret does not belong to the service's user or is accessible
-        to others, or the first admin cannot be created.
+    @param open_connections: connections that end with the right to them.
+    @raise StartError: a secret's file is not one of the service's, or accessible to others; or the
+        first admin cannot be created.
     """
     config = ground.config
     secret = hook_secret.load_hook_secret(config.data_dir, ground.random)
     ground.redactor.register_secret(secret)
-    known = CredentialRegistry(ground, audit, open_connections)
-    cookies, tokens, failures = known.cookies, known.tokens, known.failures
-    accounts, routes = _build_accounts(ground, secret, sessions, known)
+    known = _build_credentials(ground, audit, open_connections)
+    cookies, failures, tokens = known.cookies, known.failures, _build_tokens(ground, known)
+    accounts, routes = _build_accounts(ground, secret, sessions, known, tokens)
     known.accounts.bind_value(accounts)
     if accounts is not None:
         known.end_outdated_sessions()
     agents = _build_agent_tokens(ground, known, accounts, sessions)
 
     def close_credentials() -> None:
-        agents.close()
-        known.close()
+        for each in (agents, tokens, known):
+            each.close()
 
-    codes = known.codes.bind_value(build_qr_login(ground, tunnel, cookies, failures, accounts))
+    codes = build_qr_login(ground, tunnel, cookies, failures, accounts)
+    known.codes.bind_value(codes)
     gate = AccessGate(
         rules_of(config, (), tunnel.public_hosts),
         [
@@ -263,6 +124,26 @@ def build_access(
         measures=[_lockout_metric(failures)],
         close=close_credentials,
     )
+
+
+def _build_credentials(
+    ground: Runtime, audit: AuditLog, open_connections: Sequence[OpenConnections]
+) -> CredentialRegistry:
+    since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
+    return CredentialRegistry(
+        clock=ground.reactor,
+        random=ground.random,
+        store=DatabaseCookieStore(ground.database),
+        audit=audit,
+        failures=FailureCounter(ground.reactor, audit.record_failure),
+        known=KnownAddresses(ground.reactor, audit.list_sign_ins(since)),
+        open_connections=open_connections,
+    )
+
+
+def _build_tokens(ground: Runtime, known: CredentialRegistry) -> TokenService:
+    store = TokenStore(ground.database, multiuser=ground.config.multiuser)
+    return TokenService(store, ground.reactor, ground.random, known.end_token_access)
 
 
 def _lockout_metric(failures: FailureCounter) -> MetricSource:
@@ -293,7 +174,11 @@ def _build_agent_tokens(
 
 
 def _build_accounts(
-    ground: Runtime, secret: str, sessions: SessionService, known: CredentialRegistry
+    ground: Runtime,
+    secret: str,
+    sessions: SessionService,
+    known: CredentialRegistry,
+    tokens: TokenService,
 ) -> tuple[IAccounts | None, list[Operation]]:
     """Return the accounts and their routes; the accounts are C{None} if no password is required.
 
@@ -309,7 +194,7 @@ def _build_accounts(
         seal = password_seal(config.password, salt)
         hasher = FairPasswordHasher(ground.worker_pools.hashing, ground.random)
         single = SingleAccount(config.username, config.password, hasher, seal)
-        known.check_passwords(ground, single)
+        known.check_passwords(single)
         return single, []
 
     deps = AccountsDependencies(
@@ -318,8 +203,8 @@ def _build_accounts(
         hasher=FairPasswordHasher(ground.worker_pools.hashing, ground.random),
         hub=ground.hub,
         revoke=known.revoke_access,
-        forget=known.tokens.end_owner_tokens,
-        tokens_of=lambda name: len(known.tokens.list_tokens(name)),
+        forget=tokens.end_owner_tokens,
+        tokens_of=lambda name: len(tokens.list_tokens(name)),
         os_users=ground.os_users.users,
         owns=lambda name: any(one.owner == name for one in sessions.list()),
     )
@@ -328,7 +213,7 @@ def _build_accounts(
     ground.account_id.bind_value(accounts.id_of)
     make_first_admin(accounts, config.username, config.password)
     tell_shared_user(accounts)
-    passwords = known.check_passwords(ground, accounts)
+    passwords = known.check_passwords(accounts)
     return accounts, AccountRoutes(accounts, known.cookies, passwords).list_operations()
 
 
