@@ -23,13 +23,13 @@ from tests.integration.harness import DaemonHarness
 from tests.security.harness import SecurityHarness
 from tests.unit.http.site_driver import run_turn
 from tservice.client.errors import ApiError
-from tservice.client.mcp.http_routes import read_message
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import RpcError, RpcServer, validate_message
 from tservice.client.mcp.tools import offered_tools
 from tservice.core.errors import ServiceError
 from tservice.http.body import MAX_DIGITS, read_body_yielding
 from tservice.http.operations import Operation
+from tservice.mcp_server.routes import read_message
 
 MIB = 1024 * 1024
 MS_PER_MIB = 5.0

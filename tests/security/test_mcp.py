@@ -133,7 +133,7 @@ class McpSecurityTests(SynchronousTestCase):
         for each in self.world.good("ann", "GET", "/api/tokens")["tokens"]:
             self.world.good("ann", "DELETE", f"/api/tokens/{each['id']}")
         self.assertEqual(b"", connection.value())
-        with patch("tservice.client.mcp.http_routes.RpcServer", side_effect=AssertionError):
+        with patch("tservice.mcp_server.routes.RpcServer", side_effect=AssertionError):
             self.world.clock.advance(0)
         self.assertTrue(connection.value().startswith(b"HTTP/1.1 401 "))
 

@@ -7,7 +7,6 @@ from functools import partial
 from twisted.logger import globalLogPublisher
 
 from tservice import __version__
-from tservice.client.mcp.build import build_mcp_server
 from tservice.core.logs.lines import FaultCount
 from tservice.http.connections.connection_limit import (
     count_reserved_descriptors,
@@ -22,6 +21,7 @@ from tservice.http.site import HttpSite
 from tservice.http.static_files import StaticPages
 from tservice.http.transfer.large_responses import LargeResponses
 from tservice.http.websockets.upgrade import WebSockets
+from tservice.mcp_server.build import build_mcp_server
 from tservice.runtime.feature import FeatureRegistration, FeatureRegistry
 from tservice.runtime.runtime import Runtime
 

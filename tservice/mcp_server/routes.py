@@ -12,7 +12,6 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from tservice.client.errors import ApiError
-from tservice.client.mcp.connections import McpConnection, McpConnections
 from tservice.client.mcp.notices import NOTICE_EVENTS, build_notice, excludes_notices
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import (
@@ -46,6 +45,7 @@ from tservice.http.operations import (
     ResponseStyle,
 )
 from tservice.http.request import ServiceRequest
+from tservice.mcp_server.connections import McpConnection, McpConnections
 
 PATH = "/mcp"
 SESSION, VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tservice.client.mcp.connections import McpConnections
-from tservice.client.mcp.http_routes import McpRoutes, OperationCaller
 from tservice.http.metrics import make_gauge
+from tservice.mcp_server.connections import McpConnections
+from tservice.mcp_server.routes import McpRoutes, OperationCaller
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 

@@ -1,4 +1,4 @@
-"""Tests for L{tservice.client.mcp.connections} (protocol-mcp-http)."""
+"""Tests for L{tservice.mcp_server.connections} (protocol-mcp-http)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from itertools import count
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.client.mcp.connections import (
+from tservice.core.identity import Identity
+from tservice.mcp_server.connections import (
     IDLE_SECONDS,
     MAX_CONNECTIONS,
     MAX_PER_OWNER,
     McpConnections,
 )
-from tservice.core.identity import Identity
 
 
 def who(name: str, token: str | None = None) -> Identity:
