@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from twisted.trial.unittest import SynchronousTestCase
 
@@ -48,9 +49,11 @@ class MovedTests(RealClaude, SynchronousTestCase):
         self.prompt("SAY: the word is kumquat")
         self.until_idle()
         before, pid = self.record()["conversationIds"], self.record()["pid"]
+        # Hooks of the agent that runs go to the port of before.
+        listen = f"tcp:{urlsplit(self.daemon.url).port}:interface=127.0.0.1"
         self.daemon.kill()
         age(self.daemon.data / "tservice.db", self.work.parent.parent)
-        self.daemon.start()
+        self.daemon.start(listen=(listen,))
         moved = self.daemon.cases_of("admin") / "work"
         self.assertEqual((str(moved), pid), (self.record()["workingDir"], self.record()["pid"]))
         self.until_idle()

@@ -108,8 +108,11 @@ class NewSessionTests(BrowserCase):
         expect(card).to_contain_text("./evil")
         card.get_by_test_id("approval-option-1").click()
         expect(card).to_have_count(0)
-        found = daemon.request("GET", "/api/sessions").data()
-        self.assertIsNotNone(found[0]["pid"])
+        wait_until_on_page(
+            page,
+            "its process",
+            lambda: daemon.request("GET", "/api/sessions").data()[0]["pid"] is not None,
+        )
 
     def test_wrong_folder_shows_the_error_of_the_service(self) -> None:
         daemon = self.daemon()

@@ -165,7 +165,7 @@ class TerminalTypingTests(BrowserCase):
         terminal = self.terminal(daemon.url).run("exit 3")
         ended = terminal.page.get_by_test_id("ended")
         wait_until_on_page(terminal.page, "its end", ended.is_visible)
-        self.assertIn("ended with status 3", ended.inner_text())
+        self.assertIn("exited with status 3", ended.inner_text())
         terminal.page.keyboard.press("Enter")
         wait_until_on_page(terminal.page, "a new start", ended.is_hidden)
         terminal.ready().run("echo new-$((1 + 0))").wait("new-1")

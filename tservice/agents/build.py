@@ -54,13 +54,7 @@ class AgentServices:
 def build_agents(
     ground: Runtime, *, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[AgentServices]:
-    """Return the agents feature.
-
-    When it stops, it unsubscribes from hooks; the watches of agents end with their sessions.
-
-    @param sessions: returns the sessions; not called before a session starts, because the sessions
-        are built after the agents.
-    """
+    """Return the agents feature; C{sessions} is called later, once a session starts."""
     clock, hub = ground.reactor, ground.hub
     store = AgentStore(ground.database)
     homes = _find_transcript_homes(ground, clis)

@@ -55,10 +55,7 @@ SSH_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "LANG")
 def build_hosts(
     ground: Runtime, *, sessions: Callable[[], ISessions]
 ) -> FeatureRegistration[HostsFeature]:
-    """Build the feature and read the stored hosts.
-
-    @param sessions: returns the sessions; called only once a session runs on a remote host.
-    """
+    """Read the stored hosts and build the feature; C{sessions} is called for sessions on hosts."""
     data = ground.config.data_dir
     folder = _prepare_folder(data)
     book, keys = HostRegistry(open_host_file(data), ground.worker_pools.files), KnownHostsFile(data)
