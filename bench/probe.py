@@ -92,7 +92,7 @@ def watch_creations() -> None:
     launcher: Any = PaneLauncher
     launcher.launch_pane = around_waiting("launch", launcher.launch_pane)
     server: Any = TmuxServer
-    server.start = around("spawn", server.start)
+    server.start_server = around("spawn", server.start_server)
     mux: Any = TmuxMultiplexer
     mux._wait_until_attached = around_waiting("attach", mux._wait_until_attached)
 
