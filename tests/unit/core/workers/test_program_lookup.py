@@ -66,4 +66,7 @@ class ProgramTests(SynchronousTestCase):
         ):
             self.assertEqual(["/dead/a", "/dead/b"], find_unresponsive_folders(path))
         answer.set()
+        # Their last probe would be taken for one of another test, which plays the file system.
+        for thread in made:
+            thread.join()
         self.assertEqual([], find_unresponsive_folders(path))
