@@ -77,7 +77,7 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/python tools/commits.py
-	$(BIN)/mypy tservice tests bench
+	$(BIN)/mypy tservice tests bench docs/pictures.py
 
 check: lint
 	$(BIN)/python -m pytest -q tests/unit/test_layers.py

@@ -21,9 +21,9 @@ sys.path.insert(0, str(ROOT))
 from attrs import asdict, frozen  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
 
-from tests.agents.mock_tui.scenario import VARIABLE, Scenario  # noqa: E402
-from tests.browser.chromium import Chromium  # noqa: E402
-from tests.browser.harness import Terminal  # noqa: E402
+from tests.agents.mock_tui.scenario import VARIABLE, MockScenario  # noqa: E402
+from tests.browser.chromium import ChromiumPool  # noqa: E402
+from tests.browser.harness import PageTerminal  # noqa: E402
 from tests.integration.agents.harness import played_daemon  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -155,7 +155,7 @@ class Scene:
     def __init__(self, **environment: str) -> None:
         self._daemon = daemon = played_daemon()
         scenario = daemon.folder / "scenario.json"
-        scenario.write_text(json.dumps(asdict(Scenario(trust=False, answers=ANSWERS))), "utf-8")
+        scenario.write_text(json.dumps(asdict(MockScenario(trust=False, answers=ANSWERS))), "utf-8")
         tunnel = daemon.folder / "tunnel"
         tunnel.write_text(TUNNEL)
         tunnel.chmod(0o755)
@@ -237,7 +237,7 @@ def take_desk(scene: Scene, browser: Browser, ids: Mapping[str, str]) -> None:
     take(page, "fleet")
     page.context.close()
     page = open_page(browser, f"{scene.url}/?session={ids['review 0042']}", **DESK)
-    Terminal(page).ready()
+    PageTerminal(page).ready()
     page.get_by_test_id("new-session-button").click()
     page.get_by_label("What should it do?").fill(REVIEW)
     take(page, "new-session")
@@ -260,7 +260,7 @@ def take_phone(scene: Scene, browser: Browser, ids: Mapping[str, str]) -> None:
     page.get_by_test_id("approval").nth(1).wait_for()
     take(page, "phone-inbox")
     page.goto(f"{scene.url}/?session={ids['review 0042']}")
-    Terminal(page).ready()
+    PageTerminal(page).ready()
     take(page, "phone-terminal")
     page.context.close()
 
@@ -281,7 +281,7 @@ def main() -> None:
     """Take the pictures, and leave nothing running."""
     PROJECTS.mkdir()
     FOLDER.mkdir(exist_ok=True)
-    chromium = Chromium()
+    chromium = ChromiumPool()
     try:
         with contextlib.closing(Scene()) as scene:
             ids = {seat.name: scene.add(seat) for seat in SEATS}
