@@ -73,7 +73,7 @@ class _FailureWindow:
 
 
 class TooManySignIns(Exception):
-    """Error of a password that was not checked, because of earlier failures or waiting checks.
+    """Raised if a password is not checked because of too many earlier failures or pending checks.
 
     @ivar seconds: seconds after which to retry.
     """

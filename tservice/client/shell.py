@@ -94,6 +94,6 @@ def format_ago(now: float, moment_ms: int | None) -> str:
 
 
 def format_cell(record: Mapping[str, Any], name: str) -> str:
-    """Return the field C{name} of a record in the form for a table."""
+    """Format the field C{name} of a record as a table cell."""
     found = record.get(name)
     return "-" if found in (None, "") else str(found)

@@ -60,7 +60,7 @@ class WebhookOutbox:
             return 0
 
     def on_recovery(self, call: Callable[[], object]) -> None:
-        """Register a callback for the time when deferred messages are in the outbox."""
+        """Call C{call} once deferred messages have been written to the outbox."""
         self._database.deferred_writes.on_recovery(call)
 
     def _insert_row(self, row: tuple[str, int]) -> int:

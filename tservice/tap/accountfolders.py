@@ -173,7 +173,9 @@ class _Move:
     def _repair_worktrees(self, move: FolderMove) -> None:
         """Update the paths by which git worktrees and their repositories refer to each other.
 
-        C{git worktree repair} cannot do this, because the old path is still valid through the link.
+        C{git worktree repair} cannot do this: the old path still resolves, through the link left in
+        its
+        place.
         """
         if not self.new.is_dir():
             return

@@ -49,7 +49,9 @@ class PendingSubmission:
         return self.at + UNANSWERED if self.expects_answer and not self.has_answer else None
 
     def after_look(self, at_rest: bool) -> PendingSubmission:
-        """Return the submission after a capture.
+        """Return a copy updated for one more screen capture.
+
+        An idle capture increments C{rests}; any other capture resets it.
 
         @param at_rest: the capture showed an idle agent.
         """

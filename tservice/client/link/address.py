@@ -68,7 +68,7 @@ def address_from_environment(
 
 
 def address_from_mapping(words: Mapping[str, str], home: Path) -> ServiceAddress:
-    """Return the address and credentials that a program gives under L{KEYS}.
+    """Build the address and credentials from a mapping whose keys are in L{KEYS}.
 
     @raise Unusable: a value is invalid, or a key is unknown.
     """

@@ -272,7 +272,7 @@ def set_colours(colours: TerminalColours) -> bytes:
 
 
 def print_known_characters(characters: Sequence[str]) -> tuple[bytes, ...]:
-    """Return commands that print the given characters as far as tmux knows them.
+    """Return commands that print those of the given characters that tmux knows.
 
     L{tservice.mux.glyph_widths.parse_known_characters} parses the answer. tmux 3.3 never answers a
     query for the width of a character that it does not know.

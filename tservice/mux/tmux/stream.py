@@ -1,4 +1,4 @@
-"""Splits a pane's output into bytes for the log and events."""
+"""Writes a pane's output to its log, and reports the events found in it."""
 
 from __future__ import annotations
 
