@@ -127,7 +127,8 @@ def _written(path: Path) -> Path:
 
 def liars() -> Iterator[Row]:
     """Yield the longest turn of the reactor while a false tmux server sends streams without end."""
-    case, result = FakeServerTests("test_streams_without_end"), unittest.TestResult()
+    case = FakeServerTests("test_endless_streams_of_a_hostile_server_are_bounded")
+    result = unittest.TestResult()
     case.run(result)
     if not result.wasSuccessful():
         raise AssertionError("\n".join(text for _, text in result.failures + result.errors))

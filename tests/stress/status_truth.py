@@ -57,7 +57,7 @@ def main() -> int:
     given = parser.parse_args()
     LongStatus.rounds, LongStatus.seed = given.rounds, given.seed
     print(f"seed {given.seed}, {given.rounds} rounds")
-    result = unittest.TextTestRunner().run(LongStatus("test_rounds"))
+    result = unittest.TextTestRunner().run(LongStatus("test_status_matches_over_many_rounds"))
     return 0 if result.wasSuccessful() else 1
 
 
