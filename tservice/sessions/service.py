@@ -437,8 +437,8 @@ class SessionService:
             await self._processes.start_process(
                 live, granted=granted, resume=resume, reauthorize=reauthorize
             )
-        except FolderHeld:
-            pass
+        except FolderHeld as held:
+            self._log.info("{id} is not started: {reason}", id=live.record.id, reason=held.message)
         except Exception:
             self._roster.remove(live, asked=False)
             raise
