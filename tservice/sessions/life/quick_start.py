@@ -27,7 +27,7 @@ class QuickStartRequest:
 
     @ivar session: the session as specified by the request body.
     @ivar parent_hint: header C{X-Service-Parent-Session}, used if the body contains no parent.
-    @ivar origin_hint: header C{X-Service-Agent-WebOrigin}, used if the body contains no origin.
+    @ivar origin_hint: header C{X-Service-Agent-Origin}, used if the body contains no origin.
     """
 
     case_name: str
