@@ -13,7 +13,7 @@ from tests.contract.suite import TmuxContract
 from tests.integration.mux.harness import TMUX
 from tests.integration.osusers.harness import OsUserFactory
 from tservice.core.locations.location import LocationKind
-from tservice.core.users.os_users import OsUser, run_as_prefix
+from tservice.core.users.os_users import OsUser, make_user_prefix
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.tmux.setup import OsUserSetups, ServerSetups
 from tservice.runtime.os_user_wiring import PYTHONS
@@ -27,7 +27,7 @@ class RunningPeople(OsUserFactory):
     @property
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
         setsid, setpriv = (shutil.which(name) or name for name in ("setsid", "setpriv"))
-        return lambda user: run_as_prefix(setsid, setpriv, user)
+        return lambda user: make_user_prefix(setsid, setpriv, user)
 
 
 class OsUserMultiplexerTests(TmuxContract):

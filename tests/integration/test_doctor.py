@@ -19,7 +19,7 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
 from tests.non_empty import require_items
 from tservice.core.errors import ServiceError
-from tservice.core.files import write_private
+from tservice.core.files import write_private_file
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import TIME_LIMIT, encode_child_request
 from tservice.doctor.host_report import print_report, run_child
@@ -218,7 +218,7 @@ class DoctorToolTests(SynchronousTestCase):
 
     def configure(self, folder: Path, clis: dict[str, Any]) -> Path:
         folder.mkdir(exist_ok=True)
-        write_private(folder / "clis.json", json.dumps({"clis": clis}))
+        write_private_file(folder / "clis.json", json.dumps({"clis": clis}))
         return folder / "clis.json"
 
     def test_doctor_passes_no_secrets_of_the_service_to_tools(self) -> None:

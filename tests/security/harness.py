@@ -31,7 +31,7 @@ from tservice.access.accounts import AccountService
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.hashing import FairPasswordHasher
 from tservice.core.config.model import Config
-from tservice.core.locations.workspace_bounds import account_folder
+from tservice.core.locations.workspace_bounds import get_account_folder
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.service_stack import ServiceStack
 from tservice.core.workers.worker_pool import SynchronousThreads, WorkerPools
@@ -203,7 +203,7 @@ class SecurityHarness:
         """Where that user's sessions work."""
         account = None if self.accounts is None else self.accounts.id_of(name)
         assert account is not None, name
-        folder = account_folder(self.config.cases_dir, account)
+        folder = get_account_folder(self.config.cases_dir, account)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 

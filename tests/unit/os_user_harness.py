@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from tests.runtime_harness import own_location, places_of
 from tservice.core.identity import Identity
-from tservice.core.locations.location import HookAccess, Location, location_of_os_user
+from tservice.core.locations.location import HookAccess, Location, make_os_user_location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights
-from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport, run_as_prefix
+from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport, make_user_prefix
 
 _T = TypeVar("_T")
 
@@ -72,7 +72,7 @@ class OsUserWorld:
         )
 
     def act(self, user: OsUser | None, work: Callable[[], _T]) -> _T:
-        """As L{tservice.core.users.file_identity.act_as}, which cannot be nested either."""
+        """As L{tservice.core.users.file_identity.call_as_user}, which cannot be nested either."""
         if user is None:
             return work()
         assert self.acting is None, "acting twice"
@@ -102,7 +102,7 @@ class OsUserWorld:
 
     def place(self, user: OsUser) -> Location:
         """That user's."""
-        found = self.places().find_location(location_of_os_user(user.name, user.uid))
+        found = self.places().find_location(make_os_user_location(user.name, user.uid))
         assert found is not None
         return found
 
@@ -116,7 +116,7 @@ class OsUserWorld:
 
     @property
     def prefix(self) -> Callable[[OsUser], Sequence[str]]:
-        return partial(run_as_prefix, "/s", "/p")
+        return partial(make_user_prefix, "/s", "/p")
 
     def path_of(self, user: OsUser) -> Path:
         """Where the secret of C{user}'s hooks is."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.identity import Identity
 from tservice.core.locations.workspace_bounds import AccountRights
 
@@ -101,7 +101,7 @@ def check_username(name: str) -> str:
     @raise ServiceError: 400: the name is invalid.
     """
     if USERNAME.fullmatch(name) is None:
-        raise invalid_field("username", f"must match ^{USERNAME.pattern}$")
+        raise make_field_error("username", f"must match ^{USERNAME.pattern}$")
     return name
 
 
@@ -112,7 +112,7 @@ def check_password(word: str, field: str = "password") -> str:
     @raise ServiceError: 400: the password is invalid.
     """
     if not SHORTEST_PASSWORD <= len(word) <= LONGEST_PASSWORD:
-        raise invalid_field(
+        raise make_field_error(
             field, f"must have {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters"
         )
     return word

@@ -24,14 +24,14 @@ from tservice.access.account import (
 from tservice.access.account_store import AccountStore
 from tservice.access.hashing import FairPasswordHasher
 from tservice.access.interfaces import IAccounts
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import report_unsaved_change
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    invalid_field,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
 )
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -194,7 +194,7 @@ class AccountService:
             id=new_id(self._deps.random),
             role=role,
             password_hash=hashed,
-            created_at=now_ms(self._deps.clock),
+            created_at=get_unix_ms(self._deps.clock),
             can_bypass_permissions=can_bypass_permissions,
             must_change_password=once is not None,
             os_user=os_user or None,
@@ -219,7 +219,7 @@ class AccountService:
             id=new_id(self._deps.random),
             role=AccountRole.ADMIN,
             password_hash=self._deps.hasher.hash_now(word or ""),
-            created_at=now_ms(self._deps.clock),
+            created_at=get_unix_ms(self._deps.clock),
             can_bypass_permissions=True,
             must_change_password=once is not None,
         )
@@ -319,7 +319,7 @@ class AccountService:
         """
         check_password(new, "newPassword")
         if new == current:
-            raise invalid_field("newPassword", "must differ from the current one")
+            raise make_field_error("newPassword", "must differ from the current one")
         hashed = await self._deps.hasher.hash_password(place, new)
         reauthorize()
         account = self.get_account(username)
@@ -339,9 +339,11 @@ class AccountService:
             raise ServiceError(ErrorCode.USER_EXISTS, f"User {username} exists already")
         if self._deps.owns(username):
             # Their sessions would pass to the new user of that name.
-            raise state_conflict(f"Sessions of a former user {username} are left: end them first")
+            raise make_conflict_error(
+                f"Sessions of a former user {username} are left: end them first"
+            )
         if len(self._accounts) >= MAX_ACCOUNTS:
-            raise operation_failed(f"there are {MAX_ACCOUNTS} users already")
+            raise make_failure_error(f"there are {MAX_ACCOUNTS} users already")
 
     async def _judge_os_user(self, name: str | None) -> None:
         if name:

@@ -31,7 +31,7 @@ from tservice.access.routes import AccessRoutes
 from tservice.access.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker
 from tservice.audit.service import AuditLog
 from tservice.core.authentication import IAuthenticator
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.identity import AccountExists, Identity
 from tservice.http.gate import AccessGate, rules_of
@@ -129,7 +129,7 @@ def build_access(
 def _build_credentials(
     ground: Runtime, audit: AuditLog, open_connections: Sequence[OpenConnections]
 ) -> CredentialRegistry:
-    since = now_ms(ground.reactor) - KNOWN_SECONDS * 1000
+    since = get_unix_ms(ground.reactor) - KNOWN_SECONDS * 1000
     return CredentialRegistry(
         clock=ground.reactor,
         random=ground.random,

@@ -26,7 +26,7 @@ from tservice.access.model import (
     hash_cookie,
 )
 from tservice.core.authentication import AuthenticationRequest
-from tservice.core.clock import now_ms, seconds_until
+from tservice.core.clock import get_unix_ms, seconds_until
 from tservice.core.disk_errors import DiskFull, report_unsaved_change
 from tservice.core.timers import cancel_call
 
@@ -81,7 +81,7 @@ class CookieSessionRegistry:
         """
         self._forget_expired()
         self._make_room()
-        token, now = self._random(32).hex(), now_ms(self._clock)
+        token, now = self._random(32).hex(), get_unix_ms(self._clock)
         key = (
             (SCANNED_KEY_PREFIX if method == "qr" else "") + self._random(32).hex()
             if keyed
@@ -132,7 +132,7 @@ class CookieSessionRegistry:
     def find_session(self, token: str) -> CookieSession | None:
         """Return the live session of a cookie; C{None} if there is none."""
         session = self._sessions.get(hash_cookie(token))
-        if session is not None and session.expires_at <= now_ms(self._clock):
+        if session is not None and session.expires_at <= get_unix_ms(self._clock):
             self._forget_expired()
             return None
         return session
@@ -147,7 +147,7 @@ class CookieSessionRegistry:
 
     def find_key_owner(self, key: str) -> str | None:
         """Return the user to whose live session a page key belongs, whatever cookie is sent."""
-        hashed, now = hash_cookie(key), now_ms(self._clock)
+        hashed, now = hash_cookie(key), get_unix_ms(self._clock)
         for session in self._sessions.values():
             if session.key_hash is not None and compare_digest(session.key_hash, hashed):
                 return session.username if session.expires_at > now else None
@@ -155,12 +155,12 @@ class CookieSessionRegistry:
 
     def seconds_left(self, session: CookieSession) -> int:
         """Return the seconds until a session expires if no further request arrives."""
-        return (session.expires_at - now_ms(self._clock)) // 1000
+        return (session.expires_at - get_unix_ms(self._clock)) // 1000
 
     def is_live(self, session_id: str) -> bool:
         """Return whether a session has neither ended nor expired, without extending it."""
         found = self._hashes.get(session_id)
-        return found is not None and self._sessions[found].expires_at > now_ms(self._clock)
+        return found is not None and self._sessions[found].expires_at > get_unix_ms(self._clock)
 
     def list_sessions(self) -> Sequence[CookieSession]:
         """Return every live session, oldest first."""
@@ -212,7 +212,7 @@ class CookieSessionRegistry:
 
     def extend_session(self, session: CookieSession) -> CookieSession:
         """Restart a session's lifetime as a request does, and return the updated session."""
-        end = now_ms(self._clock) + TTL_SECONDS * 1000
+        end = get_unix_ms(self._clock) + TTL_SECONDS * 1000
         later = evolve(session, expires_at=min(end, _last_moment(session)))
         if later.expires_at > self._kept_until[session.id]:
             self._store_session(later)
@@ -227,7 +227,7 @@ class CookieSessionRegistry:
         self._kept_until[session.id] = kept.expires_at
 
     def _forget_expired(self) -> None:
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         with suppress(DiskFull):  # an expired session stays expired after a restart
             self._end_sessions([s for s in self._sessions.values() if s.expires_at <= now])
 

@@ -13,7 +13,7 @@ from attrs import frozen
 from tservice.access.cookie_sessions import Random
 from tservice.core.errors import StartError
 from tservice.core.locations.location import HookAccess
-from tservice.core.secret_file import load_or_create
+from tservice.core.secret_file import load_or_create_secret
 from tservice.core.users.os_users import OsUser
 from tservice.core.users.shared_folder import SharedFolder
 
@@ -33,7 +33,7 @@ def load_hook_secret(data_dir: Path, random: Random) -> str:
     @raise StartError: the file does not belong to the service's user, is accessible to others, or
         cannot be written.
     """
-    found = load_or_create(data_dir / FILE_NAME, lambda: random(32).hex())
+    found = load_or_create_secret(data_dir / FILE_NAME, lambda: random(32).hex())
     if not _SECRET.fullmatch(found):
         raise StartError(f"{FILE_NAME}: must hold 64 hex digits; remove it to get a new one")
     return found

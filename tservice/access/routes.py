@@ -13,7 +13,7 @@ from tservice.access.failures import TooManySignIns
 from tservice.access.model import clear_cookie, set_cookie
 from tservice.access.sign_in import PasswordChecker
 from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode, invalid_field, not_found
+from tservice.core.errors import ErrorCode, make_field_error, make_not_found_error
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
 from tservice.http.gate import too_many_refusal, unauthorized_refusal
@@ -118,7 +118,7 @@ class AccessRoutes:
         wanted = call.body.session_id
         ended = self._cookies.revoke_sessions(lambda session: wanted in (None, session.id))
         if wanted is not None and not ended:
-            raise not_found(f"Auth session {wanted}")
+            raise make_not_found_error(f"Auth session {wanted}")
         self._revoked()
         headers = {}
         if wanted in (None, call.identity.auth_session):
@@ -196,12 +196,12 @@ def _find_credentials(call: OperationCall) -> tuple[str, str, str]:
     body: LoginBody = call.body
     for name, value in (("username", body.username), ("password", body.password)):
         if value is None and cast(ServiceRequest, call.request).received_bytes:
-            raise invalid_field(name, "is required")
+            raise make_field_error(name, "is required")
     if body.username is not None and body.password is not None:
         return "login", body.username, body.password
     basic = parse_basic(call.get_header("authorization") or "")
     if basic is None:
-        raise invalid_field("body", "is required")
+        raise make_field_error("body", "is required")
     return "basic", *basic
 
 

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from tservice.access.failures import FailureCounter, TooManySignIns, counted_address
 from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.interfaces import IAccounts
-from tservice.core.clock import now_ms, sleep
+from tservice.core.clock import get_unix_ms, wait_seconds
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
 
@@ -39,12 +39,12 @@ class KnownAddresses:
 
     def add(self, username: str, address: str) -> None:
         """Record a sign-in of C{username} from C{address}."""
-        self._remember_address(username, address, now_ms(self._clock))
+        self._remember_address(username, address, get_unix_ms(self._clock))
 
     def knows_name(self, address: str, username: str) -> bool:
         """Return whether C{username} recently signed in from C{address}."""
         at = self._names.get(username, {}).get(counted_address(address))
-        return at is not None and now_ms(self._clock) - at <= KNOWN_SECONDS * 1000
+        return at is not None and get_unix_ms(self._clock) - at <= KNOWN_SECONDS * 1000
 
     def knows_address(self, address: str) -> bool:
         """Return whether any user recently signed in from C{address}."""
@@ -143,7 +143,7 @@ class PasswordChecker:
     async def _wait_for_turn(self, seconds: float) -> None:
         if seconds <= 0:
             return
-        waiting = sleep(self._clock, seconds)
+        waiting = wait_seconds(self._clock, seconds)
         self._waiting.add(waiting)
         try:
             await waiting

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.text import cut_marked, get_kept_part, replace_harmful_characters
+from tservice.core.text import cut_with_note, get_kept_part, replace_harmful_characters
 
 
 class HookEvent(StrEnum):
@@ -149,14 +149,14 @@ def _describe_missing(given: Mapping[str, Any]) -> dict[str, Any]:
     others = sorted(str(name) for name in given if name != key and name not in _ASIDES)
     if others:
         told["tool_other"] = [
-            cut_marked(replace_harmful_characters(name), 100) for name in others[:OTHER_INPUTS]
+            cut_with_note(replace_harmful_characters(name), 100) for name in others[:OTHER_INPUTS]
         ]
     return told
 
 
 def _truncate_values(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
     return {
-        key: cut_marked(replace_harmful_characters(given[key]), length)
+        key: cut_with_note(replace_harmful_characters(given[key]), length)
         for key, length in lengths.items()
         if isinstance(given.get(key), str)
     }

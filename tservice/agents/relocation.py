@@ -36,14 +36,14 @@ def relocate(files: TranscriptFiles, move: FolderMove) -> None:
     for mode, name in names.items():
         for folder in _folders(files.roots[mode], name(move.old).rstrip("-")):
             begun = _begun_in(folder, mode, name)
-            now = None if begun is None else move.renamed(begun)
+            now = None if begun is None else move.map_path(begun)
             if now is not None and now != begun:
                 with suppress(FileExistsError):
                     os.symlink(folder.name, folder.with_name(name(now)))
     chats = files.roots[GEMINI]
     for root in (chats, chats.with_name("history")):
         for folder in _folders(root, ""):
-            rewrite_text(folder / PROJECT, move.renamed)
+            rewrite_text(folder / PROJECT, move.map_path)
 
 
 def _name_of_pi(folder: str) -> str:

@@ -17,7 +17,7 @@ from tservice.audit.export import AuditExport
 from tservice.audit.interfaces import IAuditLog
 from tservice.audit.model import BOUNDS, AuditEntry
 from tservice.audit.store import AuditStore
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import DiskFull
 from tservice.store.database import Database
 
@@ -102,7 +102,7 @@ class AuditLog:
             self._queue_entry(entry.column_values())
 
     def _queue_entry(self, columns: Mapping[str, Any]) -> None:
-        row = {"at": now_ms(self._clock), **columns}
+        row = {"at": get_unix_ms(self._clock), **columns}
         if self._export is not None:
             self._export.write_entry(row)
         waiting = Counter((each["part"], each["actor"]) for each in self._waiting)

@@ -92,7 +92,7 @@ def _make_operations(
         cases_dir=ground.config.cases_dir,
         data_dir=ground.config.data_dir,
         home=ground.home,
-        folder_of=ground.workspace_bounds.folder_of,
+        folder_of=ground.workspace_bounds.get_case_folder,
         multiuser=ground.config.multiuser,
         places=ground.locations,
     )

@@ -29,14 +29,14 @@ from tservice.cases.path_rules import FolderBounds, check_path, resolve_bounds
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import (
     ServiceError,
-    invalid_field,
-    not_found,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
+    make_not_found_error,
 )
-from tservice.core.files import FileError, read_json, read_small
+from tservice.core.files import FileError, read_json, read_small_text
 from tservice.core.text import LINE
-from tservice.core.users.os_users import can_enter
+from tservice.core.users.os_users import can_enter_folder
 
 TRASH = ".trash"
 """Name of the folder for removed cases, inside a folder of cases (protocol-cases)."""
@@ -88,14 +88,14 @@ def list_local_names(cases: Path) -> list[str]:
 
 def find_local_name(cases: Path, name: str) -> str | None:
     """Return the name of the local case C{name} in its exact spelling; C{None} if there is none."""
-    if can_enter(str(cases / name)):
+    if can_enter_folder(str(cases / name)):
         return name
     return match_name(name, list_local_names(cases))
 
 
 def read_folder_state(path: str) -> FolderState:
     """Read the state of a case's folder from the disk."""
-    if not can_enter(path):
+    if not can_enter_folder(path):
         return FolderState()
     folder = Path(path)
     return FolderState(
@@ -139,7 +139,7 @@ def is_scaffolded(folder: Path) -> bool:
 
     The folder then has an agent's marker, or the pointer to instructions that a new case gets.
     """
-    pointer = read_small(folder / "AGENTS.md")
+    pointer = read_small_text(folder / "AGENTS.md")
     return (folder / MARKER).is_file() or pointer == _POINTER.format(name=folder.name)
 
 
@@ -204,12 +204,12 @@ def check_link(path: str, bounds: FolderBounds) -> None:
     """
     check_resolved(path, bounds)
     if not os.path.lexists(path):
-        raise not_found(f"path: {path}")
+        raise make_not_found_error(f"path: {path}")
     _check_folder(Path(path))
     try:
         os.scandir(path).close()
     except OSError as error:
-        raise operation_failed(f"path: the folder cannot be read: {error.strerror}") from None
+        raise make_failure_error(f"path: the folder cannot be read: {error.strerror}") from None
 
 
 def check_resolved(path: str, bounds: FolderBounds) -> None:
@@ -218,37 +218,37 @@ def check_resolved(path: str, bounds: FolderBounds) -> None:
     @raise ServiceError: 400 for the field C{path}; 422: a parent folder cannot be entered.
     """
     if os.path.islink(path):
-        raise invalid_field("path", "must not be a symbolic link")
+        raise make_field_error("path", "must not be a symbolic link")
     check_path(os.path.realpath(path), resolve_bounds(bounds))
     try:
         os.stat(os.path.dirname(path))
     except OSError as error:
         # A missing folder is checked later.
         if not isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise operation_failed(f"path: its parent cannot be read: {error.strerror}") from None
+            raise make_failure_error(f"path: its parent cannot be read: {error.strerror}") from None
 
 
 def _check_parent(parent: Path) -> None:
     if not parent.exists():
-        raise not_found(f"path: the folder {parent}")
+        raise make_not_found_error(f"path: the folder {parent}")
     if not parent.is_dir():
-        raise invalid_field("path", f"{parent} must be a folder")
-    if not can_enter(str(parent)):
-        raise operation_failed(f"path: {parent} cannot be read")
+        raise make_field_error("path", f"{parent} must be a folder")
+    if not can_enter_folder(str(parent)):
+        raise make_failure_error(f"path: {parent} cannot be read")
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise invalid_field("path", "must be a folder")
-    if not can_enter(str(folder)):
-        raise operation_failed("path: the folder cannot be read")
+        raise make_field_error("path", "must be a folder")
+    if not can_enter_folder(str(folder)):
+        raise make_failure_error("path: the folder cannot be read")
 
 
 def _check_empty(folder: Path) -> None:
     _check_folder(folder)
     with os.scandir(folder) as entries:
         if next(entries, None) is not None:
-            raise state_conflict(
+            raise make_conflict_error(
                 "path: the folder has files; link it instead of making a case there"
             )
 
@@ -326,4 +326,4 @@ def to_service_error(error: BaseException, what: str) -> ServiceError:
     if isinstance(error, ServiceError):
         return error
     why = find_disk_problem(error) or getattr(error, "strerror", None) or str(error)
-    return operation_failed(f"{what}: {why}")
+    return make_failure_error(f"{what}: {why}")

@@ -22,7 +22,7 @@ from tservice.cases.interfaces import WorkspaceHookWriter
 from tservice.cases.model import MAX_CASES, make_taken_error
 from tservice.cases.store import CaseStore
 from tservice.cases.workspaces import WorkspaceFolders
-from tservice.core.errors import operation_failed, state_conflict
+from tservice.core.errors import make_conflict_error, make_failure_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
@@ -126,7 +126,7 @@ class CaseOperations:
         """
         other = self._reserved.get((owner, name.lower()))
         if other is not None:
-            raise state_conflict(f"The case {name} is being {other.what}")
+            raise make_conflict_error(f"The case {name} is being {other.what}")
 
     async def check_not_taken(self, caller: Identity, name: str) -> None:
         """Fail if the caller cannot add a case of that name.
@@ -158,7 +158,7 @@ class CaseOperations:
         for row in gone:
             self.store.delete_row(owner, row.name)
         if len(rows) - len(gone) >= MAX_CASES:
-            raise operation_failed(f"there are already {MAX_CASES} cases: remove one first")
+            raise make_failure_error(f"there are already {MAX_CASES} cases: remove one first")
 
     # -- folders
 

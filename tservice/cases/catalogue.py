@@ -24,7 +24,7 @@ from tservice.cases.model import (
     is_same_name,
     sort_cases,
 )
-from tservice.core.errors import ServiceError, not_found
+from tservice.core.errors import ServiceError, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
@@ -90,7 +90,7 @@ class CaseCatalogue:
             found or await self._find_cases(owner, name, caller), caller
         ):
             return self._with_container(case, owner)
-        raise not_found(f"Case {name}")
+        raise make_not_found_error(f"Case {name}")
 
     async def _find_cases(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
         desk = self._desk

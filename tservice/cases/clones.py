@@ -27,8 +27,8 @@ from tservice.cases.model import (
     make_taken_error,
 )
 from tservice.cases.responses import make_case_response
-from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_not_found_error
 from tservice.core.event_payloads import CloneProgressPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
@@ -155,7 +155,7 @@ class CaseCloner:
         """
         active = self._active.get(self._desk.get_owner(caller))
         if active is None or active.name.lower() != name.lower() or active.flight is None:
-            raise not_found(f"Clone {name}")
+            raise make_not_found_error(f"Clone {name}")
         active.run.cancel()
         over: Deferred[None] = Deferred()
         active.flight.finished.addCallback(over.callback)
@@ -188,7 +188,7 @@ class CaseCloner:
             staging=str(cases / f"{STAGING}{wish.name}"),
             run=CloneRun(on_progress=lambda progress: self._handle_progress(active, progress)),
             again=again,
-            begun=now_ms(desk.clock),
+            begun=get_unix_ms(desk.clock),
         )
         self._active[owner] = active
         return active
@@ -212,7 +212,7 @@ class CaseCloner:
     ) -> CloneOutcome:
         desk, place = self._desk, self._desk.workspaces.get_location(caller)
         # If the service crashes now, the sweep removes it.
-        desk.store.schedule_removal(active.staging, place.id, now_ms(desk.clock))
+        desk.store.schedule_removal(active.staging, place.id, get_unix_ms(desk.clock))
         making = None
         try:
             making = await desk.create_files(caller, (), partial(_prepare_staging, active))
@@ -243,7 +243,7 @@ class CaseCloner:
         """
         desk = self._desk
         if active.run.cancelled:
-            raise operation_failed("the clone was cancelled")
+            raise make_failure_error("the clone was cancelled")
         active.again()
         try:
             await desk.run_on_folders(caller, (), partial(move_folder, active.staging, active.path))

@@ -8,7 +8,13 @@ from contextlib import contextmanager
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.core.kernel_paths import leads_to_kernel, open_without_magic_links
 
 MAX_FOLDERS = 500
@@ -51,7 +57,7 @@ def list_folders(path: str, top: str | None, *, hidden: bool, look: bool) -> Fol
     """
     if leads_to_kernel(path):
         # Their content depends on the reading process, for example its open folders.
-        raise invalid_field("path", "must not be in /proc, /sys or /dev, nor lead through them")
+        raise make_field_error("path", "must not be in /proc, /sys or /dev, nor lead through them")
     real = os.path.realpath(path)
     root = None if top is None else os.path.realpath(top)
     if root is not None and real != root and not real.startswith(root.rstrip("/") + "/"):
@@ -61,11 +67,11 @@ def list_folders(path: str, top: str | None, *, hidden: bool, look: bool) -> Fol
             os.makedirs(top, exist_ok=True)
         names, truncated = _list_names(path, hidden=hidden, look=look)
     except FileNotFoundError:
-        raise not_found(f"path: {path}") from None
+        raise make_not_found_error(f"path: {path}") from None
     except NotADirectoryError:
-        raise invalid_field("path", "must be a folder") from None
+        raise make_field_error("path", "must be a folder") from None
     except OSError as error:
-        raise operation_failed(f"path: the folder cannot be read: {error.strerror}") from None
+        raise make_failure_error(f"path: the folder cannot be read: {error.strerror}") from None
     parent = None if real == (root or "/") else os.path.dirname(path)
     folders = tuple(
         ListedFolder(

@@ -15,7 +15,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.cases.model import AgentMarker, CaseContainer, ContainerSettings
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import Location, LocationId
 
@@ -183,7 +183,7 @@ class NoContainers:
 
         @raise ServiceError: 422: containers are not supported.
         """
-        raise operation_failed("this service makes no containers")
+        raise make_failure_error("this service makes no containers")
 
     async def create_container(
         self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.text import CASE_NAME, cut_between, is_mark
+from tservice.core.text import CASE_NAME, cut_between_letters, is_combining_character
 
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000
@@ -181,7 +181,7 @@ def check_case_name(name: str, named: str = "name") -> str:
     @raise ServiceError: 400: the name is not valid.
     """
     if _NAME.fullmatch(name) is None:
-        raise invalid_field(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
+        raise make_field_error(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
     return name
 
 
@@ -194,7 +194,7 @@ def check_known_name(name: str, named: str) -> str:
     @raise ServiceError: 400: the name is not valid.
     """
     if _KNOWN.fullmatch(name) is None:
-        raise invalid_field(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
+        raise make_field_error(named, f"1 to {NAME_LENGTH} letters, digits, _ and -")
     return name
 
 
@@ -238,7 +238,7 @@ def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     if not _fits_name(base, _CODE + 1):
         base = f"{name[:_PREFIX]}-{part}" if part else name[:_PREFIX]
         while not _fits_name(base, _CODE + 1):
-            base = cut_between(base, len(base) - 1)
+            base = cut_between_letters(base, len(base) - 1)
     unique = f"{base.rstrip('-')}-{code}"
     return (whole if whole and _fits_name(whole) else unique), unique
 
@@ -248,7 +248,7 @@ def _branch_part(branch: str) -> str:
     kept = ""
     # NFC joins letters and separate accents.
     for each in unicodedata.normalize("NFC", branch):
-        goes_on = is_mark(each) and kept[-1:].strip(" -_") != ""
+        goes_on = is_combining_character(each) and kept[-1:].strip(" -_") != ""
         kept += each if each.isalnum() or each in "_-" or goes_on else " "
     return "-".join(kept.split()).strip("-")
 

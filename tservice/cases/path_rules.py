@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from attrs import field, frozen
 
-from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.errors import ServiceError, make_field_error
 
 PATH_LENGTH = 4096
 """Maximum characters of a path, as in the operating system."""
@@ -114,7 +114,7 @@ def resolve_bounds(bounds: FolderBounds) -> FolderBounds:
 
 
 def _invalid_path(rule: str) -> ServiceError:
-    return invalid_field("path", rule)
+    return make_field_error("path", rule)
 
 
 def check_remote_path(text: str) -> str:
@@ -123,9 +123,9 @@ def check_remote_path(text: str) -> str:
     @raise ServiceError: 400 for the field C{remotePath}.
     """
     if _CONTROL.search(text):
-        raise invalid_field("remotePath", "must not hold control characters")
+        raise make_field_error("remotePath", "must not hold control characters")
     if not text.startswith("/") and text != "~" and not text.startswith("~/"):
-        raise invalid_field("remotePath", "must be absolute, or begin with ~/")
+        raise make_field_error("remotePath", "must be absolute, or begin with ~/")
     if ".." in text.split("/"):
-        raise invalid_field("remotePath", "must not hold ..")
+        raise make_field_error("remotePath", "must not hold ..")
     return text

@@ -12,10 +12,10 @@ from attrs import frozen
 from tservice.cases.case_operations import CaseOperations
 from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.model import NAME_LENGTH
-from tservice.core.clock import sleep
-from tservice.core.errors import operation_failed
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import make_failure_error
 from tservice.core.identity import Identity
-from tservice.core.text import cut_between
+from tservice.core.text import cut_between_letters
 from tservice.git.interfaces import IGitWork
 from tservice.sessions.interfaces import CreateRequest, InputRequest, ISessions
 
@@ -59,24 +59,24 @@ class CasePreparer:
         case = await self._catalogue.get_case(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
-            raise operation_failed(f"the case {case.name} is {where}: run git in a session of it")
+            raise make_failure_error(f"the case {case.name} is {where}: run git in a session of it")
         self._desk.check_not_reserved(self._desk.get_owner(caller), case.name)
         workspaces = self._desk.workspaces
         place, owner = workspaces.get_location(caller), workspaces.get_owner(caller)
         lacking = await self._git.find_missing_parts(case.path, place, owner)
         if lacking.unknown is not None:
-            raise operation_failed(f"the case {case.name} cannot be checked: {lacking.unknown}")
+            raise make_failure_error(f"the case {case.name} cannot be checked: {lacking.unknown}")
         if not lacking.fetch_commands:
             return PreparationResult()
         again()
         request = CreateRequest(
             mode="shell",
             case_name=case.name,
-            name=cut_between(f"prepare {case.name}", NAME_LENGTH),
+            name=cut_between_letters(f"prepare {case.name}", NAME_LENGTH),
             start=True,
         )
         session = await self._sessions().create(request, caller, again)
-        await sleep(self._desk.clock, SHELL_SECONDS)
+        await wait_seconds(self._desk.clock, SHELL_SECONDS)
         again()
         # Each command runs even if an earlier one failed: they fetch different things.
         text = "; ".join(lacking.fetch_commands)

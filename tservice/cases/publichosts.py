@@ -6,7 +6,7 @@ from attrs import evolve
 from twisted.internet.error import DNSLookupError
 from twisted.internet.interfaces import IHostnameResolver
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, parse_host
 from tservice.core.net.guarded import find_addresses
 from tservice.core.workers.resolver import limit_to_owner_share
@@ -34,5 +34,5 @@ async def hold_to_public(
         text = f"repository: {error}; others need the grant to bypass permissions"
         raise ServiceError(ErrorCode.FORBIDDEN, text) from None
     except DNSLookupError:
-        raise operation_failed("repository: there is no such host") from None
+        raise make_failure_error("repository: there is no such host") from None
     return evolve(source, addresses=tuple(each.host for each in found))

@@ -14,8 +14,8 @@ from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.interfaces import CaseContainers, NoContainers
 from tservice.cases.model import Case
 from tservice.cases.trash import RETENTION_MS
-from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, state_conflict
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error
 from tservice.core.event_payloads import CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
@@ -76,7 +76,7 @@ class CaseRemover:
         """
         found = [] if case.is_linked else self._desk.store.list_worktrees(owner, case.path)
         if found:
-            raise state_conflict(
+            raise make_conflict_error(
                 f"its worktrees are cases of their own: remove {', '.join(found)} first"
             )
 
@@ -92,7 +92,7 @@ class CaseRemover:
         if lost:
             more = f" and {len(lost) - MAX_LISTED} more" if len(lost) > MAX_LISTED else ""
             said = "; ".join(lost[:MAX_LISTED])
-            raise state_conflict(f"{said}{more}; remove it all the same with force=1")
+            raise make_conflict_error(f"{said}{more}; remove it all the same with force=1")
 
     async def _move_to_trash(self, owner: str, case: Case, caller: Identity) -> None:
         """Move a case's folder to the trash.
@@ -100,7 +100,7 @@ class CaseRemover:
         The removal is recorded before the move, so that the trash is emptied even after a crash.
         """
         desk = self._desk
-        now = now_ms(desk.clock)
+        now = get_unix_ms(desk.clock)
         path = Path(case.path)
         target = str(path.parent / TRASH / f"{path.name}-{now}")
         desk.store.schedule_removal(

@@ -50,8 +50,8 @@ from tservice.cases.removal import CaseRemover
 from tservice.cases.responses import make_case_response
 from tservice.cases.trash import TrashSweeper
 from tservice.cases.worktrees import CaseWorktreeMaker
-from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
 from tservice.core.event_payloads import CaseOrderPayload, CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
@@ -269,7 +269,7 @@ class CaseService:
         await desk.check_paths(caller)
         owner, where = desk.get_owner(caller), check_remote_path(path)
         if self._workspaces.places.find_location(far) is None:
-            raise not_found(f"Host {far.name}")
+            raise make_not_found_error(f"Host {far.name}")
         with desk.reserve_name(owner, name, "linked"):
             await desk.check_not_taken(caller, name)
             again()
@@ -342,10 +342,10 @@ class CaseService:
         for name in names:
             meant = match_name(name, known)
             if meant is None:
-                raise not_found(f"Case {name}")
+                raise make_not_found_error(f"Case {name}")
             wanted.append(meant)
         if len(set(wanted)) != len(wanted):
-            raise invalid_field("order", "names a case twice")
+            raise make_field_error("order", "names a case twice")
         again()
         owner = self._desk.get_owner(caller)
         self._orders.put_order(owner, wanted)
@@ -370,7 +370,7 @@ class CaseService:
         self.check_not_removed(name, caller)
         found = await self._find_case(name, caller)
         if found is None:
-            raise not_found(f"Case {name}")
+            raise make_not_found_error(f"Case {name}")
         return found
 
     def check_not_removed(self, name: str, caller: Identity) -> None:
@@ -404,7 +404,7 @@ class CaseService:
         try:
             making = await desk.create_files(caller, [str(cases)], work)
         except FileExistsError as error:
-            raise invalid_field(
+            raise make_field_error(
                 "caseName", "its folder cannot be created: something else is there"
             ) from error
         except OSError as error:
@@ -479,7 +479,7 @@ class CaseService:
     ) -> CaseRow:
         return CaseRow(
             owner=owner, name=name, path=path, description=description,
-            created_at=now_ms(self._desk.clock),
+            created_at=get_unix_ms(self._desk.clock),
         )  # fmt: skip
 
     async def _publish_case(self, event: EventName, name: str, caller: Identity) -> Case:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from tservice.cases.model import CaseRow, WorktreeOrigin
-from tservice.core.locations.location import LocationId, LocationKind, location_of_os_user
+from tservice.core.locations.location import LocationId, LocationKind, make_os_user_location
 from tservice.store.database import Database
 
 _SAVE = """
@@ -200,5 +200,5 @@ def _location_from_row(row: sqlite3.Row) -> LocationId | None:
 
 
 def _removal_from_row(row: sqlite3.Row) -> ScheduledRemoval:
-    place = location_of_os_user(row["os_user"], row["os_uid"])
+    place = make_os_user_location(row["os_user"], row["os_uid"])
     return ScheduledRemoval(path=row["path"], place=place, due=row["due"])

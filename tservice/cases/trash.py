@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from tservice.cases.case_folders import remove_tree
 from tservice.cases.store import CaseStore, ScheduledRemoval
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
@@ -77,7 +77,7 @@ class TrashSweeper:
             self._timer = self._clock.callLater(SWEEP_SECONDS, self.start)
 
     async def _sweep_due(self) -> None:
-        for doomed in self._store.list_due_removals(now_ms(self._clock), MAX_PER_SWEEP):
+        for doomed in self._store.list_due_removals(get_unix_ms(self._clock), MAX_PER_SWEEP):
             if self._stopped:
                 return
             if not self._in_use(doomed.path):
@@ -92,7 +92,7 @@ class TrashSweeper:
         except (OSError, ServiceError) as error:
             self._log.warn("{path} is not removed yet: {error}", path=doomed.path, error=error)
             self._store.postpone_removal(
-                doomed.path, now_ms(self._clock) + int(SWEEP_SECONDS * 1000)
+                doomed.path, get_unix_ms(self._clock) + int(SWEEP_SECONDS * 1000)
             )
         else:
             self._store.cancel_removal(doomed.path)

@@ -13,13 +13,13 @@ from attrs import frozen
 
 from tservice.cases.case_folders import find_local_name
 from tservice.cases.path_rules import FolderBounds
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import is_kernel_path, leads_to_kernel
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.locations.workspace_bounds import FolderLimit, kernel_folder_error
-from tservice.core.users.os_users import can_enter
+from tservice.core.locations.workspace_bounds import FolderLimit, make_kernel_folder_error
+from tservice.core.users.os_users import can_enter_folder
 
 CASES_FOLDER = "service-cases"
 """Name of the folder of cases in an OS user's home folder (protocol-cases)."""
@@ -121,16 +121,16 @@ class WorkspaceFolders:
     def _resolve_folder(self, text: str, caller: Identity, place: Location, named: str) -> str:
         path = Path(text)
         if "\0" in text or not path.is_absolute():
-            raise invalid_field(named, "must be an absolute path")
+            raise make_field_error(named, "must be an absolute path")
         self._check_kernel(path, caller, place, named)
-        if place.is_isolated and not can_enter(text):
-            raise invalid_field(
+        if place.is_isolated and not can_enter_folder(text):
+            raise make_field_error(
                 named, f"must be an existing folder that {place.user.name} may enter"
             )
         # Check this first, to reveal nothing outside of a user's own folder.
         self._check_own(path, caller, place, named)
         if not place.is_isolated and not os.path.isdir(text):
-            raise invalid_field(named, "must be an existing folder")
+            raise make_field_error(named, "must be an existing folder")
         return os.path.normpath(path)
 
     def _default_folder(self, caller: Identity, chosen: str | None, place: Location) -> str:
@@ -158,7 +158,7 @@ class WorkspaceFolders:
             self._cases_folder(caller, place)
         )
         if is_kernel_path(str(path)) or (free and leads_to_kernel(str(path))):
-            raise kernel_folder_error(named)
+            raise make_kernel_folder_error(named)
 
     def _check_own(self, path: Path, caller: Identity, place: Location, named: str) -> None:
         """Check that the path is in the user's workspace, after resolving symbolic links."""

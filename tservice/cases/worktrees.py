@@ -21,8 +21,8 @@ from tservice.cases.model import (
     make_worktree_names,
 )
 from tservice.cases.responses import make_case_response
-from tservice.core.clock import now_ms
-from tservice.core.errors import operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_failure_error
 from tservice.core.event_payloads import CaseRemovedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
@@ -68,7 +68,7 @@ class CaseWorktreeMaker:
         case = await self._catalogue.get_case(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
-            raise operation_failed(
+            raise make_failure_error(
                 f"the case {case.name} is {where}: worktrees need a case on this machine"
             )
         owner = self._desk.get_owner(caller)
@@ -123,7 +123,7 @@ class CaseWorktreeMaker:
             owner=owner,
             name=new,
             path=path,
-            created_at=now_ms(desk.clock),
+            created_at=get_unix_ms(desk.clock),
             worktree=WorktreeOrigin(repository=_find_origin(case), branch=wish.branch),
         )
         try:

@@ -19,7 +19,7 @@ from tservice.client.commands.record import CommandSpec
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.shell import FAILED, ShellContext
 from tservice.client.terminal.safe import safe_line
-from tservice.core.clock import system_seconds
+from tservice.core.clock import get_system_seconds
 
 FAULTS = (Unusable, ApiError)
 
@@ -81,7 +81,7 @@ def current_shell() -> ShellContext:
     return ShellContext(
         environ=os.environ,
         home=Path.home(),
-        now=system_seconds,
+        now=get_system_seconds,
         input=sys.stdin,
         out=sys.stdout,
         error=sys.stderr,

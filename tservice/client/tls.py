@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from tservice.core.files import write_private
+from tservice.core.files import write_private_file
 
 KEY, CERTIFICATE = "key.pem", "certificate.pem"
 LONGEST_DAYS = 825
@@ -50,8 +50,10 @@ def make_certificate(folder: Path, names: Sequence[str], days: int, now: float) 
         serialization.NoEncryption(),
     )
     try:
-        write_private(folder / KEY, private)
-        write_private(folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM))
+        write_private_file(folder / KEY, private)
+        write_private_file(
+            folder / CERTIFICATE, certificate.public_bytes(serialization.Encoding.PEM)
+        )
     except OSError:
         for name in (KEY, CERTIFICATE):  # a single file would prevent another try
             (folder / name).unlink(missing_ok=True)

@@ -11,12 +11,12 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.clis.environments import path_with_node
 from tservice.core.process.program_folders import (
-    folder_patterns,
+    find_matching_folders,
+    find_npm_folder,
+    format_search_folders,
     join_path,
-    listed_folders,
-    matching_folders,
-    npm_folder,
-    shown_folders,
+    list_folder_patterns,
+    list_version_folders,
 )
 
 REMEMBERED_SECONDS = 30.0
@@ -53,7 +53,7 @@ class BinaryLookup:
         self._usable = usable or _is_executable
         self._own = join_path(environ.get("PATH", ""))
         self._login = ""
-        self._patterns = folder_patterns(environ)
+        self._patterns = list_folder_patterns(environ)
         self._home = home
         self._answers: dict[tuple[str, ...], _CachedPath] = {}
 
@@ -109,18 +109,18 @@ class BinaryLookup:
         """Return every searched folder, even if it does not exist. A C{*} stands for any
         version.
         """
-        usual = shown_folders((*npm_folder(self._home), *self._patterns), self._home)
+        usual = format_search_folders((*find_npm_folder(self._home), *self._patterns), self._home)
         return tuple(join_path(self._own, self._login, *usual).split(":"))
 
     def opened_folders(self) -> tuple[str, ...]:
         """Return the folders that a search reads, so that a caller can first check for hung
         mounts.
         """
-        usual = listed_folders(self._patterns, self._home)
+        usual = list_version_folders(self._patterns, self._home)
         return tuple(join_path(self._own, self._login, str(self._home), *usual).split(":"))
 
     def _usual_folders(self) -> tuple[Path, ...]:
-        return matching_folders((*npm_folder(self._home), *self._patterns), self._home)
+        return find_matching_folders((*find_npm_folder(self._home), *self._patterns), self._home)
 
     def _search_folders(self, names: tuple[str, ...]) -> Path | None:
         own = join_path(self._own, self._login).split(":")

@@ -20,7 +20,7 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.process.process_group import new_group_command
+from tservice.core.process.process_group import make_group_command
 from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 300.0
@@ -84,7 +84,7 @@ class CliCommand(ProcessProtocol):
         @param argv: program and arguments. The program is an absolute path.
         @raise OSError: the process could not be started.
         """
-        command = new_group_command(argv)
+        command = make_group_command(argv)
         processes.spawnProcess(self, command[0], command, env=dict(env), path=str(cwd))
 
     def wait_ended(self) -> Deferred[CommandResult]:

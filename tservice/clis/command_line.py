@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from tservice.clis.field_types import PLACEHOLDER, RESUME_ID
 from tservice.clis.model import CliEntry
 from tservice.clis.params import LaunchParam, ParamValue
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 
@@ -28,7 +28,7 @@ def resolve_params(
     """
     for name in given:
         if name not in entry.params:
-            raise invalid_field(f"params.{name[:64]}", f"{entry.id} has no such parameter")
+            raise make_field_error(f"params.{name[:64]}", f"{entry.id} has no such parameter")
     used: dict[str, ParamValue] = {}
     clamped: list[str] = []
     for name, param in entry.params.items():
@@ -89,9 +89,9 @@ def check_resume(entry: CliEntry, conversation: str) -> None:
     @raise ServiceError: 400 naming C{resumeSessionId}.
     """
     if entry.resume is None:
-        raise invalid_field("resumeSessionId", f"{entry.label} cannot resume a conversation")
+        raise make_field_error("resumeSessionId", f"{entry.label} cannot resume a conversation")
     if not _CONVERSATION.fullmatch(conversation):
-        raise invalid_field(
+        raise make_field_error(
             "resumeSessionId", "must be 1 to 100 letters, digits, _ and -, and not begin with -"
         )
 
@@ -101,7 +101,7 @@ def _check_value(name: str, param: LaunchParam, value: object) -> ParamValue | N
         return param.default
     rule = param.find_broken_rule(value)
     if rule is not None or not isinstance(value, str | bool | int):
-        raise invalid_field(f"params.{name}", rule or "must be a string, a number or a boolean")
+        raise make_field_error(f"params.{name}", rule or "must be a string, a number or a boolean")
     return value
 
 

@@ -15,9 +15,9 @@ from attrs import field, frozen
 from tservice.clis.field_types import is_refused
 from tservice.clis.interfaces import PaneVariables
 from tservice.clis.model import CliEntry
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.process.program_folders import join_path
-from tservice.core.users.os_users import is_of_locale
+from tservice.core.users.os_users import is_locale_variable
 
 BASE_NAMES = frozenset(
     {"PATH", "HOME", "SHELL", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "SSH_AUTH_SOCK"}
@@ -89,16 +89,18 @@ def check_overrides(
         allow; 403 naming a variable that needs the grant. The text never contains a value.
     """
     if len(overrides) > OVERRIDES:
-        raise invalid_field("envOverrides", f"must have at most {OVERRIDES} entries")
+        raise make_field_error("envOverrides", f"must have at most {OVERRIDES} entries")
     size = 0
     for name, value in overrides.items():
         if not _NAME.fullmatch(name):
-            raise invalid_field("envOverrides", "names must be at most 128 letters, digits and _")
+            raise make_field_error(
+                "envOverrides", "names must be at most 128 letters, digits and _"
+            )
         if not entry.env.allows_override(name):
-            raise invalid_field(f"envOverrides.{name}", f"may not be set for {entry.id}")
+            raise make_field_error(f"envOverrides.{name}", f"may not be set for {entry.id}")
         size += len(name) + len(_encode_value(name, value))
     if size > OVERRIDE_BYTES:
-        raise invalid_field("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
+        raise make_field_error("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
     if not granted:
         check_harmless(entry, overrides)
     return CheckedOverrides(dict(overrides))
@@ -130,7 +132,7 @@ def without_service_variables(environ: Mapping[str, str]) -> dict[str, str]:
 def _passes_to_pane(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
     if name in TERMINAL_VARIABLES:
         return False
-    if name in BASE_NAMES or is_of_locale(name) or BASE_FOLDERS.fullmatch(name):
+    if name in BASE_NAMES or is_locale_variable(name) or BASE_FOLDERS.fullmatch(name):
         return True
     return entry.env.passes_from_service(name) or (name in extra and not is_refused(name))
 
@@ -150,8 +152,8 @@ def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
 
 def _encode_value(name: str, value: str) -> bytes:
     if "\0" in value:
-        raise invalid_field(f"envOverrides.{name}", "must not contain a NUL")
+        raise make_field_error(f"envOverrides.{name}", "must not contain a NUL")
     try:
         return value.encode()
     except UnicodeEncodeError:
-        raise invalid_field(f"envOverrides.{name}", "must be valid Unicode") from None
+        raise make_field_error(f"envOverrides.{name}", "must be valid Unicode") from None

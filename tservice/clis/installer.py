@@ -15,7 +15,7 @@ from twisted.logger import Logger
 
 from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandResult
 from tservice.clis.environments import without_service_variables
-from tservice.core.errors import not_found, operation_failed, state_conflict
+from tservice.core.errors import make_conflict_error, make_failure_error, make_not_found_error
 from tservice.core.event_payloads import CliInstallFinished, CliInstallOutput, CliInstallPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
@@ -103,7 +103,7 @@ class Installer:
         @raise ServiceError: 409 if an installation of C{name} runs.
         """
         if name in self._running:
-            raise state_conflict(f"{name} is being installed already")
+            raise make_conflict_error(f"{name} is being installed already")
 
     def start(self, name: str, argv: tuple[str, ...]) -> CliCommand:
         """Start to install a CLI.
@@ -122,7 +122,7 @@ class Installer:
             command.start(self._processes, argv, env, self._home)
         except OSError as error:
             self._publish_end(name, ok=False, status=None)
-            raise operation_failed(
+            raise make_failure_error(
                 f"the installation of {name} could not be started: {error.strerror}"
             ) from error
         self._running[name] = command
@@ -141,7 +141,7 @@ class Installer:
         """
         command = self._running.get(name)
         if command is None:
-            raise not_found(f"Installation of {name}")
+            raise make_not_found_error(f"Installation of {name}")
         command.terminate()
         await command.wait_ended()
 

@@ -31,7 +31,7 @@ from tservice.clis.interfaces import PRIMARY, ICliRegistry, InstalledCli, Launch
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_merge import MergedRegistry
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_field_error
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.settings.interfaces import ISettings
 
@@ -104,7 +104,7 @@ class CliRegistry:
     def require_enabled(self, mode: str) -> CliEntry:
         entry = self._require_known(mode)
         if not entry.enabled:
-            raise invalid_field("mode", f"{mode} is disabled")
+            raise make_field_error("mode", f"{mode} is disabled")
         return entry
 
     def gives_signals(self, mode: str) -> bool:
@@ -237,7 +237,7 @@ class CliRegistry:
         entry = self.get_entry(mode)
         if entry is None:
             known = ", ".join(entry.id for entry in self.list_entries())
-            raise invalid_field("mode", f"must be one of {known}")
+            raise make_field_error("mode", f"must be one of {known}")
         return entry
 
 
@@ -252,7 +252,7 @@ def _find_installed(entry: CliEntry, place: Location) -> str:
     found = place.find_program(_binary_names(entry, place.user.shell))
     if found is None:
         looked = place.get_search_path() or "no folder"
-        raise operation_failed(
+        raise make_failure_error(
             f"{entry.label} is not installed: {entry.install_hint} (searched in {looked})"
         )
     return str(found)

@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 
 from tservice.clis.environments import without_service_variables
 from tservice.core.errors import ServiceError
-from tservice.core.process.process_group import new_group_command
+from tservice.core.process.process_group import make_group_command
 from tservice.core.process.program_folders import join_path
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
@@ -149,7 +149,7 @@ class LoginPathReader:
         env = {**without_service_variables(self._shell.environ), "HOME": str(self._shell.home)}
         # A dash before its name turns any shell into a login shell.
         words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
-        command = new_group_command([program, *words[1:]], name=words[0])
+        command = make_group_command([program, *words[1:]], name=words[0])
         late = f"it did not answer within {seconds:g} s"
         timer = self._shell.clock.callLater(seconds, child.kill, late)
         try:

@@ -32,7 +32,7 @@ from tservice.clis.field_types import (
     is_refused,
 )
 from tservice.clis.params import LaunchParam
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 
 PRIMARY = "primary"
 """Id of the entry for Claude Code."""
@@ -202,9 +202,9 @@ def parse_entry(data: Mapping[str, Any]) -> CliEntry:
         return CliEntry.model_validate_json(json.dumps(data))
     except ValidationError as error:
         field, rule = first_validation_error(error)
-        raise invalid_field(field, rule) from None
+        raise make_field_error(field, rule) from None
     except (TypeError, ValueError):
-        raise invalid_field("entry", "must be plain JSON data") from None
+        raise make_field_error("entry", "must be plain JSON data") from None
 
 
 def first_validation_error(error: ValidationError) -> tuple[str, str]:

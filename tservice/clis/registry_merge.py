@@ -10,8 +10,8 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.model import ENTRY_LIMIT, CliEntry, CliKind, parse_entry
-from tservice.core.errors import ServiceError, invalid_field
-from tservice.core.files import UnparsableFile, read_json, write_private
+from tservice.core.errors import ServiceError, make_field_error
+from tservice.core.files import UnparsableFile, read_json, write_private_file
 
 FIXED_FIELDS = ("id", "stock", "kind")
 """Fields of a packaged entry that C{clis.json} cannot override."""
@@ -46,7 +46,7 @@ def merge_registry(stock: Mapping[str, CliEntry], file: Mapping[str, Any]) -> Me
         try:
             entry = _merge_entry(stock.get(name), name, data)
             if name not in entries and len(entries) >= ENTRY_LIMIT:
-                raise invalid_field("clis", f"must have at most {ENTRY_LIMIT} entries")
+                raise make_field_error("clis", f"must have at most {ENTRY_LIMIT} entries")
             entries[name] = entry
         except ServiceError as error:
             faults[name] = error.message
@@ -73,27 +73,27 @@ def write_registry_file(path: Path, clis: Mapping[str, Any]) -> None:
 
     @raise FileError: the path is a symbolic link, or not a regular file.
     """
-    write_private(path, json.dumps({"clis": clis}, indent=2) + "\n")
+    write_private_file(path, json.dumps({"clis": clis}, indent=2) + "\n")
 
 
 def _merge_entry(stock: CliEntry | None, name: str, data: object) -> CliEntry:
     if not isinstance(data, dict):
-        raise invalid_field("entry", "must be an object")
+        raise make_field_error("entry", "must be an object")
     if stock is None:
         return parse_entry({**data, "id": name, "stock": _check_not_stock(data)})
     for field in FIXED_FIELDS:
         if field in data:
-            raise invalid_field(field, "may not be overridden")
+            raise make_field_error(field, "may not be overridden")
     shipped = stock.model_dump(mode="json", by_alias=True, exclude_none=True)
     entry = parse_entry(_merge_objects(shipped, data))
     if entry.kind is CliKind.SHELL and not entry.enabled:
-        raise invalid_field("enabled", "the shell cannot be disabled")
+        raise make_field_error("enabled", "the shell cannot be disabled")
     return entry
 
 
 def _check_not_stock(data: Mapping[str, Any]) -> bool:
     if data.get("stock", False) is not False:
-        raise invalid_field("stock", "no stock entry has this id")
+        raise make_field_error("stock", "no stock entry has this id")
     return False
 
 

@@ -29,10 +29,10 @@ from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    invalid_field,
-    not_found,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
+    make_not_found_error,
 )
 from tservice.core.event_payloads import CliEntryPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -202,17 +202,17 @@ class CliService:
         """
         entry = self._require_known(name)
         if entry.kind is CliKind.SHELL and not enabled:
-            raise invalid_field("enabled", "the shell cannot be disabled")
+            raise make_field_error("enabled", "the shell cannot be disabled")
 
         def switch(clis: Clis) -> None:
             data = clis.setdefault(name, {})
             if not isinstance(data, dict):
-                raise state_conflict(
+                raise make_conflict_error(
                     f"{self._path.name}: {name} is not an object; repair the file first"
                 )
             data["enabled"] = enabled
 
-        return self._change_entry(name, switch, blame=state_conflict)
+        return self._change_entry(name, switch, blame=make_conflict_error)
 
     def create_entry(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
@@ -242,7 +242,7 @@ class CliService:
 
         def put(clis: Clis) -> None:
             if name not in clis:
-                raise not_found(f"CLI {name}")
+                raise make_not_found_error(f"CLI {name}")
             clis[name] = {"enabled": entry is None or entry.enabled, **data}
 
         return self._change_entry(name, put)
@@ -257,7 +257,7 @@ class CliService:
 
         def remove(clis: Clis) -> None:
             if clis.pop(name, None) is None:
-                raise not_found(f"CLI {name}")
+                raise make_not_found_error(f"CLI {name}")
 
         self._edit_file(name, remove)
 
@@ -274,14 +274,14 @@ class CliService:
         program, *words = install.command
         found = self._lookup.find_program((program,))
         if found is None:
-            raise operation_failed(
+            raise make_failure_error(
                 f"installing {entry.label} needs {program}, which is not installed"
             )
         command = self._installer.start(name, (str(found), *words))
         command.wait_ended().addBoth(self._clear_caches)
         ending = await command.wait_ended()
         if ending.was_terminated or ending.status != 0:
-            raise operation_failed(
+            raise make_failure_error(
                 f"installing {entry.label} {_failure_text(ending)}\n{ending.output[-OUTPUT_TAIL:]}"
             )
         shown = self.describe_entry(entry)
@@ -307,9 +307,9 @@ class CliService:
     def _require_installable(self, name: str) -> tuple[CliEntry, InstallCommand]:
         entry = self._require_known(name)
         if not entry.stock:
-            raise invalid_field("id", f"{name} is not a stock entry")
+            raise make_field_error("id", f"{name} is not a stock entry")
         if entry.install is None:
-            raise invalid_field("id", f"{name} has no install command")
+            raise make_field_error("id", f"{name} has no install command")
         return entry, entry.install
 
     def _clear_caches(self, result: object) -> None:
@@ -351,10 +351,10 @@ class CliService:
                 raise blame(merged.faults[name])
             write_registry_file(self._path, clis)
         except FileError as error:
-            raise state_conflict(f"{error}; repair the file first") from error
+            raise make_conflict_error(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
-            raise operation_failed(f"{self._path.name} could not be written: {why}") from error
+            raise make_failure_error(f"{self._path.name} could not be written: {why}") from error
         self._registry.replace_entries(merged)
         self._lookup.clear_cache()
         told = CliEntryPayload(id=name, deleted=name not in merged.entries)
@@ -363,12 +363,12 @@ class CliService:
     def _require_known(self, name: str) -> CliEntry:
         entry = self._registry.get_entry(name)
         if entry is None:
-            raise not_found(f"CLI {name}")
+            raise make_not_found_error(f"CLI {name}")
         return entry
 
     def _refuse_stock(self, name: str) -> None:
         if name in self._stock:
-            raise invalid_field("id", f"{name} is a stock entry")
+            raise make_field_error("id", f"{name} is a stock entry")
 
     def require_management(self) -> None:
         """Check that the settings permit changes of the registry. Call this before any other check.

@@ -21,7 +21,7 @@ from tservice.containers.engine_output import (
     parse_usage,
     parse_version,
 )
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 
 PULL_SECONDS = 600.0
 """Time limit in seconds of creating a container, which may have to pull the image."""
@@ -184,7 +184,7 @@ def to_service_error(error: EngineError, what: str) -> ServiceError:
 
     @param what: phrase for the failed operation, which begins the text.
     """
-    return operation_failed(f"{what}: {error}")
+    return make_failure_error(f"{what}: {error}")
 
 
 def is_running(seen: ContainerSnapshot | None) -> bool:

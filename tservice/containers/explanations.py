@@ -9,7 +9,7 @@ from tservice.containers.command_runner import EngineCommandResult
 from tservice.containers.engine_output import ContainerSnapshot
 from tservice.containers.model import ContainerCase
 from tservice.containers.procfs import find_process_shortage
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 
 MISSING_PROGRAM_STATUSES = (126, 127)
 """Exit codes with which a shell, an engine or a container's main process reports a missing program.
@@ -69,7 +69,7 @@ def refuse_other_user(case: ContainerCase, user: int) -> None:
     """
     own = os.geteuid()
     if own not in (0, user):
-        raise operation_failed(
+        raise make_failure_error(
             f"the workspace {case.path} belongs to user {user}, and this service is not root: "
             f"choose a folder of user {own}"
         )

@@ -19,7 +19,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.model import EngineKind as EngineName
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import not_found, operation_failed
+from tservice.core.errors import make_failure_error, make_not_found_error
 
 
 class ContainerHostRegistry:
@@ -48,7 +48,7 @@ class ContainerHostRegistry:
         """
         found = self._store.find_host(host_id)
         if found is None:
-            raise not_found(f"Container host {host_id[:64]}")
+            raise make_not_found_error(f"Container host {host_id[:64]}")
         return found
 
     def get_default(self) -> ContainerHost:
@@ -61,7 +61,7 @@ class ContainerHostRegistry:
             return found
         engine = next((name for name in _BEST_FIRST if self._programs([name.value])), None)
         if engine is None:
-            raise operation_failed("neither podman nor docker was found: install one of them")
+            raise make_failure_error("neither podman nor docker was found: install one of them")
         made = ContainerHost(
             id=DEFAULT_HOST, label="This machine", engine=engine, image=DEFAULT_IMAGE
         )
@@ -75,7 +75,7 @@ class ContainerHostRegistry:
         """
         known = [each.id for each in self.list_hosts()]
         if len(known) >= MAX_HOSTS:
-            raise operation_failed(
+            raise make_failure_error(
                 f"there are already {MAX_HOSTS} container hosts: remove one first"
             )
         made = evolve(host, id=make_host_id(host.label, {*known, DEFAULT_HOST}))
@@ -110,7 +110,7 @@ class ContainerHostRegistry:
         used = [case.name for case in self._store.list_cases() if case.host_id == host_id]
         if used:
             more = f" and {len(used) - 5} more" if len(used) > 5 else ""
-            raise operation_failed(f"cases use it: {', '.join(used[:5])}{more}")
+            raise make_failure_error(f"cases use it: {', '.join(used[:5])}{more}")
 
     def get_engine(self, host: ContainerHost) -> EngineClient:
         """Return the client of a host's engine.
@@ -119,7 +119,7 @@ class ContainerHostRegistry:
         """
         program = self._programs([host.engine.value])
         if program is None:
-            raise operation_failed(f"{host.engine.value} is not installed")
+            raise make_failure_error(f"{host.engine.value} is not installed")
         return EngineClient(EngineDialect(host.engine, str(program), host.context), self._runner)
 
     async def get_health(self, host: ContainerHost) -> EngineHealth:
@@ -134,7 +134,7 @@ class ContainerHostRegistry:
             return known
         found = await self.get_engine(host).check_health()
         if found.fault is not None:
-            raise operation_failed(f"{host.engine.value} does not work: {found.fault}")
+            raise make_failure_error(f"{host.engine.value} does not work: {found.fault}")
         self._works[host.id] = found
         return found
 

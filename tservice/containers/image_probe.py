@@ -10,7 +10,11 @@ from attrs import frozen
 
 from tservice.containers.folders import CREDENTIALS
 from tservice.containers.isolation import HOME
-from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
+from tservice.core.process.program_folders import (
+    format_shell_patterns,
+    join_path,
+    sort_program_folders,
+)
 from tservice.mux.terminfo import ENTRIES, FALLBACK, FOLDERS, TERMINAL
 from tservice.mux.tmux_version import MIN_TMUX, MIN_TMUX_TEXT
 
@@ -23,7 +27,7 @@ MARK = "tservice-begins\n"
 The C{sh} of an image may print something before it.
 """
 
-_FOLDERS = shell_words()
+_FOLDERS = format_shell_patterns()
 _FILES = " ".join(f"{folder}/{entry}" for folder in FOLDERS for entry in ENTRIES)
 _CREDENTIALS = " ".join(f"{HOME}/{name}" for name in CREDENTIALS)
 SCRIPT = f"""
@@ -120,7 +124,7 @@ def parse_contents(text: str) -> ContainerContents:
         else:
             said.setdefault(name, value)
     path = said.get("PATH", "")
-    usual = ordered_folders(folders, said.get("HOME", ""))
+    usual = sort_program_folders(folders, said.get("HOME", ""))
     order = [str(PurePosixPath(folder)) for folder in (*path.split(":"), *usual)]
     ranks = {folder: rank for rank, folder in enumerate(reversed(order))}
     # Programs of the newest version come first.

@@ -16,7 +16,7 @@ from tservice.containers.command_runner import EngineProcess
 from tservice.containers.engine import EngineClient, EngineError
 from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
-from tservice.core.errors import not_found, operation_failed
+from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.event_payloads import ImageBuildFailed, ImageBuildPayload, ImageBuildProgress
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
@@ -110,7 +110,7 @@ class ImageBuilder:
         """
         build = self._builds.get(host_id)
         if build is None or build.run is None:
-            raise not_found("A build")
+            raise make_not_found_error("A build")
         build.cancelled = True
         build.run.kill()
 
@@ -149,7 +149,7 @@ class ImageBuilder:
         except EngineError as error:
             told = ImageBuildFailed(**about, error=str(error))
             self._publish_event(EventName.CONTAINER_IMAGE_BUILD_FAILED, told)
-            raise operation_failed(f"the image {DEFAULT_IMAGE} was not built: {error}") from error
+            raise make_failure_error(f"the image {DEFAULT_IMAGE} was not built: {error}") from error
         self._publish_event(EventName.CONTAINER_IMAGE_BUILD_COMPLETE, ImageBuildPayload(**about))
 
     async def _run_build(

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import NoReturn
 
 from tservice.containers.model import ResourceLimits
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 
 WORKSPACE = "/workspace"
 """Path of the workspace inside the container."""
@@ -95,7 +95,7 @@ def check_arguments(words: Sequence[str], known: Mapping[str, Judge | None], nam
 
 
 def _reject_option(named: str, option: str, rule: str) -> NoReturn:
-    raise invalid_field(named, f"{option[:64]!r} {rule}")
+    raise make_field_error(named, f"{option[:64]!r} {rule}")
 
 
 def _check_value(value: str) -> str | None:

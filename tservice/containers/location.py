@@ -13,7 +13,7 @@ from tservice.containers.hook_bridge import HookBridge
 from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.model import ContainerCase
 from tservice.containers.registry import ContainerRegistry
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import OsUser, OsUsers
 
@@ -124,12 +124,12 @@ class ContainerLocationProvider:
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user is not None:
-            raise operation_failed(
+            raise make_failure_error(
                 "osUser: sessions of this account run as that user, not in containers"
             )
         found = self.find_location(known)
         if found is None:
-            raise operation_failed(f"the container {known.part} no longer belongs to a case")
+            raise make_failure_error(f"the container {known.part} no longer belongs to a case")
         return found
 
     def _find_hook_access(self, case: ContainerCase) -> HookAccess | None:

@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from tservice.core.errors import invalid_field
-from tservice.core.text import ascii_word
+from tservice.core.errors import make_field_error
+from tservice.core.text import make_ascii_word
 
 DEFAULT_HOST = "default"
 """Id of the host of cases that do not specify one."""
@@ -123,7 +123,7 @@ def parse_memory(text: str, named: str = "resources.memory") -> int:
     found = _MEMORY.fullmatch(text)
     size = 0 if found is None else int(found[1]) * _UNITS[found[2]]
     if not MEMORY_LEAST <= size <= MEMORY_MOST:
-        raise invalid_field(named, "must be a size such as 512m or 4g, from 32m to 64t")
+        raise make_field_error(named, "must be a size such as 512m or 4g, from 32m to 64t")
     return size
 
 
@@ -135,9 +135,9 @@ def check_resources(wish: ResourceLimits, named: str = "resources.") -> Resource
     """
     parse_memory(wish.memory, f"{named}memory")
     if not CPUS_LEAST <= wish.cpus <= CPUS_MOST:
-        raise invalid_field(f"{named}cpus", f"must be {CPUS_LEAST:g} to {CPUS_MOST:g}")
+        raise make_field_error(f"{named}cpus", f"must be {CPUS_LEAST:g} to {CPUS_MOST:g}")
     if not PIDS_LEAST <= wish.pids <= PIDS_MOST:
-        raise invalid_field(f"{named}pids", f"must be {PIDS_LEAST} to {PIDS_MOST}")
+        raise make_field_error(f"{named}pids", f"must be {PIDS_LEAST} to {PIDS_MOST}")
     return wish
 
 
@@ -148,7 +148,9 @@ def check_network(name: str) -> str:
         another container.
     """
     if _NETWORK.fullmatch(name) is None or name.lower() == "host":
-        raise invalid_field("network", "must name a network of the engine, not the machine's own")
+        raise make_field_error(
+            "network", "must name a network of the engine, not the machine's own"
+        )
     return name
 
 
@@ -158,7 +160,9 @@ def check_image(name: str) -> str:
     @raise ServiceError: 400: the name is not valid.
     """
     if len(name) > IMAGE_LENGTH or _IMAGE.fullmatch(name) is None:
-        raise invalid_field("image", f"must name an image, with at most {IMAGE_LENGTH} characters")
+        raise make_field_error(
+            "image", f"must name an image, with at most {IMAGE_LENGTH} characters"
+        )
     return name
 
 
@@ -168,13 +172,13 @@ def check_context(name: str | None) -> str | None:
     @raise ServiceError: 400: the name is not valid.
     """
     if name is not None and _CONTEXT.fullmatch(name) is None:
-        raise invalid_field("context", "at most 64 letters, digits, and _ . + -")
+        raise make_field_error("context", "at most 64 letters, digits, and _ . + -")
     return name
 
 
 def make_host_id(label: str, taken: Collection[str]) -> str:
     """Return a new host id, made from C{label} and different from the ids in C{taken}."""
-    base = ascii_word(label)[:48].rstrip("-") or "host"
+    base = make_ascii_word(label)[:48].rstrip("-") or "host"
     name, number = base, 1
     while name in taken:
         number += 1

@@ -50,7 +50,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.procfs import find_process_uid, stat_inside
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.workers.worker_pool import IThreads
 
 CACHE_SECONDS = 30.0
@@ -285,11 +285,11 @@ class ContainerRegistry:
             if seen is None:
                 await engine.create_container(await self._specify_container(case, owner))
             elif not self._is_own_container(seen, case):
-                raise operation_failed(
+                raise make_failure_error(
                     f"the container {case.container} was not created by this service"
                 )
             elif seen.state is ContainerState.PAUSED:
-                raise operation_failed(f"the container {case.container} is paused")
+                raise make_failure_error(f"the container {case.container} is paused")
             await self._files.run(partial(self._folders.prepare_library, self._library))
             stood = not is_running(seen)
             if stood:
@@ -297,17 +297,17 @@ class ContainerRegistry:
             seen = (await engine.inspect_containers([case.container])).get(case.container)
             if seen is None or seen.state is not ContainerState.RUNNING:
                 words = await engine.get_last_errors(case.container)
-                raise operation_failed(explain_early_end(case, seen, words))
+                raise make_failure_error(explain_early_end(case, seen, words))
             if not await self._is_mounted(case, seen, folder):
                 # The engine resolved the path again, and the folder there was exchanged.
                 if stood:
                     await engine.stop_container(case.container)
-                raise operation_failed(explain_changed_workspace(case))
+                raise make_failure_error(explain_changed_workspace(case))
             user = find_process_uid(seen.pid)
             if user not in (None, owner[0]):
                 if stood:
                     await engine.stop_container(case.container)
-                raise operation_failed(explain_other_user(case, owner[0], user, made=made))
+                raise make_failure_error(explain_other_user(case, owner[0], user, made=made))
             inside = await self._check_contents(case, engine, seen.pid)
         found = KnownContainer(
             seen=seen,
@@ -323,11 +323,11 @@ class ContainerRegistry:
     ) -> ContainerContents:
         told = await engine.run_inside(case.container, ["sh", "-c", SCRIPT])
         if not told.is_success:
-            raise operation_failed(explain_no_answer(case.container, first, told))
+            raise make_failure_error(explain_no_answer(case.container, first, told))
         works = await self._hosts.get_health(self._hosts.get(case.host_id))
         inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
         if inside.fault is not None:
-            raise operation_failed(inside.fault)
+            raise make_failure_error(inside.fault)
         return inside
 
     async def _specify_container(self, case: ContainerCase, user: tuple[int, int]) -> ContainerSpec:
@@ -351,7 +351,7 @@ class ContainerRegistry:
             *await self._files.run(prepare),
         ]
         if not all(is_mountable(mount.source) for mount in mounts):
-            raise operation_failed(
+            raise make_failure_error(
                 "engines cannot mount paths that hold a comma, a quote or a line break"
             )
         box = ContainerSpec(
@@ -440,11 +440,11 @@ class ContainerRegistry:
         try:
             found: os.stat_result = await self._files.run(look, at=case.path, owner=case.owner)
         except OSError as error:
-            raise operation_failed(
+            raise make_failure_error(
                 f"the workspace {case.path}: {error.strerror or error}"
             ) from error
         if not stat.S_ISDIR(found.st_mode):
-            raise operation_failed(f"the workspace {case.path} is no longer a folder")
+            raise make_failure_error(f"the workspace {case.path} is no longer a folder")
         return found
 
     def _is_own_container(self, seen: ContainerSnapshot, case: ContainerCase) -> bool:
@@ -487,7 +487,7 @@ def _translate_errors(case: ContainerCase) -> Iterator[None]:
     except EngineError as error:
         raise to_service_error(error, f"the container {case.container}") from error
     except OSError as error:
-        raise operation_failed(f"the container's folders: {error.strerror or error}") from error
+        raise make_failure_error(f"the container's folders: {error.strerror or error}") from error
 
 
 def _owner_ids(folder: os.stat_result) -> tuple[int, int]:

@@ -29,7 +29,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.registry import ContainerRegistry, effective_limits
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import ISessions
 
@@ -116,7 +116,7 @@ class ContainerService:
         self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
     ) -> None:
         if not is_mountable(path):
-            raise invalid_field(
+            raise make_field_error(
                 "path", "must not hold a comma, quote or line break for a container"
             )
         host = self._get_host(wish)
@@ -232,7 +232,7 @@ class ContainerService:
         if caller.sessions is not None:
             places = [each.location_id for each in self._sessions().list(caller)]
             if case_location(case) not in places:
-                raise not_found(f"The container of {name}")
+                raise make_not_found_error(f"The container of {name}")
         return await self._get_current(case)
 
     async def _get_current(self, case: ContainerCase) -> ContainerView:
@@ -273,7 +273,7 @@ class ContainerService:
     def _get_case(self, owner: str, name: str) -> ContainerCase:
         found = self._store.find_case(owner, name)
         if found is None:
-            raise not_found(f"The container of {name}")
+            raise make_not_found_error(f"The container of {name}")
         return found
 
     async def _inspect_case(self, case: ContainerCase, host: ContainerHost) -> ContainerView:
@@ -303,7 +303,7 @@ def check_host(host: ContainerHost) -> ContainerHost:
     @raise ServiceError: 400 for the field that is not valid.
     """
     if not host.label.strip() or not host.label.isprintable():
-        raise invalid_field("label", "needs printable characters")
+        raise make_field_error("label", "needs printable characters")
     check_image(host.image)
     check_context(host.context)
     check_network(host.network)

@@ -19,12 +19,12 @@ LATEST_MS = 253402300799999
 """End of the year 9999 in Unix milliseconds, the latest time that Python's C{datetime} can hold."""
 
 
-def now_ms(clock: IReactorTime) -> int:
+def get_unix_ms(clock: IReactorTime) -> int:
     """Return the current time in Unix milliseconds, the unit of all times in the API."""
-    return int(unix_seconds(clock) * 1000)
+    return int(get_unix_seconds(clock) * 1000)
 
 
-def unix_seconds(clock: IReactorTime) -> float:
+def get_unix_seconds(clock: IReactorTime) -> float:
     """Return the clock's time of day in Unix seconds."""
     seconds: float = getattr(clock, "time_of_day", clock.seconds)()
     return seconds
@@ -42,29 +42,29 @@ def use_monotonic_time(reactor: Any) -> None:
     if reactor.getDelayedCalls():
         raise RuntimeError("a timer was set before the clock was replaced")
     reactor.time_of_day = time.time
-    reactor.seconds = _since_boot
+    reactor.seconds = _get_boot_seconds
 
 
 def seconds_until(clock: IReactorTime, moment: int, most: float) -> float:
     """Return the seconds until C{moment}: at least 0, at most C{most}.
 
-    The result is 0 only once L{now_ms} has reached C{moment}.
+    The result is 0 only once L{get_unix_ms} has reached C{moment}.
 
     @param moment: the time in Unix milliseconds.
     """
-    return min(most, max(0.0, (moment - now_ms(clock)) / 1000))
+    return min(most, max(0.0, (moment - get_unix_ms(clock)) / 1000))
 
 
-def _since_boot() -> float:
+def _get_boot_seconds() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def system_seconds() -> float:
+def get_system_seconds() -> float:
     """Return the system clock in Unix seconds, for programs that have no reactor to pass on."""
     return time.time()
 
 
-def sleep(clock: IReactorTime, seconds: float) -> Deferred[None]:
+def wait_seconds(clock: IReactorTime, seconds: float) -> Deferred[None]:
     """Return a Deferred that fires after C{seconds}; cancelling it cancels the timer."""
     from twisted.internet.defer import Deferred
 

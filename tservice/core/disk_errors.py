@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 
 FULL = "the disk is full"
 QUOTA = "the disk quota is used up"
@@ -52,7 +52,7 @@ class DiskFull(ServiceError):
         @param done: description of the change that has happened.
         @param again: description of what a restart does as long as the change is not on disk.
         """
-        return operation_failed(f"{self.reason}: {done}, but a restart now would {again}")
+        return make_failure_error(f"{self.reason}: {done}, but a restart now would {again}")
 
 
 def find_disk_problem(error: BaseException) -> str | None:

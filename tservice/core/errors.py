@@ -62,22 +62,22 @@ class ServiceError(Exception):
         return HTTP_STATUS[self.code]
 
 
-def invalid_field(field: str, rule: str) -> ServiceError:
+def make_field_error(field: str, rule: str) -> ServiceError:
     """Return a 400 error that names the field and the rule that it broke (wire, Conventions)."""
     return ServiceError(ErrorCode.INVALID_INPUT, f"{field}: {rule}")
 
 
-def not_found(what: str) -> ServiceError:
+def make_not_found_error(what: str) -> ServiceError:
     """Return a 404 error for C{what}, for example C{Session 1b2c}."""
     return ServiceError(ErrorCode.NOT_FOUND, f"{what} not found")
 
 
-def state_conflict(message: str) -> ServiceError:
+def make_conflict_error(message: str) -> ServiceError:
     """Return a 409 error: the current state does not allow the request."""
     return ServiceError(ErrorCode.CONFLICT, message)
 
 
-def operation_failed(message: str) -> ServiceError:
+def make_failure_error(message: str) -> ServiceError:
     """Return a 422 error: the request was valid, but the operation failed."""
     return ServiceError(ErrorCode.OPERATION_FAILED, message)
 

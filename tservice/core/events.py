@@ -331,7 +331,7 @@ class EventName(StrEnum):
     )
 
 
-def _tells_as_declared(event: Event, _: Attribute[Payload], payload: Payload) -> None:
+def _check_payload_type(event: Event, _: Attribute[Payload], payload: Payload) -> None:
     if not isinstance(payload, event.name.payload):
         raise TypeError(f"{event.name} tells {event.name.payload.__name__}, not {payload!r}")
 
@@ -346,7 +346,7 @@ class Event:
     """
 
     name: EventName
-    payload: Payload = field(factory=told.EmptyPayload, validator=_tells_as_declared)
+    payload: Payload = field(factory=told.EmptyPayload, validator=_check_payload_type)
     session_id: str | None = None
     owner: str | None = None
 

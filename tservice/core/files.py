@@ -22,7 +22,7 @@ READ_LIMIT = 1024 * 1024
 VALUES_LIMIT = 50_000
 """Maximum number of values and names in a JSON file that an untrusted user may have written."""
 SMALL = 8192
-"""Default limit of L{read_small} and L{rewrite_text} in bytes."""
+"""Default limit of L{read_small_text} and L{rewrite_text} in bytes."""
 
 
 SECRET_NAMES = {
@@ -86,7 +86,7 @@ _ENVIRONMENTS = _compile_patterns(ENVIRONMENT_NAMES)
 _PUBLIC = _compile_patterns(PUBLIC_NAMES)
 
 
-def is_secret(path: str, *, reveal: bool = False) -> bool:
+def is_secret_file(path: str, *, reveal: bool = False) -> bool:
     """Return whether the file name marks a file with secrets, which is never handed out
     (protocol-files).
 
@@ -118,7 +118,7 @@ class UnparsableFile(FileError):
     """Error of a file that is not UTF-8, has invalid syntax, or is too large."""
 
 
-def write_private(path: Path, data: str | bytes, *, follow: bool = False) -> None:
+def write_private_file(path: Path, data: str | bytes, *, follow: bool = False) -> None:
     """Replace the content of C{path} by C{data}, with mode 0600.
 
     A temporary file in the same folder is written, synced and renamed, then the folder is synced.
@@ -147,7 +147,7 @@ def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -
     @param limit: size in bytes above which a file is skipped.
     @raise OSError: the file cannot be written; it is unchanged.
     """
-    before = None if path.is_symlink() else read_small(path, limit)
+    before = None if path.is_symlink() else read_small_text(path, limit)
     if before is None or (after := change(before)) == before:
         return
     status = path.lstat()
@@ -159,7 +159,7 @@ def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -
             os.chown(temporary, status.st_uid, status.st_gid)
 
 
-def read_small(path: Path, limit: int = SMALL) -> str | None:
+def read_small_text(path: Path, limit: int = SMALL) -> str | None:
     """Return the text of a file that any user may have created.
 
     @param limit: size in bytes above which a file is not read.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import Factory, field, frozen
 
-from tservice.core.locations.location import LocationId, location_of_os_user
+from tservice.core.locations.location import LocationId, make_os_user_location
 
 AccountExists = Callable[[str], bool]
 """Callable that returns whether an account of that name exists; disabled accounts count."""
@@ -50,7 +50,7 @@ class Identity:
     @property
     def location_id(self) -> LocationId:
         """Default location of the account's sessions."""
-        return location_of_os_user(self.os_user)
+        return make_os_user_location(self.os_user)
 
     def can_access(self, owner: str | None, session_id: str | None = None) -> bool:
         """Return whether the caller may see an object of C{owner} (protocol-conventions).
@@ -72,10 +72,10 @@ class Identity:
             and self.can_bypass_permissions >= before.can_bypass_permissions
             and self.must_change_password <= before.must_change_password
             and _is_subset(before.scopes, self.scopes)
-            and (_is_subset(before.sessions, self.sessions) or self._same_parent(before))
+            and (_is_subset(before.sessions, self.sessions) or self._keeps_parent(before))
         )
 
-    def _same_parent(self, before: Identity) -> bool:
+    def _keeps_parent(self, before: Identity) -> bool:
         # A child session that has ended is not a lost right.
         return self.parent is not None and self.parent == before.parent
 

@@ -25,7 +25,7 @@ class Payload(BaseModel):
 
 def omit_if_none(**more: Any) -> Any:
     """Return the default of a field that is omitted while it is C{None}."""
-    return Field(default=None, exclude_if=_is_none, json_schema_extra=_never_null, **more)
+    return Field(default=None, exclude_if=_is_none, json_schema_extra=_forbid_null, **more)
 
 
 def omit_if_false() -> Any:
@@ -41,7 +41,7 @@ def _is_false(value: object) -> bool:
     return value is False
 
 
-def _never_null(schema: dict[str, Any]) -> None:
+def _forbid_null(schema: dict[str, Any]) -> None:
     """Declare in the JSON schema that the field may be missing but is never C{null}."""
     schema.pop("default", None)
     others = [each for each in schema.pop("anyOf", ()) if each != {"type": "null"}]

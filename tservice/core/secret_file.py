@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tservice.core.errors import StartError
-from tservice.core.files import FileError, read_text, write_private
+from tservice.core.files import FileError, read_text, write_private_file
 
 
-def load_or_create(path: Path, make: Callable[[], str]) -> str:
+def load_or_create_secret(path: Path, make: Callable[[], str]) -> str:
     """Return the content of the file at C{path}; create a missing file with the result of C{make}.
 
     @raise StartError: the file does not belong to the service's user, is accessible to others, or
@@ -25,7 +25,7 @@ def load_or_create(path: Path, make: Callable[[], str]) -> str:
 
 def _write_secret(path: Path, text: str) -> str:
     try:
-        write_private(path, text + "\n")
+        write_private_file(path, text + "\n")
     except (FileError, OSError) as error:
         raise _start_error(path, error) from None
     return text

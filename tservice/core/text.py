@@ -49,19 +49,19 @@ def find_version(pattern: str, printed: str) -> str | None:
     return None if found is None or not found[1] else found[1][:VERSION_LENGTH]
 
 
-def is_mark(character: str) -> bool:
+def is_combining_character(character: str) -> bool:
     """Return whether C{character} modifies the preceding one: accents, vowel signs, joiners."""
     return unicodedata.category(character) in _MARKS or character in JOINERS
 
 
-def cut_between(text: str, limit: int) -> str:
+def cut_between_letters(text: str, limit: int) -> str:
     """Return at most C{limit} characters of C{text} without splitting a letter from its accent or
     vowel sign.
     """
     if len(text) <= limit:
         return text
     end = limit
-    while end > 0 and (is_mark(text[end]) or text[end - 1] in JOINERS):
+    while end > 0 and (is_combining_character(text[end]) or text[end - 1] in JOINERS):
         end -= 1
     return text[: end or limit]
 
@@ -74,22 +74,22 @@ def shorten_text(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    cut = cut_between(text, limit - 1)
+    cut = cut_between_letters(text, limit - 1)
     words = cut.rpartition(" ")[0]
     kept = words if len(words) * 3 >= limit * 2 else cut
     return f"{kept.rstrip()}…"
 
 
 MARK_LENGTH = 32
-"""Maximum length of the note that L{cut_marked} appends to a cut text."""
+"""Maximum length of the note that L{cut_with_note} appends to a cut text."""
 
 
 def get_kept_part(text: str, limit: int) -> str:
-    """Return the part of C{text} that L{cut_marked} keeps, without the note."""
-    return text if len(text) <= limit else cut_between(text, limit - MARK_LENGTH)
+    """Return the part of C{text} that L{cut_with_note} keeps, without the note."""
+    return text if len(text) <= limit else cut_between_letters(text, limit - MARK_LENGTH)
 
 
-def cut_marked(text: str, limit: int) -> str:
+def cut_with_note(text: str, limit: int) -> str:
     """Return C{text} in at most C{limit} characters; a cut text ends in a note.
 
     The note gives the number of missing characters.
@@ -99,11 +99,11 @@ def cut_marked(text: str, limit: int) -> str:
     return f"{kept}… ({missing} more characters)" if missing else text
 
 
-def ascii_word(text: str) -> str:
+def make_ascii_word(text: str) -> str:
     """Return C{text} in lower-case ASCII letters and digits, with C{-} for all other characters.
 
     Accents are dropped; letters without an ASCII equivalent are omitted.
     """
     plain = unicodedata.normalize("NFKD", text.casefold())
-    letters = "".join(each for each in plain if not is_mark(each))
+    letters = "".join(each for each in plain if not is_combining_character(each))
     return re.sub(r"[^a-z0-9]+", "-", letters).strip("-")

@@ -14,7 +14,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ZONES = "zoneinfo/"
 
 
-def local_zone(environ: Mapping[str, str]) -> tzinfo:
+def find_local_zone(environ: Mapping[str, str]) -> tzinfo:
     """Return the machine's time zone: C{TZ}, else the configured zone, else UTC."""
     name = environ.get("TZ", "").lstrip(":")
     try:
@@ -26,7 +26,7 @@ def local_zone(environ: Mapping[str, str]) -> tzinfo:
         return UTC
 
 
-def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
+def find_zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
     """Return the IANA name of a zone, such as C{Europe/Berlin}, or its offset, such as C{+02:00}.
 
     @param at: Unix milliseconds; the time for which the offset is computed.
@@ -35,10 +35,10 @@ def zone_name(zone: tzinfo, at: int, local_time: Path = LOCAL_TIME) -> str:
     if zone is UTC:
         return "UTC"
     key = zone.key if isinstance(zone, ZoneInfo) else None
-    return key or _linked_name(zone, at, local_time) or _format_offset(zone, at)
+    return key or _find_linked_name(zone, at, local_time) or _format_offset(zone, at)
 
 
-def _linked_name(zone: tzinfo, at: int, local_time: Path) -> str | None:
+def _find_linked_name(zone: tzinfo, at: int, local_time: Path) -> str | None:
     """Return the zone name in the link C{local_time}, if that zone has the same offset as
     C{zone}.
     """

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import not_found
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_not_found_error
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -65,7 +65,7 @@ class JobRegistry:
         """
         job = self._jobs.get(job_id)
         if job is None or not caller.can_access(job.owner):
-            raise not_found(f"Cron job {job_id}")
+            raise make_not_found_error(f"Cron job {job_id}")
         return job
 
     def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
@@ -124,7 +124,7 @@ class JobRegistry:
 
     def _publish_deleted(self, job: CronJob) -> None:
         del self._jobs[job.id]
-        told = OccurrencePayload(id=job.id, at=now_ms(self._clock))
+        told = OccurrencePayload(id=job.id, at=get_unix_ms(self._clock))
         self._publish_event(EventName.CRON_JOB_DELETED, told, job.owner)
         self._schedule_publishing([job])
 

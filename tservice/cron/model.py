@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve, field, fields_dict, frozen
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 
 MAX_JOBS = 100
 MAX_JOBS_OF_ONE = 50
@@ -240,7 +240,7 @@ def merge_definition(
     schedule = JobSchedule(type=kind, **{name: merged[name] for name in _SCHEDULE_FIELDS[kind]})
     shell = is_shell(merged["agent_type"])
     if not shell and given.get("launch_command"):
-        raise invalid_field("launchCommand", "is for agentType shell only")
+        raise make_field_error("launchCommand", "is for agentType shell only")
     closes = merged.get("auto_close_previous_session")
     return JobDefinition(
         name=merged["name"],
@@ -275,7 +275,7 @@ def _require_mode_fields(given: Mapping[str, Any], before: JobDefinition | None)
 def _require_fields(given: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in names:
         if given.get(name) is None:
-            raise invalid_field(_ALIASES[name], "is required")
+            raise make_field_error(_ALIASES[name], "is required")
 
 
 def check_paths(definition: JobDefinition) -> JobDefinition:
@@ -289,11 +289,11 @@ def check_paths(definition: JobDefinition) -> JobDefinition:
     if path is None:
         return definition
     if "\0" in path or not path.startswith("/"):
-        raise invalid_field("promptFilePath", "must be an absolute path")
+        raise make_field_error("promptFilePath", "must be an absolute path")
     plain = os.path.normpath(path)
     folder = os.path.normpath(definition.working_dir)
     if not plain.startswith(folder.rstrip("/") + "/"):
-        raise invalid_field("promptFilePath", "must be inside workingDir")
+        raise make_field_error("promptFilePath", "must be inside workingDir")
     return evolve(definition, prompt_file_path=plain)
 
 

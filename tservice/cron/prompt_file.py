@@ -12,7 +12,7 @@ import stat
 from contextlib import ExitStack
 from pathlib import Path
 
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.cron.model import PROMPT_FILE_BYTES
 
 _STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -64,4 +64,4 @@ def _read_bytes(folder: Path, path: Path) -> bytes:
 
 
 def _unusable_file(path: str, why: str) -> ServiceError:
-    return operation_failed(f"the prompt file {path} cannot be used: {why}")
+    return make_failure_error(f"the prompt file {path} cannot be used: {why}")

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 
 from tservice.cases.interfaces import ResolvedCase
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import KERNEL_FOLDERS
 from tservice.core.locations.location import LocationKind
@@ -55,7 +55,7 @@ class JobRules:
         entry = self.clis.get_entry(mode)
         if entry is None or not entry.enabled:
             known = ", ".join(one.id for one in self.clis.list_entries() if one.enabled)
-            raise invalid_field("agentType", f"must be one of {known}")
+            raise make_field_error("agentType", f"must be one of {known}")
 
     async def check_definition(self, definition: JobDefinition, owner: Identity) -> JobDefinition:
         """Check a definition and return it with its paths in normal form.
@@ -79,7 +79,7 @@ class JobRules:
         found = check_paths(evolve(definition, case_name=case.name, working_dir=case.path))
         if case.place is not None and case.place.kind is LocationKind.REMOTE:
             if found.prompt_mode is PromptMode.FILE:
-                raise invalid_field(
+                raise make_field_error(
                     "promptMode", "must not be a file for a case on another machine"
                 )
             return found
@@ -107,4 +107,4 @@ class JobRules:
         own = place.is_relative_to(data) and not (place.is_relative_to(cases) and cases != data)
         system = any(place.is_relative_to(other) for other in SYSTEM)
         if own or system or str(place) in FORBIDDEN_FOLDERS:
-            raise invalid_field("workingDir", f"must not be {place}")
+            raise make_field_error("workingDir", f"must not be {place}")

@@ -18,12 +18,12 @@ from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
-from tservice.core.clock import now_ms, sleep
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.clock import get_unix_ms, wait_seconds
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
-from tservice.core.text import cut_between
+from tservice.core.text import cut_between_letters
 from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.job_registry import JobRegistry
 from tservice.cron.model import (
@@ -133,7 +133,7 @@ class JobRunner:
             job = self._book.find_job(run.job_id)
             if job is None:
                 continue
-            if now_ms(self._tools.clock) - run.started_at > RESUME_MS:
+            if get_unix_ms(self._tools.clock) - run.started_at > RESUME_MS:
                 self._give_up(run)
             elif run.status is RunStatus.CREATED:
                 self.begin_run(job, run)
@@ -257,7 +257,7 @@ class JobRunner:
     def _get_owner(self, job: CronJob) -> Identity:
         owner = self._tools.identity(job.owner)
         if owner is None:
-            raise operation_failed(f"the account {job.owner or 'of the job'} is gone or disabled")
+            raise make_failure_error(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
 
     def _check_rights(self, job: CronJob, before: Identity, again: Callable[[], object]) -> None:
@@ -267,13 +267,15 @@ class JobRunner:
         @raise ServiceError: the owner or the caller has lost a permission.
         """
         if not self._get_owner(job).keeps_rights_of(before):
-            raise operation_failed(
+            raise make_failure_error(
                 f"a right of the account {job.owner or 'of the job'} was revoked"
             )
         try:
             again()
         except Exception as error:
-            raise operation_failed("your permission was revoked before the run started") from error
+            raise make_failure_error(
+                "your permission was revoked before the run started"
+            ) from error
 
     async def _make_delivery(self, definition: JobDefinition, owner: Identity) -> RunDelivery:
         text = definition.prompt_text or ""
@@ -314,7 +316,7 @@ class JobRunner:
                 await self._sessions.stop(session.id, "closed for the next run of its job")
             except ServiceError as error:
                 if error.code is not ErrorCode.NOT_FOUND:
-                    raise operation_failed(
+                    raise make_failure_error(
                         f"the previous session is still there: {error}"
                     ) from error
 
@@ -329,13 +331,13 @@ class JobRunner:
             self._log.failure("the prompt of run {id} was not delivered", id=run.id)
             self._record_failure(run, "an internal error; see the log")
         else:
-            now = now_ms(self._tools.clock)
+            now = get_unix_ms(self._tools.clock)
             self._book.change_run(run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None)
 
     async def _send_inputs(self, job: CronJob, run: CronRun) -> None:
         delivery = run.delivery
         if delivery is None:
-            raise operation_failed("its prompt was not stored")
+            raise make_failure_error("its prompt was not stored")
         if not delivery.begun:
             await self._wait_until_ready(job, run, delivery)
             run = self._book.change_run(run, delivery=evolve(delivery, begun=True))
@@ -346,10 +348,10 @@ class JobRunner:
         if not self._tools.rules.is_shell(session.mode):
             await self._tools.agents.wait_for_prompt(session.id, READY_SECONDS)
             return
-        await sleep(self._tools.clock, SHELL_SECONDS)
+        await wait_seconds(self._tools.clock, SHELL_SECONDS)
         if delivery.command is not None:
             await self._type_text(job, run, _COMMAND, delivery.command, typed=False)
-            await sleep(self._tools.clock, SHELL_SECONDS)
+            await wait_seconds(self._tools.clock, SHELL_SECONDS)
 
     async def _type_text(
         self, job: CronJob, run: CronRun, number: int, text: str, *, typed: bool
@@ -383,7 +385,7 @@ class JobRunner:
             run,
             status=RunStatus.FAILED,
             error_message=reason,
-            finished_at=now_ms(self._tools.clock),
+            finished_at=get_unix_ms(self._tools.clock),
             delivery=None,
         )
 
@@ -407,7 +409,7 @@ def _make_origin(job_id: str, run_id: str) -> str:
 def _make_request(job: CronJob, run: CronRun, definition: JobDefinition) -> CreateRequest:
     return CreateRequest(
         mode=definition.agent_type,
-        name=cut_between(definition.name, SESSION_NAME).strip(),
+        name=cut_between_letters(definition.name, SESSION_NAME).strip(),
         case_name=definition.case_name,
         working_dir=None if definition.case_name is not None else definition.working_dir,
         agent_origin=_make_origin(job.id, run.id),

@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.process.clock_alarm import ClockAlarm
 from tservice.cron.fire_times import adjust_next_fire, find_following_fire, find_next_fire
 from tservice.cron.job_registry import JobRegistry
@@ -90,7 +90,7 @@ class JobScheduler:
         except Exception:
             # An exception that leaves this method would end the alarm.
             self._log.failure("cron: the due jobs could not be fired")
-            self._set_alarm(now_ms(self._clock) + RETRY_MS)
+            self._set_alarm(get_unix_ms(self._clock) + RETRY_MS)
             return
         self.arm_alarm()
         for one in fired:
@@ -112,7 +112,7 @@ class JobScheduler:
         """Compute the due times again, because the clock or the rules of the time zone may have
         changed.
         """
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         moved: list[CronJob] = []
         for job in self._book.list_jobs():
             schedule = job.definition.schedule
@@ -123,7 +123,7 @@ class JobScheduler:
             self._book.save_all(moved)
 
     def _fire_due(self) -> list[FiredJob]:
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         fired: list[FiredJob] = []
         starting: list[CronJob] = []
         for at, job in sorted(

@@ -11,13 +11,13 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    invalid_field,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
 )
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -131,7 +131,7 @@ class CronService:
             definition = await self._make_definition(given, None, caller)
         else:
             definition = self._make_folderless_definition(given, caller)
-        now = now_ms(self._deps.clock)
+        now = get_unix_ms(self._deps.clock)
         return list_next_fires(definition.schedule, now, self._deps.zone, PREVIEW_FIRES)
 
     def count_jobs(self) -> dict[tuple[str, ...], float]:
@@ -162,14 +162,14 @@ class CronService:
         definition = await self._make_definition(given, None, caller)
         again()
         if len(self._book) >= MAX_JOBS:
-            raise operation_failed(f"there are already {MAX_JOBS} jobs: delete one first")
+            raise make_failure_error(f"there are already {MAX_JOBS} jobs: delete one first")
         owner = caller.username if self._deps.multiuser else None
         own = sum(job.owner == owner for job in self._book.list_jobs())
         if owner is not None and own >= MAX_JOBS_OF_ONE:
-            raise operation_failed(
+            raise make_failure_error(
                 f"this account already has {MAX_JOBS_OF_ONE} jobs: delete one first"
             )
-        now = now_ms(self._deps.clock)
+        now = get_unix_ms(self._deps.clock)
         job = CronJob(
             id=self._deps.new_id(),
             owner=owner,
@@ -206,8 +206,8 @@ class CronService:
             again()
             job = self._book.get_job(job_id, caller)
             if job.definition != before:
-                raise state_conflict("the job was changed while this request was running")
-        now = now_ms(self._deps.clock)
+                raise make_conflict_error("the job was changed while this request was running")
+        now = get_unix_ms(self._deps.clock)
         changed = evolve(job, definition=definition, updated_at=now)
         anew = definition.schedule != before.schedule
         if anew or definition.enabled != before.enabled:
@@ -244,7 +244,7 @@ class CronService:
             raise ServiceError(
                 ErrorCode.RATE_LIMITED, f"{MAX_UNFINISHED} runs are already in progress"
             )
-        now = now_ms(self._deps.clock)
+        now = get_unix_ms(self._deps.clock)
         run = CronRun(
             id=self._deps.new_id(),
             job_id=job.id,
@@ -287,11 +287,11 @@ class CronService:
         if schedule.type is ScheduleType.CRON:
             wrong = check_expression(schedule.cron_expression or "")
             if wrong is not None:
-                raise invalid_field("cronExpression", wrong)
+                raise make_field_error("cronExpression", wrong)
         fresh = before is None or schedule != before.schedule
-        past = schedule.run_at is not None and schedule.run_at <= now_ms(self._deps.clock)
+        past = schedule.run_at is not None and schedule.run_at <= get_unix_ms(self._deps.clock)
         if past and (fresh or _is_enabling(definition, before)):
-            raise invalid_field("runAt", "must be in the future")
+            raise make_field_error("runAt", "must be in the future")
 
     def _get_owner(self, job: CronJob, caller: Identity) -> Identity:
         """Return the account whose permissions apply to the job.
@@ -302,7 +302,7 @@ class CronService:
             return caller
         owner = self._deps.identity(job.owner)
         if owner is None:
-            raise operation_failed(f"the account {job.owner} is gone or disabled")
+            raise make_failure_error(f"the account {job.owner} is gone or disabled")
         return owner
 
     def _save_job(self, job: CronJob) -> CronJob:

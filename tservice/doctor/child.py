@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from tservice.core.process.program_folders import matching_folders, shown_folders
+from tservice.core.process.program_folders import find_matching_folders, format_search_folders
 from tservice.doctor.catalogue import (
     PROGRAMS,
     PYTHON,
@@ -54,7 +54,7 @@ def examine_host(
     @param login: the C{PATH} of the user's login shell; empty if unknown.
     """
     patterns = search_patterns(environ, home, login)
-    folders = matching_folders(patterns, home)
+    folders = find_matching_folders(patterns, home)
     managers = [name for name, program in PROGRAMS.items() if find_program([program], folders)]
     host = ProbedHost(
         folders=folders,
@@ -65,7 +65,7 @@ def examine_host(
     if category in (None, ToolCategory.CORE):
         version = ".".join(map(str, sys.version_info[:3]))
         rows.insert(0, make_version_row(PYTHON, sys.executable, version, host.manager))
-    return make_report(sys.platform, rows, shown_folders(patterns, home))
+    return make_report(sys.platform, rows, format_search_folders(patterns, home))
 
 
 def _examine_tools(wanted: list[HostTool], host: ProbedHost) -> list[ReportRow]:

@@ -15,7 +15,7 @@ from typing import IO
 
 from attrs import evolve, frozen
 
-from tservice.core.process.program_folders import folder_patterns, join_path, npm_folder
+from tservice.core.process.program_folders import find_npm_folder, join_path, list_folder_patterns
 from tservice.core.text import find_version, replace_harmful_characters
 from tservice.doctor.catalogue import make_install_hint
 from tservice.doctor.model import (
@@ -74,7 +74,7 @@ def search_patterns(environ: Mapping[str, str], home: Path, login: str = "") -> 
     @param login: the C{PATH} of the user's login shell; empty if unknown.
     """
     path = join_path(environ.get("PATH", ""), login)
-    usual = (*npm_folder(home), *folder_patterns(environ))
+    usual = (*find_npm_folder(home), *list_folder_patterns(environ))
     return tuple(dict.fromkeys((*filter(None, path.split(":")), *usual)))
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 
 from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.files.confined_path import AccessRules, ConfinedEntry
-from tservice.files.model import FOLDER_NAMES, is_secret
+from tservice.files.model import FOLDER_NAMES, is_secret_file
 
 PIECE = 256 * 1024
 LEVEL = 1
@@ -65,7 +65,7 @@ def _archive_blocks(top: ConfinedEntry, name: str, closed: AccessRules) -> Itera
             yield _header_block(os.path.join(name, below).rstrip("/"), os.fstat(folder))
             for child in _list_names(folder):
                 at = os.path.join(below, os.fsdecode(child))
-                secret = any(is_secret(f"{path}/{at}") for path in top.paths)
+                secret = any(is_secret_file(f"{path}/{at}") for path in top.paths)
                 if (yield from _entry_blocks(folder, child, f"{name}/{at}", secret=secret)):
                     waiting.append((*steps, child))
             if len(waiting) > FOLDERS:

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.kernel_paths import open_without_magic_links
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.files.model import check_path, outside_refused, secret_refused
@@ -103,7 +103,7 @@ class ConfinedEntry:
         @raise ServiceError: 400 if it is not a regular file.
         """
         if not stat.S_ISREG(self.require_status().st_mode):
-            raise invalid_field("path", "must be a regular file")
+            raise make_field_error("path", "must be a regular file")
 
     def open_file(self) -> int:
         """Open exactly the file that the path resolved to, and return a descriptor for reading.
@@ -122,7 +122,7 @@ class ConfinedEntry:
         """
         self.require_status()
         if not self.is_folder:
-            raise invalid_field("path", "must be a folder")
+            raise make_field_error("path", "must be a folder")
         return os.open(b".", _FOLDER, dir_fd=self.folder)
 
 
@@ -265,7 +265,7 @@ class _PathWalk:
                     raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
                 self._names.append(part)
                 return self._make_entry(found)
-        raise invalid_field("path", f"must have at most {STEPS} steps, those of links included")
+        raise make_field_error("path", f"must have at most {STEPS} steps, those of links included")
 
     def _make_entry(self, descriptor: int | None) -> ConfinedEntry:
         status = None if descriptor is None else os.fstat(descriptor)
@@ -296,7 +296,7 @@ class _PathWalk:
             os.close(link)
         self._links += 1
         if self._links > LINKS:
-            raise invalid_field("path", f"must lead over at most {LINKS} links")
+            raise make_field_error("path", f"must lead over at most {LINKS} links")
         if not target.startswith(b"/"):
             return _reverse_parts(target.split(b"/"))
         parts = self._inside(target)

@@ -14,7 +14,7 @@ from twisted.internet.interfaces import IDelayedCall
 from twisted.logger import Logger
 from twisted.python.filepath import FilePath
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.timers import cancel_call
 
 Heard = Callable[[], None]
@@ -150,7 +150,7 @@ class FolderWatches:
             os.close(descriptor)
             self._log.warn("cannot watch a folder: {error}", error=str(error))
             self._stop_if_unused()
-            raise operation_failed(
+            raise make_failure_error(
                 "path: the system's limit of watched folders is reached"
             ) from error
         self._watched[key] = watched

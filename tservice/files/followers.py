@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import unix_seconds
+from tservice.core.clock import get_unix_seconds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.timers import NamedTimers
 from tservice.files.confined_path import AccessRules
@@ -145,7 +145,7 @@ class _FollowedStream:
                 break
             self._dirty = False
             try:
-                now = unix_seconds(self._clock)
+                now = get_unix_seconds(self._clock)
                 news = await handle.run_with_resources(partial(_read_news, tail, now))
             except ServiceError as error:
                 yield {"type": "error", "message": error.message}

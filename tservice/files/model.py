@@ -7,10 +7,10 @@ import unicodedata
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
-from tservice.core.files import is_secret as is_secret
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.files import is_secret_file as is_secret_file
 from tservice.core.locations.location import OWN_LOCATION, LocationId
-from tservice.core.text import is_mark
+from tservice.core.text import is_combining_character
 
 TREE_ENTRIES = 5000
 TREE_DEPTH = 10
@@ -103,7 +103,7 @@ def check_path(path: str) -> None:
     @raise ServiceError: 400 if the path is invalid.
     """
     if not path or len(path) > 4096 or "\0" in path:
-        raise invalid_field("path", "must be a path of 1 to 4096 characters")
+        raise make_field_error("path", "must be a path of 1 to 4096 characters")
 
 
 def image_type(head: bytes) -> str | None:
@@ -157,7 +157,7 @@ def safe_file_name(filename: str | None) -> str:
     # Some systems decompose letters with accents; use the composed form.
     composed = unicodedata.normalize("NFC", last)
     clean = "".join(_safe_character(each) for each in composed).strip(". ")
-    while len(clean.encode()) > 150 or (clean[:1] and is_mark(clean[0])):
+    while len(clean.encode()) > 150 or (clean[:1] and is_combining_character(clean[0])):
         clean = clean[1:]
     return clean or "file"
 
@@ -166,4 +166,4 @@ def _safe_character(sign: str) -> str:
     """Return C{sign} unchanged if it is a letter or digit of any script, otherwise an
     underscore.
     """
-    return sign if is_mark(sign) or not _NAME_SIGNS.match(sign) else "_"
+    return sign if is_combining_character(sign) or not _NAME_SIGNS.match(sign) else "_"

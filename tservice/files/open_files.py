@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 
 from attrs import frozen
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.files.archive import PIECE, pack_folder
 from tservice.files.confined_path import AccessRules, ConfinedFolder
 from tservice.files.text_content import check_not_secret
@@ -118,7 +118,7 @@ def open_path(
     check_not_secret(spot)
     if spot.is_folder:
         if not folders:
-            raise invalid_field("path", "must be a regular file")
+            raise make_field_error("path", "must be a regular file")
         name = spot.name or os.path.basename(os.fsdecode(beneath.real)) or "workspace"
         pieces = held.enter_context(closing(pack_folder(spot, name, closed)))
         return OpenFolder(handle, name, pieces)

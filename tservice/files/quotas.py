@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 
 WINDOW = 60.0
 DAY = 24 * 3600.0
@@ -90,7 +90,7 @@ class DailyUploadQuota:
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
                 # After a 429 clients would retry within a second.
-                raise operation_failed(
+                raise make_failure_error(
                     f"your account may upload and save {self._most} bytes a day, which are used up;"
                     " try again after midnight UTC"
                 )

@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.payload import omit_if_false, omit_if_none
 from tservice.files import file_tree, text_content, writing
 from tservice.files.file_links import SECONDS, FileLink, FileLinks
-from tservice.files.model import EDIT_BYTES, Workspace, is_secret
+from tservice.files.model import EDIT_BYTES, Workspace, is_secret_file
 from tservice.files.service import FilesService
 from tservice.files.tree_response import FileTreeAnswer
 from tservice.http.body_limits import LEAST_BODY_LIMIT
@@ -178,7 +178,7 @@ class FilesRoutes:
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
         )
         found = await self._files.get_content(self._workspace_of(call.id), wanted)
-        if any(is_secret(path) for path in (query.path, found["path"])):
+        if any(is_secret_file(path) for path in (query.path, found["path"])):
             self._revealed(call, found["path"])
         if "type" in found:
             return FileMediaAnswer(**found, url=raw_url(call.id, found["path"]))
@@ -214,7 +214,7 @@ class FilesRoutes:
         link = FileLink(session_id=call.id, path=body.path, download=body.download)
         word = self._links.create_token(link, call.identity)
         return FileLinkAnswer(
-            url=f"/api/file-link/{word}", expires_at=now_ms(self._clock) + int(SECONDS * 1000)
+            url=f"/api/file-link/{word}", expires_at=get_unix_ms(self._clock) + int(SECONDS * 1000)
         )
 
 

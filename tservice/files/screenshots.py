@@ -14,8 +14,8 @@ from typing import Any
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import not_found
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_not_found_error
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
 from tservice.files.open_files import OpenFile, file_info
@@ -70,7 +70,7 @@ class ScreenshotStore:
             return os.open(folder, _FOLDER)
 
         with self._turns.hold_slot(username), self._quota.count_bytes(username, read) as counted:
-            receiver = UploadReceiver.create(boundary, RULES, lambda: now_ms(self._clock))
+            receiver = UploadReceiver.create(boundary, RULES, lambda: get_unix_ms(self._clock))
             [kept] = await feed_receiver(await self._make_handle(folder), receiver, place, counted)
         return folder / kept.filename, kept
 
@@ -86,7 +86,7 @@ class ScreenshotStore:
         @raise ServiceError: 404 if it does not exist.
         """
         if _NAME.fullmatch(name) is None:
-            raise not_found("Screenshot")
+            raise make_not_found_error("Screenshot")
         handle = await self._make_handle(self._user_folder(username))
 
         def work(held: ExitStack) -> OpenFile:

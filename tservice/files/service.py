@@ -11,7 +11,7 @@ from typing import Any
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
@@ -213,7 +213,7 @@ class FilesService:
                     return open_uploads_folder(spot.folder, UPLOADS)
 
             self._deps.sweeper.remember_workspace(workspace)
-            receiver = UploadReceiver.create(boundary, rules, lambda: now_ms(self._deps.clock))
+            receiver = UploadReceiver.create(boundary, rules, lambda: get_unix_ms(self._deps.clock))
             return await feed_receiver(WorkerHandle(worker), receiver, place, counted)
 
     def start(self, hub: EventHub) -> None:

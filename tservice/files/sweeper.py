@@ -14,9 +14,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from tservice.core.clock import unix_seconds
+from tservice.core.clock import get_unix_seconds
 from tservice.core.errors import ServiceError
-from tservice.core.files import FileError, read_json, write_private
+from tservice.core.files import FileError, read_json, write_private_file
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.tasks import spawn_logged
 from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
@@ -97,7 +97,7 @@ class UploadSweeper:
 
     async def sweep_all(self) -> int:
         """Remove old uploads in all workspaces, and return the number of removed files."""
-        now, gone = unix_seconds(self._clock), 0
+        now, gone = get_unix_seconds(self._clock), 0
         present = {_SweptFolder.from_workspace(each): each for each in self._workspaces()}
         remembered = {
             each: Workspace(
@@ -160,7 +160,7 @@ class UploadSweeper:
     async def _write_file(self, text: str) -> None:
         await self._saving.acquire()
         try:
-            await self._workers.files.run(lambda: write_private(self._file, text), "sweep")
+            await self._workers.files.run(lambda: write_private_file(self._file, text), "sweep")
         except (ServiceError, OSError) as error:
             # Folders with sessions are swept all the same.
             self._log.warn("the list of upload folders was not saved: {why}", why=str(error))

@@ -18,7 +18,7 @@ from tservice.files.model import (
     HEAD_BYTES,
     TEXT_BYTES,
     image_type,
-    is_secret,
+    is_secret_file,
     secret_refused,
 )
 
@@ -75,7 +75,7 @@ def check_not_secret(spot: ConfinedEntry, *, reveal: bool = False) -> None:
     @param reveal: true to allow an environment file.
     @raise ServiceError: 403 for a secret.
     """
-    if not spot.is_folder and any(is_secret(path, reveal=reveal) for path in spot.paths):
+    if not spot.is_folder and any(is_secret_file(path, reveal=reveal) for path in spot.paths):
         raise secret_refused()
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode, operation_failed
+from tservice.core.errors import ErrorCode, make_failure_error
 from tservice.files.file_links import FileLinks
 from tservice.files.followers import HEARTBEAT
 from tservice.files.model import (
@@ -273,7 +273,7 @@ async def _send_bytes(
     while left:
         if not piece:
             # It became shorter than announced, and the reader must notice that.
-            raise operation_failed("path: the file became shorter during the transfer")
+            raise make_failure_error("path: the file became shorter during the transfer")
         await answer.write(piece)
         at, left = at + len(piece), left - len(piece)
         if left:

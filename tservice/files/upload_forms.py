@@ -19,7 +19,7 @@ from multipart import (
     parse_options_header,
 )
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_field_error
 from tservice.files.model import (
     FREE_BYTES,
     FREE_PERCENT,
@@ -73,7 +73,7 @@ def parse_boundary(content_type: str | None) -> str:
     kind, options = parse_options_header(content_type or "")
     boundary: str = options.get("boundary", "")
     if kind != FORM or not 1 <= len(boundary) <= 200 or not boundary.isascii():
-        raise invalid_field("content-type", f"must be {FORM} with a boundary")
+        raise make_field_error("content-type", f"must be {FORM} with a boundary")
     return boundary
 
 
@@ -162,7 +162,7 @@ class UploadReceiver:
         except MultipartError as error:
             raise _malformed_error(error) from error
         if not self._files:
-            raise invalid_field(self.rules.field, "is required")
+            raise make_field_error(self.rules.field, "is required")
         kept: list[StoredUpload] = []
         try:
             for file in tuple(self._files):
@@ -182,9 +182,11 @@ class UploadReceiver:
         rules = self.rules
         if segment.name != rules.field:
             name = (segment.name or "name").encode("utf-8", "replace").decode()
-            raise invalid_field("".join(filter(str.isprintable, name))[:64], "is not a known field")
+            raise make_field_error(
+                "".join(filter(str.isprintable, name))[:64], "is not a known field"
+            )
         if segment.filename is None:
-            raise invalid_field(rules.field, "must be a file")
+            raise make_field_error(rules.field, "must be a file")
         if len(self._files) >= rules.most:
             raise self._too_many()
         temporary = _temporary_name()
@@ -195,7 +197,7 @@ class UploadReceiver:
     def _append_data(self, data: bytes | bytearray) -> None:
         file = self._open
         if file is None:
-            raise invalid_field(self.rules.field, "must be a file")
+            raise make_field_error(self.rules.field, "must be a file")
         if file.size + len(data) > self.rules.size:
             text = f"{self.rules.field}: must be at most {self.rules.size} bytes"
             raise ServiceError(ErrorCode.PAYLOAD_TOO_LARGE, text)
@@ -219,11 +221,13 @@ class UploadReceiver:
         """
         found, promised = image_type(file.head), image_type_by_name(file.name)
         if self.rules.images and found is None:
-            raise invalid_field(
+            raise make_field_error(
                 self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image"
             )
         if not self.rules.images and promised is not None and found != promised:
-            raise invalid_field(self.rules.field, f"is named as a {promised} image, but is not one")
+            raise make_field_error(
+                self.rules.field, f"is named as a {promised} image, but is not one"
+            )
 
     def _final_name(self, file: _ArrivingFile) -> str:
         mark = f"{self.rules.kind}-{self.now()}-{secrets.token_hex(4)}"
@@ -232,7 +236,7 @@ class UploadReceiver:
         return f"{mark}-{file.name}"
 
     def _too_many(self) -> ServiceError:
-        return invalid_field(self.rules.field, f"must be at most {self.rules.most} files")
+        return make_field_error(self.rules.field, f"must be at most {self.rules.most} files")
 
     def _discard_files(self) -> None:
         for file in self._files:
@@ -256,7 +260,7 @@ def check_free_space(told: os.statvfs_result) -> None:
     """
     least = max(FREE_BYTES, told.f_blocks * told.f_frsize * FREE_PERCENT // 100)
     if told.f_blocks and told.f_bavail * told.f_frsize < least:
-        raise operation_failed(
+        raise make_failure_error(
             f"the disk is nearly full: less than {FREE_BYTES // 10**9} GB or {FREE_PERCENT} % of it"
             " is free; free some space there and upload it again"
         )
@@ -278,7 +282,7 @@ def open_uploads_folder(workspace: int, name: str) -> int:
     except (NotADirectoryError, OSError) as error:
         if isinstance(error, (PermissionError, FileNotFoundError)):
             raise
-        raise invalid_field("path", f"{name} in the workspace must be a folder") from error
+        raise make_field_error("path", f"{name} in the workspace must be a folder") from error
     try:
         _write_gitignore(folder)
     except BaseException:
@@ -311,4 +315,4 @@ def _temporary_name() -> bytes:
 
 
 def _malformed_error(error: MultipartError) -> ServiceError:
-    return invalid_field("body", f"must be a whole {FORM}: {str(error)[:100].lower()}")
+    return make_field_error("body", f"must be a whole {FORM}: {str(error)[:100].lower()}")

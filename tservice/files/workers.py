@@ -18,7 +18,13 @@ from attrs import define, field, frozen
 from twisted.internet.defer import CancelledError, Deferred
 
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
@@ -55,7 +61,7 @@ class WorkspaceWorkers:
         place = self.places.recall_location(workspace.place)
         if not place.has_local_files:
             reason = place.unreadable_reason or place.id.kind.value
-            raise invalid_field("id", f"{reason}: files of the session are not accessible yet")
+            raise make_field_error("id", f"{reason}: files of the session are not accessible yet")
         return WorkspaceWorker(self.files, place, workspace.folder, workspace.owner)
 
 
@@ -97,13 +103,13 @@ def to_service_error(error: OSError) -> Exception:
         return error
     match error.errno:
         case None | errno.ENOENT | errno.ENOTDIR:
-            return not_found("File")
+            return make_not_found_error("File")
         case errno.EACCES | errno.EPERM:
             return ServiceError(ErrorCode.FORBIDDEN, "path: permission denied")
         case errno.ELOOP | errno.ENAMETOOLONG | errno.EINVAL:
-            return invalid_field("path", os.strerror(error.errno).lower())
+            return make_field_error("path", os.strerror(error.errno).lower())
         case _:
-            return operation_failed(f"path: {os.strerror(error.errno or 0).lower()}")
+            return make_failure_error(f"path: {os.strerror(error.errno or 0).lower()}")
 
 
 @define(eq=False)

@@ -18,9 +18,9 @@ from attrs import frozen
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    not_found,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_not_found_error,
 )
 from tservice.files.confined_path import AccessRules, ConfinedEntry, ConfinedFolder
 from tservice.files.model import TEXT_BYTES
@@ -112,7 +112,7 @@ def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | No
         )
     except FileNotFoundError:
         if edit.base_hash is not None and not edit.force:
-            raise not_found("File") from None
+            raise make_not_found_error("File") from None
         return None
     try:
         now = ConfinedEntry(
@@ -120,7 +120,7 @@ def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | No
         )
         now.check_regular()
         if not edit.force and _hash_file(now) != edit.base_hash:
-            raise state_conflict(
+            raise make_conflict_error(
                 "path: the file was changed since you opened it"
                 if edit.base_hash
                 else "path: the file exists already"
@@ -166,7 +166,7 @@ def _rename_into_place(folder: int, temporary: bytes, name: bytes, *, new: bool)
     try:
         rename_exclusively(folder, temporary, name)
     except FileExistsError:
-        raise state_conflict("path: the file exists already") from None
+        raise make_conflict_error("path: the file exists already") from None
 
 
 def _sync_folder(folder: int) -> None:
@@ -181,7 +181,9 @@ def _sync_folder(folder: int) -> None:
 def _hold_lock(folder: os.stat_result, name: bytes) -> Iterator[None]:
     lock = _TURNS[hash((folder.st_dev, folder.st_ino, name)) % len(_TURNS)]
     if not lock.acquire(timeout=TURN_SECONDS):
-        raise operation_failed("path: another save of this file is still running; try again later")
+        raise make_failure_error(
+            "path: another save of this file is still running; try again later"
+        )
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import field, frozen
 from dulwich.refs import Ref, check_ref_format
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.text import JOINERS
 
 REPOSITORY_LENGTH = 2048
@@ -93,7 +93,7 @@ def check_ref(text: str, named: str) -> str:
         and check_ref_format(Ref(b"refs/heads/" + text.encode("utf-8", "replace")))
     )
     if not good:
-        raise invalid_field(
+        raise make_field_error(
             named, f"must be a name that git allows, of at most {REF_LENGTH} characters"
         )
     return text
@@ -106,7 +106,7 @@ def check_branch(text: str, named: str) -> str:
     @raise ServiceError: 400 for the field C{named}.
     """
     if text == "HEAD":
-        raise invalid_field(named, "must not be HEAD, which is no branch")
+        raise make_field_error(named, "must not be HEAD, which is no branch")
     return check_ref(text, named)
 
 
@@ -178,4 +178,4 @@ def _has_valid_host(user: str, host: str) -> bool:
 
 
 def _invalid_repository(rule: str) -> ServiceError:
-    return invalid_field("repository", rule)
+    return make_field_error("repository", rule)

@@ -318,8 +318,8 @@ def _replace_keyring() -> None:
     A process of another user then cannot read the keys of root or of the previous user.
     """
     with _service_modules():
-        from tservice.core.users.keyring import fresh_keyring
-    with fresh_keyring():
+        from tservice.core.users.keyring import use_fresh_keyring
+    with use_fresh_keyring():
         pass
 
 
@@ -330,11 +330,11 @@ def allow_only_git(program: str) -> None:
     @raise OSError: the restriction is not possible; nothing has changed.
     """
     with _service_modules():
-        from tservice.core.process.landlock import run_only
+        from tservice.core.process.landlock import restrict_programs
     programs = (program, os.path.join(_find_exec_path(program), "git"))
     # Test it in a child first: this process cannot undo it.
-    _run_program([program, "--version"], lambda: run_only(programs))
-    run_only(programs)
+    _run_program([program, "--version"], lambda: restrict_programs(programs))
+    restrict_programs(programs)
 
 
 def find_system_paths(program: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.added_diff import format_added_diff, read_content
@@ -147,7 +147,7 @@ class RepositoryInspector:
             upstream_gone=gone,
             unpushed=await self._read_unpushed(visit, tree.head),
             repo_root=repository.shown_root,
-            checked_at=now_ms(self._clock),
+            checked_at=get_unix_ms(self._clock),
         )
 
     async def read_diff(

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.git.model import ChangeKind, GitOptions
@@ -53,7 +53,7 @@ class GitReaderRegistry:
         """
         place = await self._resolve_location(workspace)
         if place.unreadable_reason is not None:
-            raise invalid_field("id", f"no diffs of {place.unreadable_reason} sessions")
+            raise make_field_error("id", f"no diffs of {place.unreadable_reason} sessions")
         return await self._get_reader(place, workspace.owner).get_diff(
             workspace, repo, path, kind, options
         )

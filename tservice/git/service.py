@@ -15,8 +15,8 @@ from attrs import frozen
 from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gatherResults
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import not_found, operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.kernel_paths import leads_to_kernel
 from tservice.core.locations.location import OWN_LOCATION, LocationId
 from tservice.core.locations.workspace_bounds import FolderLimit
@@ -136,10 +136,10 @@ class GitService:
         repository = await self._match_repository(workspace, repo, options)
         state = await self._read_state(repository, options)
         if state.error is not None:
-            raise operation_failed(state.error)
+            raise make_failure_error(state.error)
         change = state.find_change(path, kind)
         if change is None or (kind is ChangeKind.UNTRACKED and change.path.endswith(b"/")):
-            raise not_found("File")
+            raise make_not_found_error("File")
         return await self._compute_diff(repository, change, options.timeout)
 
     # -- finding
@@ -185,11 +185,11 @@ class GitService:
         try:
             found = await self._find_repositories(await self._resolve_search(workspace), options)
         except OSError:
-            raise not_found("Repository") from None
+            raise make_not_found_error("Repository") from None
         for repository in limit_repositories(found, options.max_repos).repositories:
             if repository.shown_root == repo:
                 return repository
-        raise not_found("Repository")
+        raise make_not_found_error("Repository")
 
     # -- reading
 
@@ -226,7 +226,9 @@ class GitService:
         except GitError as error:
             text = str(error)[:ERROR_LIMIT]
             missing = isinstance(error, GitMissingError)
-            return make_failed_snapshot(repository, text, now_ms(self._clock), git_missing=missing)
+            return make_failed_snapshot(
+                repository, text, get_unix_ms(self._clock), git_missing=missing
+            )
         finally:
             self._turns.release()
 
@@ -237,7 +239,7 @@ class GitService:
         try:
             return (await self._inspector.read_diff(repository, change, timeout)).to_wire()
         except GitError as error:
-            raise operation_failed(str(error)[:ERROR_LIMIT]) from None
+            raise make_failure_error(str(error)[:ERROR_LIMIT]) from None
         finally:
             self._turns.release()
 
@@ -272,6 +274,6 @@ class GitService:
             "state": state,
             "repos": [],
             "reposTruncated": False,
-            "checkedAt": now_ms(self._clock),
+            "checkedAt": get_unix_ms(self._clock),
             **fields,
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.core.files import write_private
+from tservice.core.files import write_private_file
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.process.parent_death import find_parent_death_prefix
 from tservice.hosts.host_events import HostEventPublisher
@@ -61,7 +61,7 @@ def build_hosts(
     book, keys = HostRegistry(open_host_file(data), ground.worker_pools.files), KnownHostsFile(data)
     book.load()
     ssh = _make_ssh(ground, folder)
-    write_private(ssh.configuration, build_configuration(keys.path))
+    write_private_file(ssh.configuration, build_configuration(keys.path))
     env = {name: ground.environ[name] for name in SSH_VARIABLES if name in ground.environ}
 
     def make_publisher(host: RemoteHost) -> HostEventPublisher:

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.listeners import ListenerList
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
@@ -201,7 +201,7 @@ class HostConnection:
         if self._auto_reconnect() and self.attempt < len(RETRY_DELAYS):
             delay = RETRY_DELAYS[self.attempt]
             self.attempt += 1
-            self.next_at = now_ms(self._clock) + int(delay * 1000)
+            self.next_at = get_unix_ms(self._clock) + int(delay * 1000)
             self._timers.schedule_call("next", delay, self._start_attempt)
         else:
             self.attempt, self.next_at = len(RETRY_DELAYS), None

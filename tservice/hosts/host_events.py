@@ -8,7 +8,7 @@ from typing import Literal
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.event_payloads import (
     HostDroppedPayload,
     HostWakeFailedPayload,
@@ -57,7 +57,7 @@ class HostEventPublisher:
         self._publish_to_sessions(EventName.REMOTE_SESSION_DROPPED, dropped_payload)
 
     def _occurrence_payload(self, session_id: str) -> Payload:
-        return OccurrencePayload(id=session_id, at=now_ms(self.clock))
+        return OccurrencePayload(id=session_id, at=get_unix_ms(self.clock))
 
     def _publish_to_sessions(self, name: EventName, payload: Callable[[str], Payload]) -> None:
         for session in self.sessions().list():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.core.files import read_text, write_private
+from tservice.core.files import read_text, write_private_file
 from tservice.hosts.model import RemoteHost
 
 FILE_NAME = "known_hosts"
@@ -77,7 +77,7 @@ class KnownHostsFile:
 
         @raise FileError, OSError: the file cannot be read or written.
         """
-        write_private(self.path, replace_key(self._read_text(), known_hosts_name(host), key))
+        write_private_file(self.path, replace_key(self._read_text(), known_hosts_name(host), key))
 
     def _read_text(self) -> str:
         try:

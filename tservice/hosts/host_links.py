@@ -11,7 +11,11 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.locations.location import Location
-from tservice.core.process.program_folders import join_path, ordered_folders, shell_words
+from tservice.core.process.program_folders import (
+    format_shell_patterns,
+    join_path,
+    sort_program_folders,
+)
 from tservice.hosts.connection import HostConnection, HostUnreachable, MasterConnection
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.ssh_command import SshCommand
@@ -57,7 +61,7 @@ _LOGIN_PATH = (
 
 _FOLDERS = (
     b'for tservice_d in %b; do [ -d "$tservice_d" ] && printf \'%%s:\' "$tservice_d"; done; echo'
-) % shell_words().encode()
+) % format_shell_patterns().encode()
 
 FACTS_COMMAND = join_programs(
     b'id -un; id -u; printf \'%s\\n\' "$HOME" "${SHELL:-/bin/sh}"',
@@ -85,7 +89,7 @@ def parse_facts(out: bytes) -> HostFacts:
         uid=int(uid),
         home=home,
         shell=shell,
-        path=join_path(path, *ordered_folders(folders.split(":"), home)),
+        path=join_path(path, *sort_program_folders(folders.split(":"), home)),
         tmux=None if version == "none" else version,
     )
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from tservice.core.errors import invalid_field
-from tservice.core.text import ascii_word
+from tservice.core.errors import make_field_error
+from tservice.core.text import make_ascii_word
 
 LABEL_LENGTH = 100
 NAME_LENGTH = 255
@@ -94,23 +94,23 @@ def check_host(host: RemoteHost) -> RemoteHost:
     _check_text("label", host.label, LABEL_LENGTH)
     _check_text("host", host.host, NAME_LENGTH)
     if not _HOST.fullmatch(host.host):
-        raise invalid_field("host", "must be a name or an address")
+        raise make_field_error("host", "must be a name or an address")
     _check_text("username", host.username, NAME_LENGTH)
     if not _USER.fullmatch(host.username):
-        raise invalid_field("username", "must be the name of a user")
+        raise make_field_error("username", "must be the name of a user")
     if not 1 <= host.port <= 65535:
-        raise invalid_field("port", "must be 1 to 65535")
+        raise make_field_error("port", "must be 1 to 65535")
     if host.identity_file is not None:
         _check_path("identityFile", host.identity_file, home=True)
         if _UNQUOTABLE.search(host.identity_file):
-            raise invalid_field(
+            raise make_field_error(
                 "identityFile", 'must not contain ", \\ or ${, which ssh does not support'
             )
     if host.jump_host is not None:
         _check_jumps(host.jump_host)
     _check_options(host.extra_ssh_options)
     if len(host.commands) > MOST_COMMANDS:
-        raise invalid_field("commands", f"must have at most {MOST_COMMANDS} entries")
+        raise make_field_error("commands", f"must have at most {MOST_COMMANDS} entries")
     for command in host.commands.values():
         _check_text("commands", command, COMMAND_LENGTH)
     _check_wake(host)
@@ -122,7 +122,7 @@ def make_host_id(label: str, taken: Mapping[str, Any]) -> str:
 
     @param taken: existing hosts by id. The result is not among them.
     """
-    base = ascii_word(label)[:40].rstrip("-") or "host"
+    base = make_ascii_word(label)[:40].rstrip("-") or "host"
     found, number = base, 1
     while found in taken:
         number += 1
@@ -138,23 +138,23 @@ def check_remote_path(name: str, text: str) -> str:
     """
     _check_path(name, text, home=True)
     if ".." in text.split("/"):
-        raise invalid_field(name, "must not contain ..")
+        raise make_field_error(name, "must not contain ..")
     return text
 
 
 def _check_text(name: str, text: str, longest: int) -> None:
     if not text or len(text) > longest:
-        raise invalid_field(name, f"must have 1 to {longest} characters")
+        raise make_field_error(name, f"must have 1 to {longest} characters")
     if text.startswith("-"):
-        raise invalid_field(name, "must not start with -")
+        raise make_field_error(name, "must not start with -")
     if _CONTROL.search(text):
-        raise invalid_field(name, "must not contain control characters")
+        raise make_field_error(name, "must not contain control characters")
 
 
 def _check_path(name: str, text: str, *, home: bool) -> None:
     _check_text(name, text, PATH_LENGTH)
     if not text.startswith("/") and not (home and text.startswith("~/")):
-        raise invalid_field(
+        raise make_field_error(
             name, "must be an absolute path" + (", or begin with ~/" if home else "")
         )
 
@@ -163,29 +163,31 @@ def _check_jumps(text: str) -> None:
     _check_text("jumpHost", text, NAME_LENGTH)
     for jump in text.split(","):
         if not _JUMP.fullmatch(jump) or jump.startswith("-"):
-            raise invalid_field("jumpHost", "must be user@host:port, several joined by commas")
+            raise make_field_error("jumpHost", "must be user@host:port, several joined by commas")
 
 
 def _check_options(options: tuple[str, ...]) -> None:
     if len(options) > MOST_OPTIONS:
-        raise invalid_field("extraSshOptions", f"must have at most {MOST_OPTIONS} entries")
+        raise make_field_error("extraSshOptions", f"must have at most {MOST_OPTIONS} entries")
     for option in options:
         _check_text("extraSshOptions", option, OPTION_LENGTH)
         name, equals, value = option.partition("=")
         if not equals or not value.strip():
-            raise invalid_field("extraSshOptions", "each must be KEY=VALUE")
+            raise make_field_error("extraSshOptions", "each must be KEY=VALUE")
         # ssh accepts blanks and quotes around a name.
         if name.casefold() not in OPTIONS:
-            raise invalid_field("extraSshOptions", f"{name} may not be set")
+            raise make_field_error("extraSshOptions", f"{name} may not be set")
 
 
 def _check_wake(host: RemoteHost) -> None:
     if host.wake_mac is not None:
         if len(host.wake_mac) > MAC_LENGTH:
-            raise invalid_field("wakeMac", f"must have at most {MAC_LENGTH} characters")
+            raise make_field_error("wakeMac", f"must have at most {MAC_LENGTH} characters")
         if not 1 <= len(host.macs) <= MOST_MACS or not all(map(_MAC.fullmatch, host.macs)):
-            raise invalid_field("wakeMac", f"must be 1 to {MOST_MACS} addresses joined by commas")
+            raise make_field_error(
+                "wakeMac", f"must be 1 to {MOST_MACS} addresses joined by commas"
+            )
     if host.wake_command is not None:
         _check_path("wakeCommand", host.wake_command, home=False)
         if re.search(r"\s", host.wake_command):
-            raise invalid_field("wakeCommand", "must be one program, without arguments")
+            raise make_field_error("wakeCommand", "must be one program, without arguments")

@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_not_found_error
 from tservice.core.files import FileError
 from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, check_host, make_host_id
@@ -58,7 +58,7 @@ class HostRegistry:
         """
         found = self.find(host_id)
         if found is None:
-            raise not_found(f"Remote host {host_id}")
+            raise make_not_found_error(f"Remote host {host_id}")
         return found
 
     async def add(
@@ -77,7 +77,7 @@ class HostRegistry:
         def add_host(hosts: Hosts) -> Hosts:
             reauthorize()
             if len(hosts) >= MOST_HOSTS:
-                raise operation_failed(
+                raise make_failure_error(
                     f"there are {MOST_HOSTS} remote hosts already; remove one first"
                 )
             _refuse_duplicate_label(hosts, host)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.locations.location import Location, LocationId, LocationOutage
 from tservice.core.text import VERSION_LENGTH
 from tservice.core.users.os_users import OsUser, make_missing_user
@@ -72,7 +72,7 @@ class RemoteLocations:
         try:
             await link.fetch_facts(waking=waking)
         except HostUnreachable as error:
-            raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
+            raise make_failure_error(f"{link.host.label} is out of reach: {error}") from error
 
     async def prepare_location(self, known: LocationId) -> None:
         await self._fetch_facts(known, waking=True)
@@ -80,10 +80,10 @@ class RemoteLocations:
     async def refresh_if_reachable(self, known: LocationId) -> None:
         link = self.links.get_link(known.name)
         if link is None:
-            raise operation_failed(f"remote host {known.name} no longer exists")
+            raise make_failure_error(f"remote host {known.name} no longer exists")
         link.connection.connect_first()
         if not link.connection.is_up:
-            raise operation_failed(f"{link.host.label} is out of reach")
+            raise make_failure_error(f"{link.host.label} is out of reach")
         await self.refresh_location(known)
 
     def find_outage(self, known: LocationId) -> LocationOutage | None:
@@ -110,9 +110,9 @@ class RemoteLocations:
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
         link = self.links.get_link(known.name)
         if link is None:
-            raise operation_failed(f"remote host {known.name} no longer exists")
+            raise make_failure_error(f"remote host {known.name} no longer exists")
         if link.facts is None:
-            raise operation_failed(
+            raise make_failure_error(
                 f"{link.host.label} is out of reach: "
                 f"{link.connection.failure_reason or 'not tried'}"
             )
@@ -127,12 +127,12 @@ def check_tmux_version(version: str | None) -> None:
     @raise ServiceError: 422 if tmux is missing or too old.
     """
     if version is None:
-        raise operation_failed(
+        raise make_failure_error(
             f"tmux is missing on the host: install tmux {MIN_TMUX_TEXT} or later"
         )
     digits = re.findall(r"[0-9]{1,9}", version[:VERSION_LENGTH])
     if tuple(int(part) for part in digits[:2]) < MIN_TMUX:
-        raise operation_failed(
+        raise make_failure_error(
             f"tmux {version[:VERSION_LENGTH]} is too old on the host: "
             f"install {MIN_TMUX_TEXT} or later"
         )

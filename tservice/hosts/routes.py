@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.errors import ErrorCode, make_field_error
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
 from tservice.core.locations.location import LocationId, LocationKind
@@ -218,7 +218,7 @@ class HostRoutes:
 async def _wake_link(link: HostLink | None, which: str) -> WakeResponse:
     configured = "none" if link is None else link.host.wake_method
     if link is None or configured == "none":
-        raise invalid_field("id", f"no wake method is configured for {which}")
+        raise make_field_error("id", f"no wake method is configured for {which}")
     woke = await link.waker.wake_host()
     up = link.connection.is_up
     why = None if up else link.waker.failure_reason

@@ -11,7 +11,7 @@ from typing import Literal
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.files import FileError
 from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.connection import HostUnreachable
@@ -107,7 +107,7 @@ class HostService:
             reauthorize()
             user = self._find_user(host_id)
             if user is not None:
-                raise operation_failed(f"{user} uses this host")
+                raise make_failure_error(f"{user} uses this host")
 
         await self.registry.remove(host_id, check)
         self.links.close_link(host_id)
@@ -160,7 +160,7 @@ class HostService:
             check_tmux_version((await link.fetch_facts()).tmux)
             answer = await link.runner.run_program(LIST)
         except (HostUnreachable, RemoteError) as error:
-            raise operation_failed(f"{link.host.label} is out of reach: {error}") from error
+            raise make_failure_error(f"{link.host.label} is out of reach: {error}") from error
         return parse_session_list(answer.out)
 
     async def trust_host(
@@ -176,16 +176,16 @@ class HostService:
         try:
             shown = await self._fetch_key(host)
         except HostUnreachable as error:
-            raise operation_failed(f"{host.label} is out of reach: {error}") from error
+            raise make_failure_error(f"{host.label} is out of reach: {error}") from error
         if shown.fingerprint != fingerprint:
-            raise state_conflict(
+            raise make_conflict_error(
                 f"fingerprint: the host presents {shown.fingerprint}, not {fingerprint}"
             )
         reauthorize()
         try:
             await self._threads.run(partial(self._keys.trust_key, host, shown))
         except (FileError, OSError) as error:
-            raise operation_failed(f"the key cannot be saved: {error}") from error
+            raise make_failure_error(f"the key cannot be saved: {error}") from error
         self.links.close_link(host_id)
 
     async def explain_failure(self, host: RemoteHost, why: str) -> str:

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.timers import cancel_call
 from tservice.hosts.connection import HostUnreachable
 
@@ -96,7 +96,7 @@ class SshMaster:
                 raise HostUnreachable(await self._child.ended)
             if self._clock.seconds() > deadline:
                 raise HostUnreachable(f"no connection within {OPEN_TIMEOUT:g} s")
-            await sleep(self._clock, POLL_INTERVAL)
+            await wait_seconds(self._clock, POLL_INTERVAL)
 
     def wait_lost(self) -> Deferred[str]:
         return self._child.ended

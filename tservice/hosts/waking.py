@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.tasks import spawn_logged
 from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.model import RemoteHost
@@ -161,7 +161,7 @@ class HostWakeService:
             if self._clock.seconds() + POLL_INTERVAL > begun + WAKE_SECONDS:
                 self._record_failure(why)
                 return
-            await sleep(self._clock, POLL_INTERVAL)
+            await wait_seconds(self._clock, POLL_INTERVAL)
         self.failure_reason = None
 
     async def _try_connect(self) -> str | None:

@@ -20,7 +20,7 @@ from pydantic_core import from_json
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.value_limits import count_parsed_values, count_values
 from tservice.http.body_limits import MAX_VALUES, SPARE_VALUES
 from tservice.http.models import RequestBody
@@ -99,14 +99,14 @@ def validate_data(data: object, model: type[_Model], optional: bool, values: int
 def _check_content_type(raw: bytes, content_type: str, optional: bool) -> bytes:
     """Check the content type of a body, and return the bytes to parse."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
-        raise invalid_field("content-type", "must be application/json")
+        raise make_field_error("content-type", "must be application/json")
     return raw if raw.strip() else json.dumps(_default_body(optional)).encode()
 
 
 def _default_body(optional: bool) -> dict[str, object]:
     """Return the data that an absent body stands for, or refuse an absent body."""
     if not optional:
-        raise invalid_field("body", "is required")
+        raise make_field_error("body", "is required")
     return {}
 
 
@@ -142,7 +142,7 @@ def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _M
         if get_origin(field.annotation) in _LISTS or field.annotation in _LISTS:
             data[alias] = texts
         elif len(texts) > 1:
-            raise invalid_field(alias, "must not be repeated")
+            raise make_field_error(alias, "must not be repeated")
         else:
             data[alias] = texts[0]
     try:
@@ -155,7 +155,7 @@ def _query_text(name: str, value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise invalid_field(name, "must be UTF-8") from None
+        raise make_field_error(name, "must be UTF-8") from None
 
 
 def _check_names(data: Any, model: type[BaseModel]) -> None:
@@ -165,7 +165,7 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if len(data) > len(fields) + SPARE_VALUES:
         unknown = next(name for name in data if name not in fields)
-        raise invalid_field(printable_name(unknown), "is not a known field")
+        raise make_field_error(printable_name(unknown), "is not a known field")
     for name, field in fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -201,7 +201,7 @@ def _refuse_crowd(raw: bytes, values: int) -> None:
 
 
 def _too_many_values(values: int) -> ServiceError:
-    return invalid_field("body", f"must hold at most {values} values and names")
+    return make_field_error("body", f"must hold at most {values} values and names")
 
 
 def _load_json(raw: bytes) -> Any:
@@ -214,11 +214,11 @@ def _load_json(raw: bytes) -> Any:
             object_pairs_hook=_refuse_repeated_names,
         )
     except UnicodeDecodeError:
-        raise invalid_field("body", "must be UTF-8") from None
+        raise make_field_error("body", "must be UTF-8") from None
     except RecursionError:
         raise _too_deep() from None
     except ValueError:
-        raise invalid_field("body", "must be JSON") from None
+        raise make_field_error("body", "must be JSON") from None
     _check_values(data)
     return data
 
@@ -238,7 +238,7 @@ def _has_long_number(raw: bytes) -> bool:
 
 def _parse_short_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
-        raise invalid_field("body", f"must hold no integer of more than {MAX_DIGITS} digits")
+        raise make_field_error("body", f"must hold no integer of more than {MAX_DIGITS} digits")
     return int(text)
 
 
@@ -251,11 +251,11 @@ def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if name in seen:
             break
         seen.add(name)
-    raise invalid_field(printable_name(name), "must not be repeated")
+    raise make_field_error(printable_name(name), "must not be repeated")
 
 
 def _too_deep() -> ServiceError:
-    return invalid_field("body", f"must not be nested deeper than {MAX_DEPTH}")
+    return make_field_error("body", f"must not be nested deeper than {MAX_DEPTH}")
 
 
 def _check_values(data: Any) -> None:
@@ -269,7 +269,7 @@ def _check_values(data: Any) -> None:
         texts, numbers = _values_of_type(str, kinds, level), _values_of_type(float, kinds, level)
         lists, objects = _values_of_type(list, kinds, level), _values_of_type(dict, kinds, level)
         if inf in numbers or -inf in numbers:
-            raise invalid_field("body", "must hold finite numbers only")
+            raise make_field_error("body", "must hold finite numbers only")
         if not _is_text("".join(chain(texts, *objects))):
             _refuse_half_surrogates(data, ())
         if not lists and not objects:
@@ -286,7 +286,7 @@ def _refuse_half_surrogates(data: Any, path: tuple[str, ...]) -> None:
     """Refuse half a surrogate pair, naming its field (protocol-requests)."""
     if isinstance(data, str):
         if not _is_text(data):
-            raise invalid_field(".".join(path) or "body", "must not hold half a surrogate pair")
+            raise make_field_error(".".join(path) or "body", "must not hold half a surrogate pair")
     elif isinstance(data, list):
         for index, value in enumerate(data):
             _refuse_half_surrogates(value, (*path, str(index)))

@@ -18,7 +18,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.event_payloads import HeartbeatPayload
 from tservice.core.events import Event, EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
@@ -261,7 +261,7 @@ class EventStreams(Service):
 
     def _send_heartbeat(self) -> None:
         # A heartbeat repeats the newest id: it is not in the ring, and a reconnect misses nothing.
-        beat = HeartbeatPayload(t=now_ms(self._clock))
+        beat = HeartbeatPayload(t=get_unix_ms(self._clock))
         data = encode_message(self._boot, self._number, EventName.SSE_HEARTBEAT, beat)
         for client in tuple(self._clients):
             client.write_bytes(data)

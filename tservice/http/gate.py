@@ -20,7 +20,7 @@ from tservice.core.authentication import (
     IFailureCounter,
 )
 from tservice.core.config.model import Config
-from tservice.core.errors import ErrorCode, ServiceError, StartError, not_found
+from tservice.core.errors import ErrorCode, ServiceError, StartError, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.scopes import READ_ONLY_SCOPES
 from tservice.http import hosts, paths
@@ -418,7 +418,7 @@ class AccessGate:
         if who.can_access(owner, session):
             return
         if operation.style is not ResponseStyle.WEBSOCKET:
-            raise not_found(f"Session {session}")
+            raise make_not_found_error(f"Session {session}")
         if owner is not None:
             raise ServiceError(ErrorCode.FORBIDDEN, f"Session {session} is not yours")
 

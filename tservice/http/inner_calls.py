@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlencode
 from attrs import evolve
 from twisted.logger import Logger
 
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.core.late_binding import LateBinding
 from tservice.http.body import read_query, validate_data
 from tservice.http.envelope import dump_json
@@ -105,7 +105,7 @@ class InnerCalls:
         found = self.table().match_path(method, path)
         values = None if found is None else path_arguments(*found)
         if found is None or values is None or found[0].style not in STYLES:
-            raise not_found(f"Route {method} {path}")
+            raise make_not_found_error(f"Route {method} {path}")
         return found[0], values
 
     async def _run_handler(self, call: OperationCall) -> object:

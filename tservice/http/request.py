@@ -12,7 +12,7 @@ from twisted.python.failure import Failure
 from twisted.web import server
 from twisted.web.http import datetimeToString
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.http.body import too_large
 from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import Http1Channel
@@ -131,7 +131,7 @@ class ServiceRequest(server.Request):
             self._check_size(len(data))
         if self.refusal is None and self._crumbs > MAX_TINY_CHUNKS:
             self._refuse_body(
-                invalid_field(
+                make_field_error(
                     "body", f"must not be sent in more than {MAX_TINY_CHUNKS} tiny chunks"
                 )
             )
@@ -161,7 +161,7 @@ class ServiceRequest(server.Request):
             incoming.refuse_body(too_large(self._bound))
         elif self._crumbs > MAX_TINY_CHUNKS + self._received // TINY_CHUNK_BYTES:
             incoming.refuse_body(
-                invalid_field(
+                make_field_error(
                     "body", f"must not be sent in more than {MAX_TINY_CHUNKS} tiny chunks"
                 )
             )
@@ -171,7 +171,7 @@ class ServiceRequest(server.Request):
         """Handle the request."""
         plain, _, query = path.partition(b"?")
         if query.count(b"&") + query.count(b";") >= PARAMETERS:
-            self.refusal = invalid_field(
+            self.refusal = make_field_error(
                 "query", f"must not have more than {PARAMETERS} parameters"
             )
             path = plain

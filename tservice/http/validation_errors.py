@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.errors import ServiceError, make_field_error
 
 _Context = Mapping[str, Any]
 
@@ -79,10 +79,10 @@ def explain_error(error: ValidationError, data: Any, whole: str) -> ServiceError
         if place == name and each["type"].endswith("_type"):
             types[_format_rule(each)] = None
         elif place == name or place.startswith(f"{name}."):
-            return invalid_field(place or whole, _format_rule(each))
+            return make_field_error(place or whole, _format_rule(each))
         else:
             break
-    return invalid_field(name or whole, _join_rules([*types]))
+    return make_field_error(name or whole, _join_rules([*types]))
 
 
 def _join_rules(rules: Sequence[str]) -> str:

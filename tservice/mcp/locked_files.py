@@ -22,7 +22,7 @@ from tservice.core.files import (
     read_text,
     replace_atomically,
     sync_path,
-    write_private,
+    write_private_file,
 )
 
 LIMIT = 4 * 1024 * 1024
@@ -179,7 +179,7 @@ def replace_config(path: Path, before: str | None, after: str, *, private: bool)
     _check_ancestors(path, target)
     mode = PRIVATE if before is None else _get_mode(target)
     if before is not None:
-        write_private(path.with_name(f"{path.name}.service-bak"), before)
+        write_private_file(path.with_name(f"{path.name}.service-bak"), before)
     with replace_atomically(target) as temporary:
         # Write bytes, to keep the line ends of the file.
         temporary.write_bytes(after.encode())

@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from tservice.clis.interfaces import CliEntry, ICliRegistry
-from tservice.core.errors import ErrorCode, ServiceError, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.locations.location import OWN_LOCATION
@@ -95,7 +95,7 @@ class McpSyncService:
         """
         _refuse_os_user(caller)
         if self._syncing is not None and not self._syncing.is_finished:
-            raise state_conflict("an MCP sync is running already")
+            raise make_conflict_error("an MCP sync is running already")
         self._syncing = SharedWork(self._write_all(reauthorize))
         return await self._syncing.wait_for_result()
 

@@ -28,7 +28,13 @@ from tservice.client.mcp.protocol import (
 from tservice.client.mcp.protocol import RpcRequest as Asked
 from tservice.client.mcp.tools import offered_tools
 from tservice.core.disk_errors import DiskFull, find_disk_problem
-from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError, invalid_field, not_found
+from tservice.core.errors import (
+    HTTP_STATUS,
+    ErrorCode,
+    ServiceError,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.events import Event, EventHub
 from tservice.core.scopes import Scope
@@ -93,7 +99,7 @@ class McpRoutes:
         _check_version(call)
         request = cast(ServiceRequest, call.request)
         if (call.get_header("content-type") or "").partition(";")[0].strip() != "application/json":
-            raise invalid_field("content-type", "must be application/json")
+            raise make_field_error("content-type", "must be application/json")
         raw = request.content.read()
         try:
             found = await read_message(raw, self._clock)
@@ -197,10 +203,10 @@ class McpRoutes:
     def _find_connection(self, call: OperationCall) -> McpConnection:
         key = call.get_header(SESSION)
         if key is None:
-            raise invalid_field(SESSION, "is required")
+            raise make_field_error(SESSION, "is required")
         found = self._connections.find(key, call.identity)
         if found is None:
-            raise not_found("MCP session")
+            raise make_not_found_error("MCP session")
         return found
 
     def _make_sender(self, call: OperationCall) -> Callable[[PlannedRequest], Awaitable[Any]]:
@@ -303,7 +309,7 @@ async def read_message(raw: bytes, clock: IReactorTime) -> object:
 def _check_version(call: OperationCall) -> None:
     version = call.get_header(VERSION)
     if version is not None and version not in VERSIONS:
-        raise invalid_field(VERSION, f"must be one of {', '.join(VERSIONS)}")
+        raise make_field_error(VERSION, f"must be one of {', '.join(VERSIONS)}")
 
 
 def _encode_notice(event: Event) -> bytes:

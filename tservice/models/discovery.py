@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.shared_work import SharedWork
 from tservice.core.tasks import spawn_logged
@@ -84,7 +84,7 @@ class ModelDiscovery:
         """
         models = await self._endpoint_client.fetch_models(self._registry.get(endpoint_id))
         return await self._registry.record_models(
-            endpoint_id, models, now_ms(self._clock), reauthorize
+            endpoint_id, models, get_unix_ms(self._clock), reauthorize
         )
 
     def fetch_running(self, endpoint: ModelEndpoint) -> Deferred[RunningModels]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
 from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
 from tservice.models.server_responses import (
@@ -47,9 +47,11 @@ class EndpointClient:
                 raise ResponseUnreadable(_status_text(reply))
             return parse_models(reply.body)
         except OutboundError as error:
-            raise operation_failed(f"the models of {endpoint.label}: {error.fault.value}") from None
+            raise make_failure_error(
+                f"the models of {endpoint.label}: {error.fault.value}"
+            ) from None
         except ResponseUnreadable as error:
-            raise operation_failed(f"the models of {endpoint.label}: {error}") from None
+            raise make_failure_error(f"the models of {endpoint.label}: {error}") from None
 
     async def fetch_running(self, endpoint: ModelEndpoint) -> RunningModels:
         """Return the models that C{endpoint} has loaded. After any error the result is "not

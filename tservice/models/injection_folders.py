@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tservice.core.errors import operation_failed
-from tservice.core.files import FileError, read_json, read_text, write_private
+from tservice.core.errors import make_failure_error
+from tservice.core.files import FileError, read_json, read_text, write_private_file
 from tservice.core.value_limits import exceeds_value_limit
 from tservice.models.injection import Injection
 
@@ -55,9 +55,9 @@ def write_injection(folder: Path, injection: Injection, working_dir: str) -> Non
             _copy_trust(folder / injection.trusted.name, injection.trusted, working_dir)
         write_file(folder / VARIABLES, format_exports(injection.secrets))
     except FileError as error:
-        raise operation_failed(f"the custom model cannot be configured: {error}") from None
+        raise make_failure_error(f"the custom model cannot be configured: {error}") from None
     except OSError as error:
-        raise operation_failed(
+        raise make_failure_error(
             f"the custom model cannot be put in place: {error.strerror}"
         ) from error
 
@@ -68,7 +68,7 @@ def write_file(path: Path, text: str) -> None:
     @raise FileError: the path is something other than a file of the service.
     @raise OSError: the system refused. The file is unchanged.
     """
-    write_private(path, text)
+    write_private_file(path, text)
 
 
 def wrap_command(argv: tuple[str, ...], folder: Path) -> tuple[str, ...]:

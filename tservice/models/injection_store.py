@@ -13,7 +13,7 @@ from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.locations.location import Location, LocationId
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.tasks import spawn_logged
@@ -114,7 +114,7 @@ class InjectionStore:
         """Sleep for this many seconds. Return false if L{wait_settled} ended the sleep early."""
         if self._closing:
             return False
-        pause = sleep(self._clock, seconds)
+        pause = wait_seconds(self._clock, seconds)
         self._pauses.add(pause)
         try:
             await pause

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 from pydantic import SecretStr
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.net.egress import EgressRefused, parse_target
 
 SETTING = "customModelEndpointsEnabled"
@@ -100,15 +100,15 @@ def apply_patch(
             "A token cannot move the key to another baseUrl: give apiKey as well",
         )
     if not changed.label.strip() or not changed.label.isprintable():
-        raise invalid_field("label", "must be one line of text")
+        raise make_field_error("label", "must be one line of text")
     try:
         parse_target(changed.base_url)
     except EgressRefused as error:
-        raise invalid_field("baseUrl", str(error)) from None
+        raise make_field_error("baseUrl", str(error)) from None
     if "?" in changed.base_url or "#" in changed.base_url:
-        raise invalid_field("baseUrl", "must have neither a query nor a fragment")
+        raise make_field_error("baseUrl", "must have neither a query nor a fragment")
     if not _KEY.fullmatch(changed.key):
-        raise invalid_field("apiKey", "must be printable ASCII without blanks")
+        raise make_field_error("apiKey", "must be printable ASCII without blanks")
     if changed.default_model_id is not None:
         check_model_id("defaultModelId", changed.default_model_id)
     return changed
@@ -132,7 +132,7 @@ def check_model_id(name: str, model_id: str) -> None:
     @raise ServiceError: 400 naming the field C{name}.
     """
     if not _MODEL_ID.fullmatch(model_id):
-        raise invalid_field(
+        raise make_field_error(
             name, "must be usable as an argument: no blanks, quotes or leading dash"
         )
 

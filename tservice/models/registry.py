@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError, not_found, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_not_found_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import SecretRedactor
@@ -80,7 +80,7 @@ class EndpointRegistry:
         for endpoint in self._endpoints:
             if endpoint.id == endpoint_id:
                 return endpoint
-        raise not_found(f"Model endpoint {endpoint_id}")
+        raise make_not_found_error(f"Model endpoint {endpoint_id}")
 
     async def add(
         self, fields: Mapping[str, Any], reauthorize: Callable[[], object] = lambda: None
@@ -97,7 +97,7 @@ class EndpointRegistry:
 
         def add_endpoint(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
             if len(endpoints) >= ENDPOINT_LIMIT:
-                raise operation_failed(
+                raise make_failure_error(
                     f"there are {ENDPOINT_LIMIT} model endpoints already; remove one first"
                 )
             reauthorize()

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, StringConstraints
 
-from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.errors import ErrorCode, make_field_error
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
 from tservice.core.scopes import Scope
@@ -228,7 +228,7 @@ class ModelRoutes:
             return await self._models.clear_model(call.id, call.identity, call.reauthorize)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
-                raise invalid_field(name, "is required unless clear is given")
+                raise make_field_error(name, "is required unless clear is given")
         return await self._models.use_model(
             call.id,
             call.identity,

@@ -14,9 +14,9 @@ from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, LaunchPlan
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    invalid_field,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
 )
 from tservice.core.event_payloads import AffectedSession, ModelSwapPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -164,7 +164,7 @@ class ModelService:
             reauthorize()
             users = self._find_users(endpoint_id)
             if users:
-                raise state_conflict(f"{len(users)} live sessions use this endpoint")
+                raise make_conflict_error(f"{len(users)} live sessions use this endpoint")
 
         await self._registry.remove(endpoint_id, check)
 
@@ -198,7 +198,7 @@ class ModelService:
         endpoint = self._registry.get(wish.endpoint_id)
         check_model_id("modelId", wish.model_id)
         if self._model_style(mode) is CustomModelStyle.NONE:
-            raise invalid_field(
+            raise make_field_error(
                 "customModel", f"{mode} does not support models of custom endpoints"
             )
         context = endpoint.find_context_length(wish.model_id)
@@ -255,7 +255,7 @@ class ModelService:
             self.require_enabled()
             endpoint = self._registry.get(custom.endpoint_id)
         except ServiceError as error:
-            raise operation_failed(f"customModel: {error.message}") from error
+            raise make_failure_error(f"customModel: {error.message}") from error
         target = InjectionTarget(
             endpoint=endpoint,
             model_id=custom.model_id,
@@ -265,7 +265,7 @@ class ModelService:
         )
         made = build_injection(self._model_style(session.mode), target)
         if made is None:
-            raise operation_failed(f"customModel: {session.mode} does not support custom models")
+            raise make_failure_error(f"customModel: {session.mode} does not support custom models")
         folder = await self._injections.write_injection(session, made)
         return evolve(
             plan,
@@ -332,9 +332,9 @@ class ModelService:
     def _require_changeable(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.location is not SessionLocationKind.LOCAL:
-            raise invalid_field("customModel", "is available only for sessions on this machine")
+            raise make_field_error("customModel", "is available only for sessions on this machine")
         if session.detached:
-            raise state_conflict(
+            raise make_conflict_error(
                 "the session is detached from its process; start the session first"
             )
         if session.pid is not None and session.status is SessionStatus.BUSY:

@@ -17,8 +17,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.locations.location import Location
-from tservice.core.process.parent_death import parent_death_prefix
-from tservice.core.users.os_users import process_owner
+from tservice.core.process.parent_death import make_parent_death_prefix
+from tservice.core.users.os_users import find_process_owner
 from tservice.mux.interface import Liveness
 from tservice.mux.process_family import LocalProcessFamily, ProcessFamily
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability, TmuxTransport
@@ -42,7 +42,7 @@ class LocalTransport:
 
     def build_argv(self, *arguments: str) -> list[str]:
         """Return the command that runs C{tmux arguments}."""
-        return [*parent_death_prefix(self.setpriv), self.tmux, *arguments]
+        return [*make_parent_death_prefix(self.setpriv), self.tmux, *arguments]
 
     def build_child(
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
@@ -104,7 +104,7 @@ class OsUserTransport:
         if held is None:
             return None
         # Checked while the process is held: its pid cannot have been reused since the hold.
-        if process_owner(pid) == self.place.user.uid and not held.has_ended():
+        if find_process_owner(pid) == self.place.user.uid and not held.has_ended():
             return held
         held.close()
         return None

@@ -18,7 +18,7 @@ from typing import Protocol
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 
 PROC = Path("/proc")
 AT_ONCE = 100
@@ -138,7 +138,7 @@ class LocalProcessFamily:
         members = await self._find_members()
         deadline = self.clock.seconds() + SETTLE
         while members and self.clock.seconds() < deadline:
-            await sleep(self.clock, LOOK_EVERY)
+            await wait_seconds(self.clock, LOOK_EVERY)
             members = [each for each in members if _is_alive(each)]
         named = members[:MOST]
         return tuple(
@@ -188,7 +188,7 @@ async def _iterate_processes(clock: IReactorTime) -> AsyncIterator[ProcessStat]:
         if found is not None:
             yield found
         if at % AT_ONCE == 0:
-            await sleep(clock, 0)
+            await wait_seconds(clock, 0)
 
 
 def _is_alive(process: ProcessStat) -> bool:

@@ -8,13 +8,13 @@ from pathlib import Path
 import attrs
 
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import operation_failed, state_conflict
+from tservice.core.errors import make_conflict_error, make_failure_error
 from tservice.core.files import (
     FileError,
     UnparsableFile,
     read_json,
     remove_leftovers,
-    write_private,
+    write_private_file,
 )
 from tservice.notify.model import MessageScope, ReceiverKind, WebhookConfig
 
@@ -61,9 +61,9 @@ class WebhookConfigFile:
         try:
             # An existing invalid file must be repaired by the operator, not overwritten.
             self.read_config()
-            write_private(self._path, json.dumps(attrs.asdict(webhook), indent=2) + "\n")
+            write_private_file(self._path, json.dumps(attrs.asdict(webhook), indent=2) + "\n")
         except FileError as error:
-            raise state_conflict(f"{error}; repair the file first") from error
+            raise make_conflict_error(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
-            raise operation_failed(f"{FILE_NAME} could not be written: {why}") from error
+            raise make_failure_error(f"{FILE_NAME} could not be written: {why}") from error

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.tasks import spawn_logged
 from tservice.notify.model import WebhookConfig
 from tservice.notify.outbox import OutboxRow, WebhookOutbox
@@ -51,7 +51,7 @@ class WebhookDelivery:
     def start(self) -> None:
         """Start to deliver messages, beginning with those of an earlier process."""
         self._open = True
-        self._outbox.cap_due_times(now_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
+        self._outbox.cap_due_times(get_unix_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
         self.start_due()
 
     def stop(self) -> Deferred[list[None]]:
@@ -73,7 +73,7 @@ class WebhookDelivery:
             row = self._outbox.find_next(self._running)
             if row is None:
                 return
-            wait = row.due_at - now_ms(self._clock)
+            wait = row.due_at - get_unix_ms(self._clock)
             # A longer wait means that the clock was set back.
             if 0 < wait <= RETRY_SECONDS[-1] * 1000:
                 self._timer = self._clock.callLater(wait / 1000, self._handle_timer)
@@ -109,7 +109,7 @@ class WebhookDelivery:
             self._log.warn("webhook: {error}; given up", error=result.error)
             self._outbox.remove_message(row.id)
         else:
-            due_at = now_ms(self._clock) + RETRY_SECONDS[row.attempts] * 1000
+            due_at = get_unix_ms(self._clock) + RETRY_SECONDS[row.attempts] * 1000
             self._outbox.postpone_message(row.id, row.attempts + 1, due_at)
         self._told()
         return True

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from tservice.core.event_payloads import CronRunPayload, HookEventPayload
 from tservice.core.events import Event, EventName
-from tservice.core.text import cut_marked, shorten_text
+from tservice.core.text import cut_with_note, shorten_text
 from tservice.notify.model import MessageUrgency
 
 TITLE_LIMIT = 200
@@ -121,7 +121,7 @@ def fold_to_line(text: str, limit: int) -> str:
 
 
 def _make_body(text: str) -> str:
-    return cut_marked(fold_to_line(text, max(len(text), 1)), BODY_LIMIT)
+    return cut_with_note(fold_to_line(text, max(len(text), 1)), BODY_LIMIT)
 
 
 def _describe_details(data: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from typing import Protocol
 from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
 from tservice.notify.model import DeliveryResult, WebhookConfig, WebhookMessage
 from tservice.notify.requests import build_request
@@ -49,8 +49,8 @@ class WebhookSender:
         try:
             reply = await self._post.send(request)
         except OutboundError as error:
-            return DeliveryResult(ok=False, error=error.fault.value, at=now_ms(self._clock))
-        return classify_reply(reply, now_ms(self._clock))
+            return DeliveryResult(ok=False, error=error.fault.value, at=get_unix_ms(self._clock))
+        return classify_reply(reply, get_unix_ms(self._clock))
 
 
 def classify_reply(reply: OutboundResponse, at: int) -> DeliveryResult:

@@ -11,8 +11,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import FileError
 from tservice.core.logs.redact import SecretRedactor
@@ -130,7 +130,7 @@ class WebhookService:
         webhook = attrs.evolve(self._webhook, **patch)
         if webhook.enabled and not webhook.url:
             if patch.get("enabled"):
-                raise invalid_field("enabled", "needs a url")
+                raise make_field_error("enabled", "needs a url")
             webhook = attrs.evolve(webhook, enabled=False)
         self._file.write_config(webhook)
         self._apply_config(webhook)
@@ -146,7 +146,7 @@ class WebhookService:
         @raise ServiceError: 400: there is no URL; 429: too many tests are in progress.
         """
         if not self._webhook.url:
-            raise invalid_field("url", "save a url first")
+            raise make_field_error("url", "save a url first")
         if self._tests >= TESTS_LIMIT:
             raise ServiceError(ErrorCode.RATE_LIMITED, "too many test messages in progress")
         message = WebhookMessage(
@@ -155,7 +155,7 @@ class WebhookService:
             body="The webhook works.",
             urgency=MessageUrgency.INFO,
             host=fold_to_line(self._words.host(), 100),
-            at=now_ms(self._clock),
+            at=get_unix_ms(self._clock),
         )
         self._tests += 1
         try:
@@ -184,7 +184,7 @@ class WebhookService:
             return
         if not self._repeats.is_new(found):
             return
-        dropped = self._outbox.add_message(self._make_message(found), now_ms(self._clock))
+        dropped = self._outbox.add_message(self._make_message(found), get_unix_ms(self._clock))
         if dropped:
             self._log.warn("webhook: {count} old messages given up", count=dropped)
         self._delivery.start_due()
@@ -199,7 +199,7 @@ class WebhookService:
             body=found.body,
             urgency=found.urgency,
             host=fold_to_line(self._words.host(), 100),
-            at=now_ms(self._clock),
+            at=get_unix_ms(self._clock),
             session_id=found.session_id,
             session_name=name,
         )
@@ -209,7 +209,7 @@ def _check_url(url: str) -> None:
     try:
         parse_target(url)
     except EgressRefused as error:
-        raise invalid_field("url", str(error)) from None
+        raise make_field_error("url", str(error)) from None
 
 
 def _do_nothing() -> None:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 
 from tservice.core.errors import StartError
-from tservice.core.secret_file import load_or_create
+from tservice.core.secret_file import load_or_create_secret
 from tservice.push.model import (
     LIFETIME_SECONDS,
     PushNote,
@@ -89,7 +89,9 @@ def load_push_key(data_dir: Path, random: Random) -> PushKey:
 
     @raise StartError: the file is not valid or cannot be written, or other users can access it.
     """
-    text = load_or_create(data_dir / FILE_NAME, lambda: _encode_base64url(_make_scalar(random)))
+    text = load_or_create_secret(
+        data_dir / FILE_NAME, lambda: _encode_base64url(_make_scalar(random))
+    )
     try:
         scalar = decode_base64url(text)
         if len(scalar) != SCALAR_BYTES:

@@ -11,7 +11,7 @@ import re
 from attrs import field, frozen
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.event_payloads import ApprovalPayload
 from tservice.core.events import Event, EventName
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, parse_target
@@ -129,9 +129,9 @@ def make_subscription(
     try:
         parse_endpoint(endpoint)
     except EgressRefused as error:
-        raise invalid_field("endpoint", str(error)) from None
+        raise make_field_error("endpoint", str(error)) from None
     if not _is_point(_decode_field("keys.p256dh", p256dh, POINT_BYTES)):
-        raise invalid_field("keys.p256dh", "must be an uncompressed point of P-256")
+        raise make_field_error("keys.p256dh", "must be an uncompressed point of P-256")
     _decode_field("keys.auth", auth, AUTH_BYTES)
     return Subscription(
         endpoint=endpoint,
@@ -178,7 +178,7 @@ def _decode_field(name: str, text: str, size: int) -> bytes:
     except ValueError:
         found = b""
     if len(found) != size:
-        raise invalid_field(name, f"must be {size} bytes in base64url")
+        raise make_field_error(name, f"must be {size} bytes in base64url")
     return found
 
 

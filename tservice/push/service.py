@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred, DeferredList
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms, unix_seconds
+from tservice.core.clock import get_unix_ms, get_unix_seconds
 from tservice.core.events import Event, EventHub
 from tservice.core.net.outbound import (
     OutboundError,
@@ -128,7 +128,7 @@ class PushService(Service):
 
         @raise ServiceError: 400 for the field that is not valid.
         """
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         self._store.save_subscription(
             make_subscription(endpoint, p256dh, auth, owner=owner, origin=origin, at=now)
         )
@@ -234,7 +234,7 @@ class PushService(Service):
 
     async def _deliver_job(self, job: _PushJob) -> None:
         seal = partial(
-            self._key.encrypt_note, job.subscription, job.note, unix_seconds(self._clock)
+            self._key.encrypt_note, job.subscription, job.note, get_unix_seconds(self._clock)
         )
         try:
             sealed = await self._threads.run(seal)

@@ -12,7 +12,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ServiceError
 from tservice.core.files import FileError
@@ -56,7 +56,7 @@ class RebootRecollection:
         self._shown: set[str] = set()
 
     def accept_records(self, records: Sequence[Session]) -> None:
-        now, host = now_ms(self._clock), self._store.find_last_boot()
+        now, host = get_unix_ms(self._clock), self._store.find_last_boot()
         boot_id = read_boot_id(self._boot_id_file)
         found: dict[str, int] = {}
         if host is not None and may_have_rebooted(host, boot_id):
@@ -101,7 +101,7 @@ class RebootRecollection:
 
     def is_offered(self, session_id: str) -> bool:
         """Return true if the session is offered for restoration."""
-        return self._entries.get(session_id, 0) > now_ms(self._clock)
+        return self._entries.get(session_id, 0) > get_unix_ms(self._clock)
 
     def was_shown(self, session_id: str) -> bool:
         """Return true if the last start of the session showed its saved scrollback."""
@@ -135,7 +135,7 @@ class RebootRecollection:
 
         The machine may be shutting down, so that the session is to be restored.
         """
-        self._store.record_loss(session_id, now_ms(self._clock))
+        self._store.record_loss(session_id, get_unix_ms(self._clock))
 
     def clear_loss(self, session_id: str) -> None:
         """Remove the record of an abnormal exit, because the session has a process again."""
@@ -143,7 +143,7 @@ class RebootRecollection:
 
     def record_stop(self) -> None:
         """Record the time of a clean stop of the service."""
-        self._store.record_stop(now_ms(self._clock))
+        self._store.record_stop(get_unix_ms(self._clock))
 
     async def filter_saved(self, session_ids: Iterable[str]) -> frozenset[str]:
         """Return those of C{session_ids} that have a saved scrollback."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.core.files import FileError, write_private
+from tservice.core.files import FileError, write_private_file
 from tservice.mux.interface import PaneCapture
 from tservice.terminal.plain_text import plain_text
 from tservice.terminal.sgr import RESET, make_self_contained
@@ -100,7 +100,7 @@ class ScrollbackFolder:
         @raise OSError, FileError: the file cannot be written; the previous one is unchanged.
         """
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_private(self._scrollback_path(session_id), gzip.compress(rows, LEVEL, mtime=0))
+        write_private_file(self._scrollback_path(session_id), gzip.compress(rows, LEVEL, mtime=0))
 
     def read_scrollback(self, session_id: str) -> SavedScrollback | None:
         """Return the saved scrollback of a session; C{None} if there is none.

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.errors import ServiceError, state_conflict
+from tservice.core.errors import ServiceError, make_conflict_error
 from tservice.core.event_payloads import RestoreOfferPayload, RestoreProgressPayload, SessionExited
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -150,7 +150,7 @@ class RestoreService:
         @raise ServiceError: 409: a restore for the same owner is in progress.
         """
         if self._owner_key(caller) in self._runs:
-            raise state_conflict("a restore is running already")
+            raise make_conflict_error("a restore is running already")
         return await self._begin_restore(caller, session_ids, reauthorize)
 
     def dismiss_offer(self, caller: Identity) -> int:
@@ -231,7 +231,7 @@ class RestoreService:
     def _reauthorize_owner(self, owner: Owner, who: Identity) -> None:
         now = self._identity(owner)
         if now is None or not now.keeps_rights_of(who):
-            raise state_conflict(
+            raise make_conflict_error(
                 "the account was deleted or disabled, or its permissions were reduced"
             )
 

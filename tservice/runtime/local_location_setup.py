@@ -20,7 +20,7 @@ from tservice.core.locations.local_locations import (
 )
 from tservice.core.locations.location import OWN_LOCATION, HookAccess, Location, LocationKind
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.users.os_users import OsUser, OsUsers, build_user_environment, can_run
+from tservice.core.users.os_users import OsUser, OsUsers, build_user_environment, can_run_program
 
 
 class OsUserSources(Protocol):
@@ -54,7 +54,9 @@ def build_local_locations(
     def make_user_finder(user: OsUser) -> tuple[ProgramFinder, GetSearchPath]:
         # Not cached: a lookup happens once per start, and costs less than starting the processes.
         def make_lookup() -> BinaryLookup:
-            return BinaryLookup(clock, build_user_environment(user, environ), user.home, can_run)
+            return BinaryLookup(
+                clock, build_user_environment(user, environ), user.home, can_run_program
+            )
 
         return lambda names: make_lookup().find_program(names), lambda: make_lookup().search_path()
 

@@ -13,8 +13,8 @@ from attrs import frozen
 
 from tservice.access.hook_secret import OsUserSecrets, load_hook_secret
 from tservice.core.locations.location import HookAccess
-from tservice.core.users.file_identity import SETGROUPS, act_as
-from tservice.core.users.os_users import NO_ROOT, OsUser, OsUsers, OsUserSupport, run_as_prefix
+from tservice.core.users.file_identity import SETGROUPS, call_as_user
+from tservice.core.users.os_users import NO_ROOT, OsUser, OsUsers, OsUserSupport, make_user_prefix
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.core.workers.user_directory import UserDirectory
 from tservice.mux.tmux.setup import OsUserSetups
@@ -70,7 +70,7 @@ def wire_os_users(
     def make_prefix(user: OsUser) -> list[str]:
         if setsid is None or setpriv is None:
             raise OSError("setpriv and setsid of util-linux are missing")
-        return run_as_prefix(setsid, setpriv, user)
+        return make_user_prefix(setsid, setpriv, user)
 
     kept = OsUserSecrets(
         secret=lambda: load_hook_secret(data_dir, secrets.token_bytes), shared=shared, hide=hide
@@ -96,9 +96,11 @@ def find_os_user_support(
     if euid != 0:
         return NO_ROOT
     if setpriv is None or setsid is None:
-        return OsUserSupport(obstacle="setpriv and setsid of util-linux are missing", act=act_as)
+        return OsUserSupport(
+            obstacle="setpriv and setsid of util-linux are missing", act=call_as_user
+        )
     if SETGROUPS is None:
-        return OsUserSupport(obstacle="not supported on this processor", act=act_as)
+        return OsUserSupport(obstacle="not supported on this processor", act=call_as_user)
     return OsUserSupport(
-        obstacle=None, act=act_as, entry=directory.get_entry, groups=directory.get_groups
+        obstacle=None, act=call_as_user, entry=directory.get_entry, groups=directory.get_groups
     )

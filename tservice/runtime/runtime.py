@@ -16,7 +16,7 @@ from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights, WorkspaceBounds
 from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.core.workers.worker_pool import WorkerPools
-from tservice.core.zone import local_zone
+from tservice.core.zone import find_local_zone
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.os_user_wiring import OsUserWiring
 from tservice.settings.interfaces import ISettings
@@ -72,4 +72,4 @@ class Runtime(LaunchContext):
     @property
     def time_zone(self) -> tzinfo:
         """Time zone of this machine."""
-        return local_zone(self.environ)
+        return find_local_zone(self.environ)

@@ -11,7 +11,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import LaunchPlan
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.record.model import (
@@ -435,7 +435,7 @@ def check_started(session: Session) -> None:
     @raise ServiceError: 422.
     """
     if session.pid is None:
-        raise operation_failed(session.status_reason or "the session has not started")
+        raise make_failure_error(session.status_reason or "the session has not started")
 
 
 class IActivitySources(Interface):

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from automat import TypeMachineBuilder
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.sessions.record.model import ProcessPhase
 
 
@@ -77,11 +77,13 @@ def _busy_error() -> ServiceError:
 
 
 def _breaker_error() -> ServiceError:
-    return state_conflict("the session failed too often; start it with clearBreaker: true")
+    return make_conflict_error("the session failed too often; start it with clearBreaker: true")
 
 
 def _unknown_state_error() -> ServiceError:
-    return operation_failed("the session's terminal does not answer; whether it runs is not known")
+    return make_failure_error(
+        "the session's terminal does not answer; whether it runs is not known"
+    )
 
 
 _AT_REST = (ProcessPhase.CREATED, ProcessPhase.EXITED, ProcessPhase.DETACHED, ProcessPhase.STOPPED)

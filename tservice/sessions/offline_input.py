@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.events import Event, EventName
 from tservice.core.locations.location import LocationOutage
 from tservice.core.locations.location_registry import LocationRegistry
@@ -60,7 +60,7 @@ class OfflineInput:
             return await live.inputs.deliver_input(request)
         self.places.request_connection(live.record.location_id)
         if not request.may_wait:
-            raise operation_failed(f"{outage.title} is out of reach; nothing was typed")
+            raise make_failure_error(f"{outage.title} is out of reach; nothing was typed")
         return live.inputs.buffer_input(request)
 
     def refuse_key(self, live: LiveSession) -> None:
@@ -73,7 +73,7 @@ class OfflineInput:
         outage = self.find_outage(live)
         if outage is not None:
             self.places.request_connection(live.record.location_id)
-            raise operation_failed(f"{outage.title} is out of reach; nothing was pressed")
+            raise make_failure_error(f"{outage.title} is out of reach; nothing was pressed")
 
     def make_reconnect_listener(
         self, find: Callable[[str], LiveSession | None]

@@ -9,9 +9,9 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.core.event_payloads import InputLostPayload, OccurrencePayload, SessionOrderPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -51,7 +51,7 @@ class SessionRegistry:
         """
         live = self._sessions.get(session_id)
         if live is None or not may_see(live.record, caller):
-            raise not_found(f"Session {session_id}")
+            raise make_not_found_error(f"Session {session_id}")
         return live
 
     def find(self, session_id: str) -> LiveSession | None:
@@ -162,14 +162,16 @@ class SessionRegistry:
 
     def publish_now(self, live: LiveSession, name: EventName) -> None:
         """Publish an event of a session with the current time."""
-        self.publish_event(live, name, OccurrencePayload(id=live.record.id, at=now_ms(self._clock)))
+        self.publish_event(
+            live, name, OccurrencePayload(id=live.record.id, at=get_unix_ms(self._clock))
+        )
 
     def publish_lost_input(self, live: LiveSession, chunks: int, reason: str) -> None:
         """Publish an event: some buffered input was not typed.
 
         @param chunks: number of lost inputs.
         """
-        at = now_ms(self._clock)
+        at = get_unix_ms(self._clock)
         told = InputLostPayload(id=live.record.id, at=at, chunks=chunks, reason=reason)
         self.publish_event(live, EventName.SESSION_INPUT_LOST, told)
 

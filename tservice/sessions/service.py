@@ -11,9 +11,9 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import DiskFull, report_unsaved_change
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationOutage
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
@@ -367,7 +367,7 @@ class SessionService:
             except ServiceError as error:
                 refused.append(error.message)
         if refused:
-            raise operation_failed(
+            raise make_failure_error(
                 f"{len(refused)} of {len(own)} sessions could not be ended: {refused[0]}"
             )
         if owed is not None:
@@ -488,12 +488,12 @@ class SessionService:
         return live
 
     def _handle_typed(self, live: LiveSession) -> None:
-        live.last_output = max(live.last_output, now_ms(self._deps.clock))
+        live.last_output = max(live.last_output, get_unix_ms(self._deps.clock))
 
     def _handle_submit(self, live: LiveSession, text: str | None) -> None:
         # This time finds the agent's own record of the prompt. The confirmation may follow many
         # seconds later.
-        now = now_ms(self._deps.clock)
+        now = get_unix_ms(self._deps.clock)
         told = live.activity is not None and live.activity.announce_submit(text)
         turn_open = told or live.record.turn_open
         self._roster.update_record(live, durable=False, last_submit_at=now, turn_open=turn_open)

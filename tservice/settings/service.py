@@ -13,7 +13,7 @@ from zope.interface import implementer
 
 from tservice.core.config.model import Config
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.files import (
     FileError,
@@ -21,7 +21,7 @@ from tservice.core.files import (
     read_json,
     remove_leftovers,
     restrict_to_owner,
-    write_private,
+    write_private_file,
 )
 from tservice.core.listeners import ListenerList
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
@@ -84,7 +84,7 @@ class SettingsService:
         try:
             merged = merge_patch(self._read_file(), patch)
         except (FileError, OSError) as error:
-            raise state_conflict(f"{error}; repair the file first") from error
+            raise make_conflict_error(f"{error}; repair the file first") from error
         settings = self._read_settings(merged)
         self._write_file(merged)
         before, self._settings = self._settings, settings
@@ -103,12 +103,12 @@ class SettingsService:
 
     def _write_file(self, data: Mapping[str, Any]) -> None:
         try:
-            write_private(self._path, json.dumps(data, indent=2) + "\n")
+            write_private_file(self._path, json.dumps(data, indent=2) + "\n")
         except FileError as error:
-            raise state_conflict(f"{error}; repair the file first") from error
+            raise make_conflict_error(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
-            raise operation_failed(f"{self._path.name} could not be written: {why}") from error
+            raise make_failure_error(f"{self._path.name} could not be written: {why}") from error
 
     def _read_settings(self, stored: Mapping[str, Any]) -> Settings:
         settings, faults = read_settings(stored)

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.event_payloads import InitialStatePayload, PlanUsagePayload
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.zone import zone_name
+from tservice.core.zone import find_zone_name
 from tservice.sessions.interfaces import ISessions, SessionAnswer
 
 GetStateField = Callable[[Identity], Any]
@@ -90,7 +90,7 @@ class StatusService:
         """Return the initial state, limited to the data that C{identity} may see."""
         sessions = self._sessions
         told = {name: tell(identity) for name, tell in self._tells.items()}
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         return StatusResponse(
             version=self._version,
             sessions=[sessions.describe_session(one.id) for one in sessions.list(identity)],
@@ -100,6 +100,6 @@ class StatusService:
                 multi_user=self._multiuser,
             ),
             server_time=now,
-            time_zone=zone_name(self._zone, now),
+            time_zone=find_zone_name(self._zone, now),
             **told,
         )

@@ -20,7 +20,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import DiskFull, find_disk_problem
 from tservice.core.files import remove_leftovers, replace_atomically
 from tservice.store.backups import create_backup
@@ -98,7 +98,7 @@ class Database:
         steps = read_steps(packaged_schemas() if schemas is None else schemas)
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.deserialize(_serialized_database(steps))
-        made = now_ms(Clock() if clock is None else clock)
+        made = get_unix_ms(Clock() if clock is None else clock)
         connection.execute("UPDATE schema_version SET applied_at = ?", (made,))
         return cls(_configure_connection(connection))
 

@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar
 from attrs import frozen
 
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ServiceError, operation_failed, state_conflict
+from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
 from tservice.core.files import (
     FileError,
     UnparsableFile,
     read_json,
     remove_leftovers,
-    write_private,
+    write_private_file,
 )
 
 T = TypeVar("T")
@@ -73,9 +73,9 @@ class JsonListFile(Generic[T]):
         try:
             # An existing invalid file must be repaired by the operator, not overwritten.
             self.read_records()
-            write_private(self.path, text + "\n")
+            write_private_file(self.path, text + "\n")
         except FileError as error:
-            raise state_conflict(f"{error}; repair the file first") from error
+            raise make_conflict_error(f"{error}; repair the file first") from error
         except OSError as error:
             why = find_disk_problem(error) or error.strerror
-            raise operation_failed(f"{self.path.name} could not be written: {why}") from error
+            raise make_failure_error(f"{self.path.name} could not be written: {why}") from error

@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.store.errors import StoreError
 
 _STEP = re.compile(r"(\d{2})\.sql")
@@ -71,7 +71,7 @@ def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
     connection.execute(
         "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)"
     )
-    connection.execute("INSERT INTO schema_version VALUES (0, ?)", (now_ms(clock),))
+    connection.execute("INSERT INTO schema_version VALUES (0, ?)", (get_unix_ms(clock),))
 
 
 def apply_steps(connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime) -> None:
@@ -102,5 +102,5 @@ def _apply_step(
     broken = connection.execute("PRAGMA foreign_key_check").fetchone()
     if broken is not None:
         raise StoreError(f"schema step {number:02} failed: a row of {broken[0]} lost its parent")
-    connection.execute("INSERT INTO schema_version VALUES (?, ?)", (number, now_ms(clock)))
+    connection.execute("INSERT INTO schema_version VALUES (?, ?)", (number, get_unix_ms(clock)))
     connection.execute("COMMIT")

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import AccountExists
@@ -114,7 +114,7 @@ class IntentService:
         """
         key, _ = await self._resolve_workspace(session_id)
         reauthorize()
-        return self._store.delete_intent(key, now_ms(self._clock))
+        return self._store.delete_intent(key, get_unix_ms(self._clock))
 
     # -- internals
 
@@ -130,7 +130,7 @@ class IntentService:
     async def _make_intent(self, session_id: str) -> Intent:
         owner = self._sessions.get(session_id).owner
         key, folder = await self._resolve_workspace(session_id)
-        return Intent(key=key, owner=owner, working_dir=folder, updated_at=now_ms(self._clock))
+        return Intent(key=key, owner=owner, working_dir=folder, updated_at=get_unix_ms(self._clock))
 
     def _apply_settings(self, settings: Settings) -> None:
         """Start or stop collecting prompts in each mode, as the settings say.
@@ -139,7 +139,7 @@ class IntentService:
         """
         wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
         for mode in wanted - self._since.keys():
-            self._since[mode] = now_ms(self._clock)
+            self._since[mode] = get_unix_ms(self._clock)
             self._store.begin_mode(mode, self._since[mode])
         for mode in self._since.keys() - wanted:
             del self._since[mode]

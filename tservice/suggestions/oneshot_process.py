@@ -22,7 +22,7 @@ from twisted.internet.interfaces import (
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.process.process_group import new_group_command
+from tservice.core.process.process_group import make_group_command
 from tservice.core.timers import NamedTimers
 
 TIME_LIMIT = 85.0
@@ -100,7 +100,9 @@ class OneShotProcess(ProcessProtocol):
 
         @raise OSError: the file cannot be opened, or the process cannot be started.
         """
-        command = new_group_command(asked.argv) if asked.own_group_folder is None else [*asked.argv]
+        command = (
+            make_group_command(asked.argv) if asked.own_group_folder is None else [*asked.argv]
+        )
         given = os.open(prompt, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             processes.spawnProcess(

@@ -17,13 +17,13 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import ICliRegistry, InstalledCli
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    invalid_field,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
 )
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.locations.location import Location
@@ -150,7 +150,7 @@ class Suggester:
         """
         session = self._sessions.get(session_id)
         self._check_request(session)
-        began = now_ms(self._clock)
+        began = get_unix_ms(self._clock)
         self._asking[session_id] = session.owner
         try:
             text = await self._build_text(session, steer, rejected)
@@ -162,17 +162,17 @@ class Suggester:
             found = await self._ask_cli(session, place, program, text, reauthorize)
         finally:
             del self._asking[session_id]
-        return {"suggestions": found, "began": began, "ended": now_ms(self._clock)}
+        return {"suggestions": found, "began": began, "ended": get_unix_ms(self._clock)}
 
     # -- internals
 
     def _check_request(self, session: Session) -> None:
         if session.mode not in self._settings.get().read_my_mind_modes:
-            raise invalid_field("id", f"no suggestions for sessions of mode {session.mode}")
+            raise make_field_error("id", f"no suggestions for sessions of mode {session.mode}")
         if session.mode not in COMMANDS:
-            raise invalid_field("id", f"the CLI of mode {session.mode} cannot make suggestions")
+            raise make_field_error("id", f"the CLI of mode {session.mode} cannot make suggestions")
         if session.id in self._asking:
-            raise state_conflict("suggestions for this session are being made already")
+            raise make_conflict_error("suggestions for this session are being made already")
         if len(self._asking) >= AT_ONCE:
             raise ServiceError(
                 ErrorCode.RATE_LIMITED, f"{AT_ONCE} suggestion requests are running already"
@@ -209,7 +209,7 @@ class Suggester:
         """Return the location in which the session's CLI may be started now."""
         await self._places.refresh_location(session.location_id)
         if not self._places.recall_location(session.location_id).has_local_files:
-            raise operation_failed("suggestions are for sessions that run on this machine itself")
+            raise make_failure_error("suggestions are for sessions that run on this machine itself")
         return self._starting(session)
 
     async def _ask_cli(
@@ -254,7 +254,7 @@ class Suggester:
             work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
             stands = await self._run_at_location(place, work, session.owner)
         except OSError as error:
-            raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
+            raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
         return OneShotCommand(argv=argv, env=hide_names(asked.env), own_group_folder=Path(stands))
 
     def _run_at_location(
@@ -271,7 +271,7 @@ class Suggester:
         try:
             child.start_process(self._processes, asked, prompt)
         except OSError as error:
-            raise operation_failed(f"the CLI could not be started: {error.strerror}") from error
+            raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
         self._children[child] = session_id
         child.ended.addBoth(self._remove_child, child)
         ended = _wait_for_exit(child)
@@ -289,17 +289,17 @@ class Suggester:
         # If the session was deleted in the meantime, this raises the matching 404.
         self._sessions.get(session_id)
         if ending.reason:
-            raise operation_failed(f"no suggestions: {ending.reason}")
+            raise make_failure_error(f"no suggestions: {ending.reason}")
         if ending.status != 0:
             self._log.info(
                 "{id}: {errors}", id=session_id, errors=ending.complained.decode("utf-8", "replace")
             )
             how = "a signal" if ending.status is None else f"status {ending.status}"
-            raise operation_failed(f"no suggestions: the CLI ended with {how}")
+            raise make_failure_error(f"no suggestions: the CLI ended with {how}")
         try:
             return parse_suggestions(ending.printed.decode("utf-8", "replace"))
         except UnusableSuggestions as error:
-            raise operation_failed(f"no suggestions: {error}") from None
+            raise make_failure_error(f"no suggestions: {error}") from None
 
     def _handle_event(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED:

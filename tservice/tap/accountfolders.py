@@ -23,9 +23,9 @@ from tservice.agents.relocation import relocate
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.cases.case_folders import is_scaffolded
 from tservice.core.errors import StartError
-from tservice.core.files import read_small, rewrite_text, sync_path
+from tservice.core.files import read_small_text, rewrite_text, sync_path
 from tservice.core.locations.move import FolderMove
-from tservice.core.locations.workspace_bounds import ACCOUNTS, account_folder
+from tservice.core.locations.workspace_bounds import ACCOUNTS, get_account_folder
 from tservice.runtime.launch_context import LaunchContext
 from tservice.store.database import Database
 from tservice.suggestions.model import intent_key
@@ -88,7 +88,7 @@ class _Move:
     @property
     def new(self) -> Path:
         """Path of the folder after the move, named after the account's id."""
-        return account_folder(self._program.config.cases_dir, self._id)
+        return get_account_folder(self._program.config.cases_dir, self._id)
 
     def run(self) -> None:
         """Rename the folder and update stored paths, skipping parts that are already done."""
@@ -158,7 +158,7 @@ class _Move:
         real = Path(os.path.realpath(self.old.parent))
         yield FolderMove(str(self.old), str(self.new))
         if real != self.old.parent:
-            yield FolderMove(str(real / self._name), str(account_folder(real, self._id)))
+            yield FolderMove(str(real / self._name), str(get_account_folder(real, self._id)))
 
     def _conversations(self) -> Sequence[TranscriptFiles]:
         """Return the agents' conversation files of the service's own user."""
@@ -192,7 +192,7 @@ class _Move:
 def _pointed(text: str, move: FolderMove) -> str:
     path = text.removeprefix(_GITDIR)
     line = path.rstrip("\n")
-    return text[: -len(path)] + move.renamed(line) + path[len(line) :]
+    return text[: -len(path)] + move.map_path(line) + path[len(line) :]
 
 
 def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
@@ -219,7 +219,7 @@ def _target(pointer: Path, move: FolderMove) -> Path | None:
 
     @return: C{None} if the file names no absolute path.
     """
-    path = _pointed(read_small(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
+    path = _pointed(read_small_text(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
     return Path(path) if path.startswith("/") else None
 
 
@@ -236,7 +236,7 @@ def _rewrite_database(database: Database, move: FolderMove) -> None:
         text = _rewrite_json(row["definition"], move)
         database.execute("UPDATE cron_jobs SET definition = ? WHERE id = ?", (text, row["id"]))
     for row in database.query_rows("SELECT key, owner, working_dir FROM intents"):
-        folder = move.renamed(row["working_dir"])
+        folder = move.map_path(row["working_dir"])
         if folder == row["working_dir"]:
             continue
         key = intent_key(row["owner"], folder)

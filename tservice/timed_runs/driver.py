@@ -15,7 +15,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
@@ -239,7 +239,7 @@ class TimedRunDriver:
         await self._agents.wait_for_prompt(session.id, READY_SECONDS)
         self._check_owner(run)
         request = InputRequest(
-            text=next_line(run, now_ms(self._clock)),
+            text=next_line(run, get_unix_ms(self._clock)),
             use_mux=True,
             client_id=f"timed-{run.id}",
             seq=run.lines + 1,

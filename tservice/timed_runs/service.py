@@ -9,9 +9,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import report_unsaved_change
-from tservice.core.errors import not_found, operation_failed
+from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.process.clock_alarm import ClockAlarm
@@ -104,7 +104,7 @@ class TimedRunService:
         """Return a run that the caller may see."""
         run = self._runs.get(run_id)
         if run is None or not caller.can_access(run.owner):
-            raise not_found(f"Run {run_id}")
+            raise make_not_found_error(f"Run {run_id}")
         return run
 
     def find_run(self, run_id: str) -> TimedRun | None:
@@ -138,11 +138,11 @@ class TimedRunService:
         granted = caller.can_bypass_permissions
         self._parts.check_prompt(PRIMARY, prompt, "prompt", granted=granted)
         if len(self._list_running()) >= AT_A_TIME:
-            raise operation_failed(f"{AT_A_TIME} timed runs are already in progress")
+            raise make_failure_error(f"{AT_A_TIME} timed runs are already in progress")
         owner = caller.username if self._parts.multiuser else None
         if owner is not None and sum(run.owner == owner for run in self._list_running()) >= OF_ONE:
-            raise operation_failed(f"{OF_ONE} timed runs of this account are already in progress")
-        now = now_ms(self._parts.clock)
+            raise make_failure_error(f"{OF_ONE} timed runs of this account are already in progress")
+        now = get_unix_ms(self._parts.clock)
         run = TimedRun(
             id=self._parts.new_id(),
             owner=owner,
@@ -218,7 +218,7 @@ class TimedRunService:
         return [run for run in self._runs.values() if run.is_running]
 
     def _handle_alarm(self) -> None:
-        now = now_ms(self._parts.clock)
+        now = get_unix_ms(self._parts.clock)
         for run in self._list_running():
             longest = now + run.duration_minutes * 60_000
             if run.end_at <= now:
@@ -247,7 +247,7 @@ class TimedRunService:
         if run.id not in self._runs:
             return run
         if text is not None:
-            run = add_log_line(run, now_ms(self._parts.clock), text)
+            run = add_log_line(run, get_unix_ms(self._parts.clock), text)
         self._runs[run.id] = run
         self._parts.store.save_observation(run)
         return run

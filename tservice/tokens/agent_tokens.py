@@ -26,7 +26,7 @@ from tservice.core.authentication import (
     Verdict,
 )
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError, write_private
+from tservice.core.files import FileError, write_private_file
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.core.timers import cancel_call
@@ -106,7 +106,7 @@ class AgentTokens:
         word = new_token(self._random)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            write_private(path, f"{word}\n")
+            write_private_file(path, f"{word}\n")
         except (OSError, FileError) as error:
             # The agent works without a token, but cannot create child sessions.
             self._log.warn("no token for {session}: {error}", session=session, error=error)

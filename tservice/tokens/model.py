@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.identity import Identity
 from tservice.core.scopes import SESSION_BOUND_SCOPES, Scope
 
@@ -89,9 +89,11 @@ def check_scopes(scopes: Sequence[str], sessions: Sequence[str] | None) -> tuple
         sessions.
     """
     if not scopes:
-        raise invalid_field("scopes", "must have at least 1 entry")
+        raise make_field_error("scopes", "must have at least 1 entry")
     found = tuple(sorted({Scope(scope) for scope in scopes}))
     wide = [scope for scope in found if scope not in SESSION_BOUND_SCOPES]
     if sessions is not None and wide:
-        raise invalid_field("scopes", f"{wide[0]} does not apply to single sessions: omit sessions")
+        raise make_field_error(
+            "scopes", f"{wide[0]} does not apply to single sessions: omit sessions"
+        )
     return found

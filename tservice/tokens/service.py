@@ -17,9 +17,9 @@ from tservice.core.authentication import (
     IAuthenticator,
     Verdict,
 )
-from tservice.core.clock import now_ms, seconds_until
+from tservice.core.clock import get_unix_ms, seconds_until
 from tservice.core.disk_errors import DiskFull, report_unsaved_change
-from tservice.core.errors import invalid_field, not_found, operation_failed
+from tservice.core.errors import make_failure_error, make_field_error, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.timers import cancel_call
 from tservice.tokens.model import (
@@ -78,11 +78,11 @@ class TokenService:
         @return: the token itself, which is not stored, and its record.
         @raise ServiceError: 400 naming the field; 422: the owner has L{MAX_PER_OWNER} tokens.
         """
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         if expires_at is not None and expires_at <= now:
-            raise invalid_field("expiresAt", "must be in the future")
+            raise make_field_error("expiresAt", "must be in the future")
         if len(self.list_tokens(owner)) >= MAX_PER_OWNER:
-            raise operation_failed(f"there are {MAX_PER_OWNER} tokens already")
+            raise make_failure_error(f"there are {MAX_PER_OWNER} tokens already")
         word = new_token(self._random)
         token = ApiToken(
             id=self._random(8).hex(),
@@ -102,7 +102,7 @@ class TokenService:
 
     def list_tokens(self, owner: str) -> list[ApiToken]:
         """Return the unexpired tokens of one owner, oldest first."""
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         return [t for t in self._tokens.values() if t.owner == owner and not t.is_expired(now)]
 
     def delete_token(self, token_id: str, owner: str) -> None:
@@ -113,7 +113,7 @@ class TokenService:
         """
         found = [token for token in self.list_tokens(owner) if token.id == token_id]
         if not found:
-            raise not_found(f"Token {token_id}")
+            raise make_not_found_error(f"Token {token_id}")
         self._end_on_demand(found)
 
     def end_owner_tokens(self, owner: str) -> None:
@@ -127,7 +127,7 @@ class TokenService:
         @return: C{None} if the token is invalid.
         """
         token = self._tokens.get(hash_token(word))
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         if token is None or token.is_expired(now):
             return None
         if token.last_used_at is None or now - token.last_used_at >= USED_SLACK_MS:
@@ -143,7 +143,7 @@ class TokenService:
         """
         found = self._hashes.get(token_id)
         token = None if found is None else self._tokens[found]
-        return None if token is None or token.is_expired(now_ms(self._clock)) else token
+        return None if token is None or token.is_expired(get_unix_ms(self._clock)) else token
 
     def close(self) -> None:
         """Cancel the expiry timer."""
@@ -178,7 +178,7 @@ class TokenService:
 
     def _end_expired(self) -> None:
         self._timer = None
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         with suppress(DiskFull):  # an expired token stays expired after a restart
             self._end_tokens([token for token in self._tokens.values() if token.is_expired(now)])
         self._schedule_expiry()

@@ -8,7 +8,7 @@ from hmac import compare_digest
 from attrs import define
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS, generate_code, has_code_form
 
 MAX_OWNERS = 16
@@ -77,7 +77,7 @@ class QrCodes:
             self._create_code(owner)
         shown = self._shown[owner]
         left = shown.replaced_at - self._clock.seconds()
-        return shown.code.text, now_ms(self._clock) + round(left * 1000)
+        return shown.code.text, get_unix_ms(self._clock) + round(left * 1000)
 
     def use_code(self, word: str) -> str | None:
         """Check a code, and make it invalid.

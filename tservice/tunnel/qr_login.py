@@ -8,8 +8,8 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.authentication import FailureBucket, IFailureCounter
-from tservice.core.clock import now_ms
-from tservice.core.errors import not_found
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_not_found_error
 from tservice.core.event_payloads import LoginCodePayload, LoginCodeUsedPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.tunnel.guess_limit import GuessLimit
@@ -99,7 +99,7 @@ class QrLogin:
         @raise ServiceError: 404 if no tunnel is open.
         """
         if self._tunnel is None:
-            raise not_found("Tunnel")
+            raise make_not_found_error("Tunnel")
         if not self._deps.auth_enabled:
             return QrDisplay(
                 svg=self._draw_cached(self._tunnel),
@@ -167,7 +167,7 @@ class QrLogin:
         self._codes.revoke_all()
 
     def _publish_use(self, address: str, agent: str) -> None:
-        told = LoginCodeUsedPayload(ip=address, ua=agent, timestamp=now_ms(self._deps.clock))
+        told = LoginCodeUsedPayload(ip=address, ua=agent, timestamp=get_unix_ms(self._deps.clock))
         self._deps.hub.publish(Event(name=EventName.TUNNEL_QR_AUTH_USED, payload=told))
 
     def _publish_rotation(self, owner: str) -> None:

@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.listeners import ListenerList
@@ -105,7 +105,7 @@ class TunnelService:
                 " allow an unauthenticated network",
             )
         if not await self._wait_pending_stop():
-            raise operation_failed("tunnel: it was stopped")
+            raise make_failure_error("tunnel: it was stopped")
         reauthorize()
         if self.url is not None:
             return self.url
@@ -262,7 +262,7 @@ class TunnelService:
         waiting, self._starts = self._starts, []
         for waiter in waiting:
             if not waiter.called:
-                waiter.errback(operation_failed(text))
+                waiter.errback(make_failure_error(text))
 
     def _set_url(self, url: str | None) -> None:
         if url == self.url:

@@ -12,7 +12,7 @@ from typing import Protocol
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.workers.worker_pool import IThreads
 from tservice.settings.interfaces import ISettings, Settings
@@ -158,7 +158,7 @@ class VoiceService:
     async def _primary_source(self) -> SpeechSource:
         path = self._deps.credentials
         content = await self._deps.threads.run(partial(_read_small_file, path), at=str(path.parent))
-        found = parse_credentials(content, now_ms(self._deps.clock))
+        found = parse_credentials(content, get_unix_ms(self._deps.clock))
         return SpeechSource(provider=SpeechProvider.PRIMARY, secret=found.token, credentials=found)
 
     def _handle_settings(self, before: Settings, after: Settings) -> None:

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 
 JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
 """Limits of tokens with cookies, of cookies of each, and of characters; the oldest go first."""
@@ -98,7 +98,7 @@ class CookieJar:
             ends = parsedate_to_datetime(attributes.get("expires", "")).timestamp()
         except (ValueError, OverflowError):
             return False
-        return ends * 1000 <= now_ms(self._clock)
+        return ends * 1000 <= get_unix_ms(self._clock)
 
 
 class CookieJars:

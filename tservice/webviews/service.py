@@ -9,8 +9,14 @@ from typing import Any, Protocol
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.net.egress import (
@@ -119,14 +125,14 @@ class WebViewService:
         """
         self._check_url(given["url"], caller)
         if len(self.list_views(caller)) >= MOST:
-            raise operation_failed(f"there are {MOST} web tabs already; delete one first")
+            raise make_failure_error(f"there are {MOST} web tabs already; delete one first")
         view = WebView(
             id=self._deps.new_id(),
             owner=caller.username,
             name=given["name"],
             url=given["url"],
             icon=given.get("icon"),
-            created_at=now_ms(self._deps.clock),
+            created_at=get_unix_ms(self._deps.clock),
         )
         self._deps.store.save(view)
         self._publish_change(caller.username)
@@ -164,7 +170,7 @@ class WebViewService:
         """
         view = self._deps.store.find(view_id)
         if view is None or view.owner != caller.username:
-            raise not_found(f"Web tab {view_id}")
+            raise make_not_found_error(f"Web tab {view_id}")
         return view
 
     def find_url(self, view_id: str) -> str | None:
@@ -207,7 +213,7 @@ class WebViewService:
             is C{None} without such an origin.
         @raise ServiceError: 404 if there is no such tab; 400 if the URL is refused.
         """
-        view = evolve(self.get_view(view_id, caller), last_opened_at=now_ms(self._deps.clock))
+        view = evolve(self.get_view(view_id, caller), last_opened_at=get_unix_ms(self._deps.clock))
         self._deps.store.save_deferred(view)
         word = self._deps.capabilities.create_token(
             KIND, view.id, caller.username, caller.auth_session
@@ -222,7 +228,7 @@ class WebViewService:
         try:
             return self._deps.guard.check_target(url, caller.username)
         except EgressRefused as refused:
-            raise invalid_field("url", str(refused)) from None
+            raise make_field_error("url", str(refused)) from None
 
     def _revoke_tokens(self, view_id: str) -> None:
         self._deps.capabilities.revoke_tokens(

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from tests.fakes.multiplexer.grid import FakeGrid
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.mux.interface import (
     COMMAND_TIMEOUT,
     DARK,
@@ -219,7 +219,7 @@ class HostedPane:
         if self.ending is not None or self.is_gone:
             return
         self.pid = None
-        self.ending = PaneExit(status=status, signal=signal, at=now_ms(self.clock))
+        self.ending = PaneExit(status=status, signal=signal, at=get_unix_ms(self.clock))
         for client in tuple(self.clients.values()):
             client.process_exited(self.ending)
 

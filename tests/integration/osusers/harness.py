@@ -18,9 +18,9 @@ from unittest import SkipTest
 from tests.integration.harness import PATIENCE, DaemonHarness
 from tests.runtime_harness import HERE, places_of
 from tests.unit.http.gate_harness import basic_headers
-from tservice.core.locations.location import HookAccess, Location, location_of_os_user
+from tservice.core.locations.location import HookAccess, Location, make_os_user_location
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.users.file_identity import act_as
+from tservice.core.users.file_identity import call_as_user
 from tservice.core.users.os_users import OsUser, OsUsers, OsUserSupport
 from tservice.core.users.shared_folder import SharedFolder
 
@@ -56,7 +56,7 @@ class OsUserFactory:
         self.folder = Path(tempfile.mkdtemp(prefix="tsu"))
         self.folder.chmod(0o711)
         self.made: list[OsUser] = []
-        self.users = OsUsers(OsUserSupport(obstacle=None, act=act_as))
+        self.users = OsUsers(OsUserSupport(obstacle=None, act=call_as_user))
 
     def make(self, shell: str = "/bin/sh") -> OsUser:
         """A new user with an empty home, mode 0700."""
@@ -98,7 +98,7 @@ class OsUserFactory:
 
     def place(self, user: OsUser) -> Location:
         """That user's."""
-        return self.places().recall_location(location_of_os_user(user.name, user.uid))
+        return self.places().recall_location(make_os_user_location(user.name, user.uid))
 
     def remove(self, user: OsUser) -> None:
         """Forget the account; what runs as that user runs on."""

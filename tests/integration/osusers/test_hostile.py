@@ -32,8 +32,8 @@ from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.reader import read_further
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.locations.workspace_bounds import ANYWHERE
-from tservice.core.users.file_identity import IdentityChangeError, act_as
-from tservice.core.users.os_users import OsUser, can_run
+from tservice.core.users.file_identity import IdentityChangeError, call_as_user
+from tservice.core.users.os_users import OsUser, can_run_program
 from tservice.mux.interface import Liveness
 from tservice.mux.local_transport import LocalTransport, OsUserTransport
 from tservice.mux.transport import ServerReachability
@@ -67,23 +67,23 @@ class HostileOsUserTests(SynchronousTestCase):
         self.as_ben("echo x >note")
         note = self.ben.home / "note"
         self.assertEqual("x\n", note.read_text())
-        self.assertRaises(PermissionError, act_as, self.ann, note.read_text)
-        self.assertEqual("x\n", act_as(self.ben, note.read_text))
+        self.assertRaises(PermissionError, call_as_user, self.ann, note.read_text)
+        self.assertEqual("x\n", call_as_user(self.ben, note.read_text))
         self.assertEqual("x\n", note.read_text())
         made = self.ann.home / "made"
-        act_as(self.ann, lambda: made.write_text("y"))
+        call_as_user(self.ann, lambda: made.write_text("y"))
         self.assertEqual((self.ann.uid, self.ann.gid), (made.stat().st_uid, made.stat().st_gid))
-        self.assertRaises(PermissionError, act_as, self.ann, lambda: os.chown(made, 0, 0))
-        self.assertRaises(PermissionError, act_as, self.ann, Path("/etc/shadow").read_bytes)
+        self.assertRaises(PermissionError, call_as_user, self.ann, lambda: os.chown(made, 0, 0))
+        self.assertRaises(PermissionError, call_as_user, self.ann, Path("/etc/shadow").read_bytes)
 
     def test_acting_as_a_user_cannot_be_nested(self) -> None:
         """The end of the inner one would give root's rights to the rest of the outer one."""
 
         def outer() -> None:
-            self.assertRaises(IdentityChangeError, act_as, self.ben, list)
+            self.assertRaises(IdentityChangeError, call_as_user, self.ben, list)
             self.assertRaises(PermissionError, Path("/etc/shadow").read_bytes)
 
-        act_as(self.ann, outer)
+        call_as_user(self.ann, outer)
         self.assertTrue(Path("/etc/shadow").read_bytes())
 
     def test_groups_of_root_are_dropped_and_those_of_the_user_count(self) -> None:
@@ -91,19 +91,19 @@ class HostileOsUserTests(SynchronousTestCase):
         folder = self.people.folder / "team"
         folder.mkdir(mode=0o750)
         os.chown(folder, 0, self.ben.gid)
-        self.assertRaises(PermissionError, act_as, self.ann, lambda: os.listdir(folder))
+        self.assertRaises(PermissionError, call_as_user, self.ann, lambda: os.listdir(folder))
         member = evolve(self.ann, groups=(self.ann.gid, self.ben.gid))
-        self.assertEqual([], act_as(member, lambda: os.listdir(folder)))
+        self.assertEqual([], call_as_user(member, lambda: os.listdir(folder)))
         before = os.getgroups()
-        self.assertEqual([self.ann.gid], act_as(self.ann, os.getgroups))
+        self.assertEqual([self.ann.gid], call_as_user(self.ann, os.getgroups))
         self.assertEqual(before, os.getgroups())
 
     def test_program_only_another_user_can_run_is_not_found(self) -> None:
         """What only somebody else can run is not found."""
         self.as_ben("printf '#!/bin/sh\\n' >tool; chmod 700 tool")
         tool = self.ben.home / "tool"
-        self.assertTrue(act_as(self.ben, lambda: can_run(tool)))
-        self.assertFalse(act_as(self.ann, lambda: can_run(tool)))
+        self.assertTrue(call_as_user(self.ben, lambda: can_run_program(tool)))
+        self.assertFalse(call_as_user(self.ann, lambda: can_run_program(tool)))
 
     def test_hook_configuration_through_links_touches_no_foreign_file(self) -> None:
         """Wherever ann's links lead, nothing of ben's and nothing of root's is written or read."""
@@ -119,13 +119,13 @@ class HostileOsUserTests(SynchronousTestCase):
         ):
             self.as_ann(f"rm -rf .claude x; echo >x; {script}")
             with self.assertRaises(FileRefusedError):
-                act_as(self.ann, self._configure)
+                call_as_user(self.ann, self._configure)
             self.assertEqual([], os.listdir(target))
             self.assertEqual(["settings.json"], os.listdir(self.ben.home / ".claude"))
             self.as_ann("chmod -fR u+rwx .claude || true")
         link = f"ln -s {self.ben.home}/.claude/settings.json .claude/settings.json"
         self.as_ann(f"rm -rf .claude; mkdir .claude; {link}")
-        act_as(self.ann, self._configure)
+        call_as_user(self.ann, self._configure)
         made = self.ann.home / ".claude" / "settings.local.json"
         self.assertEqual(self.ann.uid, made.stat().st_uid)
         self.assertNotIn("'b'", json.loads(made.read_text())["statusLine"]["command"])

@@ -25,7 +25,7 @@ from tservice.audit.service import (
     AuditFilter,
     AuditLog,
 )
-from tservice.core.errors import ErrorCode, StartError, operation_failed
+from tservice.core.errors import ErrorCode, StartError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.http.models import RequestBody
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
@@ -374,7 +374,7 @@ class HeardTests(AuditCase):
         return {}
 
     async def bad(self, call: OperationCall) -> object:
-        raise operation_failed("no")
+        raise make_failure_error("no")
 
     async def make(self, call: OperationCall) -> object:
         return RawReply(content={"session": {"id": "new"}})

@@ -13,7 +13,7 @@ from zope.interface import implementer
 
 from tservice.cases.build import build_cases
 from tservice.cases.service import CaseService
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import Location, LocationId
 from tservice.git.interfaces import (
     CloneOutcome,
@@ -47,7 +47,7 @@ class FakeClone:
 
     def fail(self, text: str = "not found") -> None:
         """It is over without a clone; what it has made so far is left to whoever asked."""
-        self.over.errback(operation_failed(text))
+        self.over.errback(make_failure_error(text))
 
 
 @implementer(IGitWork)

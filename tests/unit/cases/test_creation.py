@@ -18,7 +18,7 @@ from tservice.cases.creation import CreatedFiles
 from tservice.cases.interfaces import AgentMarker
 from tservice.cases.model import MAX_CASES
 from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.store.database import Database
 
 
@@ -306,7 +306,7 @@ class UndoTests(CaseCase):
         self.assertFalse((self.folder / "one").exists())
 
     async def no_pane(self, spec: object) -> None:
-        raise operation_failed("no pane")
+        raise make_failure_error("no pane")
 
     def wanted(self) -> Any:
         from tservice.sessions.life.quick_start import QuickStartRequest

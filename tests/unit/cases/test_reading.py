@@ -18,7 +18,7 @@ from tservice.cases import folder_browsing, service
 from tservice.cases.folder_browsing import MAX_FOLDERS
 from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
 from tservice.cases.routes.case_routes import CaseRoutes
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
 from tservice.core.workers.reachability import PROBE_SECONDS
@@ -46,7 +46,7 @@ class SilentFolders:
         for path in paths:
             self.asked[path] = seconds
             if path in self.paths_:
-                raise operation_failed(f"{path} does not answer")
+                raise make_failure_error(f"{path} does not answer")
             if path in self.crowded:
                 raise ServiceError(ErrorCode.RATE_LIMITED, "too many requests wait")
 
@@ -224,7 +224,7 @@ class BrowseTests(CaseCase):
 
         def stuck(*args: Any, look: bool, **named: Any) -> Any:
             if look:
-                raise operation_failed("the file system does not answer")
+                raise make_failure_error("the file system does not answer")
             return real(*args, look=look, **named)
 
         self.patch(service, "list_folders", stuck)

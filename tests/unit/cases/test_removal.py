@@ -20,7 +20,7 @@ from tservice.cases.interfaces import CaseWorktreeRequest
 from tservice.cases.model import Case, CaseContainer, CaseLocation
 from tservice.cases.trash import MAX_PER_SWEEP, RETENTION_MS, SWEEP_SECONDS
 from tservice.cases.worktrees import MAX_MAKING, CaseWorktreeMaker
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeRequest
 from tservice.sessions.interfaces import accept_always
@@ -278,7 +278,7 @@ class CaseWorktreeTests(CaseCase):
         error = self.failureResultOf(ask("more"), ServiceError).value
         self.assertIs(ErrorCode.RATE_LIMITED, error.code)
         for one, work in zip(asked, held, strict=True):
-            work.errback(operation_failed("git refuses"))
+            work.errback(make_failure_error("git refuses"))
             self.failureResultOf(one, ServiceError)
         self.patch(self.git, "add_worktree", FakeGit().add_worktree)
         self.make("more")
@@ -327,7 +327,7 @@ class CaseWorktreeTests(CaseCase):
         body = {"branch": "b", "from": "--x"}
         self.assertTrue(self.refused("POST", "/one/worktree", body)[2].startswith("from: "))
         self.assertEqual(404, self.refused("POST", "/none/worktree", {"branch": "b"})[0])
-        self.git.error = operation_failed("no repository")
+        self.git.error = make_failure_error("no repository")
         before = self.state()
         self.assertEqual(422, self.refused("POST", "/one/worktree", {"branch": "b"})[0])
         self.assertEqual(before, self.state())

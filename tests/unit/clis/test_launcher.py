@@ -21,7 +21,7 @@ from tservice.clis.model import VersionQuery
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.locations.location import location_of_os_user
+from tservice.core.locations.location import make_os_user_location
 from tservice.runtime.local_location_setup import build_local_locations, build_own_location
 
 
@@ -269,7 +269,7 @@ class OsUserLaunchTests(SynchronousTestCase):
         places = build_local_locations(
             clock=Clock(), environ=self.environ, own=self.root, os_users=self.world
         )
-        self.place = places.recall_location(location_of_os_user("ann", 1001))
+        self.place = places.recall_location(make_os_user_location("ann", 1001))
 
     def registry(self) -> CliRegistry:
         registry = CliRegistry(

@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core import clock as module
-from tservice.core.clock import now_ms, seconds_until, unix_seconds, use_monotonic_time
+from tservice.core.clock import get_unix_ms, get_unix_seconds, seconds_until, use_monotonic_time
 
 
 class IdleReactor(ReactorBase):
@@ -27,7 +27,7 @@ class SteadyTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.day, self.boot = 1_000_000.0, 500.0
         self.patch(time, "time", lambda: self.day)
-        self.patch(module, "_since_boot", lambda: self.boot)
+        self.patch(module, "_get_boot_seconds", lambda: self.boot)
         self.reactor: Any = IdleReactor()
         self.addCleanup(self.reactor.disconnectAll)
         use_monotonic_time(self.reactor)
@@ -48,8 +48,8 @@ class SteadyTests(SynchronousTestCase):
 
     def test_wall_clock_time_follows_the_clock(self) -> None:
         self.day += 3600
-        self.assertEqual(1_003_600_000, now_ms(self.reactor))
-        self.assertEqual(1_003_600, unix_seconds(self.reactor))
+        self.assertEqual(1_003_600_000, get_unix_ms(self.reactor))
+        self.assertEqual(1_003_600, get_unix_seconds(self.reactor))
         self.assertEqual(5, seconds_until(self.reactor, 1_003_605_000, 60))
 
     def test_steady_clock_is_refused_after_the_first_timer(self) -> None:
@@ -60,4 +60,4 @@ class SteadyTests(SynchronousTestCase):
     def test_one_clock_gives_seconds_and_milliseconds(self) -> None:
         clock = Clock()
         clock.advance(7)
-        self.assertEqual((7000, 7), (now_ms(clock), unix_seconds(clock)))
+        self.assertEqual((7000, 7), (get_unix_ms(clock), get_unix_seconds(clock)))

@@ -21,7 +21,7 @@ from tservice.core.files import (
     read_text,
     remove_leftovers,
     replace_atomically,
-    write_private,
+    write_private_file,
 )
 
 
@@ -38,18 +38,18 @@ class FilesCase(SynchronousTestCase):
 
 
 class PrivateWriteTests(FilesCase):
-    """L{write_private}."""
+    """L{write_private_file}."""
 
     def test_file_mode_ignores_umask_and_the_old_file(self) -> None:
         for mask in (0, 0o077, 0o777):
             old = os.umask(mask)
             try:
-                write_private(self.path, "text")
+                write_private_file(self.path, "text")
             finally:
                 os.umask(old)
             self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
             self.path.chmod(0o644)
-        write_private(self.path, b"\xff")
+        write_private_file(self.path, b"\xff")
         self.assertEqual(0o600, stat.S_IMODE(self.path.stat().st_mode))
         self.assertEqual(b"\xff", self.path.read_bytes())
         self.assertEqual({"a.json"}, self.names())
@@ -68,19 +68,19 @@ class PrivateWriteTests(FilesCase):
 
         self.patch(files, "sync_path", sync)
         self.patch(Path, "replace", replace)
-        write_private(self.path, "text")
+        write_private_file(self.path, "text")
         self.assertEqual(["sync", "replace", "sync"], [step for step, _ in steps])
         self.assertTrue(steps[0][1].endswith(".tmp"))
         self.assertEqual([("replace", "a.json"), ("sync", self.folder.name)], steps[1:])
 
     def test_failed_write_keeps_the_old_content_and_leaves_nothing(self) -> None:
-        write_private(self.path, "old")
+        write_private_file(self.path, "old")
 
         def full(path: Path) -> None:
             raise OSError(28, "No space left on device")
 
         self.patch(files, "sync_path", full)
-        self.assertRaises(OSError, write_private, self.path, "new")
+        self.assertRaises(OSError, write_private_file, self.path, "new")
         self.assertEqual("old", self.path.read_text())
         self.assertEqual({"a.json"}, self.names())
 
@@ -88,9 +88,9 @@ class PrivateWriteTests(FilesCase):
         target = self.folder / "target"
         target.write_text("old")
         self.path.symlink_to("target")
-        self.assertRaises(UnsafeFile, write_private, self.path, "new")
+        self.assertRaises(UnsafeFile, write_private_file, self.path, "new")
         self.assertEqual("old", target.read_text())
-        write_private(self.path, "new", follow=True)
+        write_private_file(self.path, "new", follow=True)
         self.assertEqual(("new", True), (target.read_text(), self.path.is_symlink()))
 
     def test_dangling_links_are_refused(self) -> None:
@@ -99,7 +99,7 @@ class PrivateWriteTests(FilesCase):
         loop.symlink_to("loop")
         for path in (self.path, loop):
             for follow in (False, True):
-                self.assertRaises(UnsafeFile, write_private, path, "x", follow=follow)
+                self.assertRaises(UnsafeFile, write_private_file, path, "x", follow=follow)
         self.assertRaises(UnsafeFile, read_text, self.path)
         self.assertRaises(FileNotFoundError, read_text, self.folder / "none")
         self.assertEqual({"a.json", "loop"}, self.names())
@@ -109,7 +109,7 @@ class PrivateWriteTests(FilesCase):
         fifo = self.folder / "fifo"
         os.mkfifo(fifo)
         for path in (self.path, fifo):
-            self.assertRaises(UnsafeFile, write_private, path, "x")
+            self.assertRaises(UnsafeFile, write_private_file, path, "x")
 
     def test_only_leftovers_of_this_file_are_removed(self) -> None:
         for name in (".a.json.x1.tmp", ".b.json.x1.tmp", "a.json"):
@@ -196,5 +196,5 @@ class PrivateReadTests(FilesCase):
             data = text.encode()
         except UnicodeEncodeError:
             return
-        write_private(path, data)
+        write_private_file(path, data)
         self.assertEqual(text, read_text(path))

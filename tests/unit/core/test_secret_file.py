@@ -7,7 +7,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.errors import StartError
-from tservice.core.secret_file import load_or_create
+from tservice.core.secret_file import load_or_create_secret
 
 
 class KeptTextTests(SynchronousTestCase):
@@ -17,16 +17,18 @@ class KeptTextTests(SynchronousTestCase):
         self.path = self.folder / "key"
 
     def test_text_is_created_once(self) -> None:
-        self.assertEqual("a", load_or_create(self.path, lambda: "a"))
-        self.assertEqual("a", load_or_create(self.path, lambda: "b"))
+        self.assertEqual("a", load_or_create_secret(self.path, lambda: "a"))
+        self.assertEqual("a", load_or_create_secret(self.path, lambda: "b"))
 
     def test_obstacle_instead_of_the_file_is_named_and_kept(self) -> None:
         """A start says what is in its way, whatever it is, and leaves it as it is."""
         for target in ("absent", "key"):
             self.path.symlink_to(target)
-            error = self.assertRaises(StartError, load_or_create, self.path, lambda: "a")
+            error = self.assertRaises(StartError, load_or_create_secret, self.path, lambda: "a")
             self.assertIn("key: ", str(error))
             self.assertEqual(Path(target), self.path.readlink())
             self.path.unlink()
         self.path.mkdir()
-        self.assertIn("key: ", str(self.assertRaises(StartError, load_or_create, self.path, str)))
+        self.assertIn(
+            "key: ", str(self.assertRaises(StartError, load_or_create_secret, self.path, str))
+        )

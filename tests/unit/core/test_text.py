@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.text import ascii_word, cut_between, is_mark, shorten_text
+from tservice.core.text import (
+    cut_between_letters,
+    is_combining_character,
+    make_ascii_word,
+    shorten_text,
+)
 
 CHINESE = "请 修复登录页面在网络断开之后一直转圈的问题并且补上测试不要改动其他文件谢谢"
 THAI = "แก้ไขหน้าเข้าสู่ระบบ"
@@ -25,9 +30,9 @@ class CuttingTests(SynchronousTestCase):
         self.assertEqual("a " + "x" * 17 + "…", shorten_text("a " + "x" * 60, 20))
 
     def test_combined_characters_are_not_split(self) -> None:
-        self.assertEqual("แ", cut_between(THAI, 2))
-        self.assertEqual("ab", cut_between("abe\u0301", 3))
-        self.assertEqual("a", cut_between("a\U0001f469\u200d\U0001f4bb", 3))
+        self.assertEqual("แ", cut_between_letters(THAI, 2))
+        self.assertEqual("ab", cut_between_letters("abe\u0301", 3))
+        self.assertEqual("a", cut_between_letters("a\U0001f469\u200d\U0001f4bb", 3))
 
     @given(st.text(max_size=80), st.integers(2, 40))
     def test_shortened_text_is_bounded(self, text: str, limit: int) -> None:
@@ -35,17 +40,17 @@ class CuttingTests(SynchronousTestCase):
         self.assertLessEqual(len(cut), limit)
         if len(text) <= limit:
             self.assertEqual(text, cut)
-        rest = cut_between(text, limit)
+        rest = cut_between_letters(text, limit)
         self.assertTrue(text.startswith(rest))
         self.assertLessEqual(len(rest), limit)
 
 
 class AsciiWordTests(SynchronousTestCase):
     def test_word_is_transliterated_to_ascii(self) -> None:
-        self.assertEqual("strasse-4", ascii_word("Straße №4".replace("№", "")))
-        self.assertEqual("buro-ouest", ascii_word(" Büro / Ouest!"))
-        self.assertEqual("", ascii_word("构建机"))
+        self.assertEqual("strasse-4", make_ascii_word("Straße №4".replace("№", "")))
+        self.assertEqual("buro-ouest", make_ascii_word(" Büro / Ouest!"))
+        self.assertEqual("", make_ascii_word("构建机"))
 
     def test_combining_marks_are_recognized(self) -> None:
-        self.assertTrue(all(is_mark(each) for each in "\u0301\u200d\ufe0f\u0e31"))
-        self.assertFalse(any(map(is_mark, unicodedata.normalize("NFC", "aé登"))))
+        self.assertTrue(all(is_combining_character(each) for each in "\u0301\u200d\ufe0f\u0e31"))
+        self.assertFalse(any(map(is_combining_character, unicodedata.normalize("NFC", "aé登"))))

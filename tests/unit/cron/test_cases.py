@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import NoWorkerPools
 from tservice.cases.interfaces import ResolvedCase
-from tservice.core.errors import ServiceError, not_found
+from tservice.core.errors import ServiceError, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.cron.model import (
@@ -57,7 +57,7 @@ class CaseRuleTests(SynchronousTestCase):
             for known in (FAR, BOX):
                 if known.name.casefold() == name.casefold():
                     return known
-            raise not_found(f"Case {name}")
+            raise make_not_found_error(f"Case {name}")
 
         async def folder(text: str, caller: Identity) -> str:
             raise AssertionError("a case has its own folder")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import example_count
 from tests.unit.cron.harness import DAY, CronHarnessCase
 from tests.unit.sessions.harness import ADMIN
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.cron.model import (
     ConcurrencyPolicy,
     CronRun,
@@ -87,7 +87,7 @@ class FiringTests(CronHarnessCase):
         self.assertEqual([631_000, 1_200_000, 1_800_000], started)
 
     def test_one_time_job_is_disabled_after_its_run(self) -> None:
-        at = now_ms(self.clock) + 5000
+        at = get_unix_ms(self.clock) + 5000
         job = self.make(schedule_type=ScheduleType.ONCE, run_at=at)
         self.spend(2 * DAY)
         found = self.job(job)
@@ -96,7 +96,7 @@ class FiringTests(CronHarnessCase):
         self.assertEqual((False, None), (found.definition.enabled, found.next_run_at))
 
     def test_hundred_jobs_of_the_same_second_all_start(self) -> None:
-        at = now_ms(self.clock) + 5000
+        at = get_unix_ms(self.clock) + 5000
         with patch.object(self.sessions._deps.creator, "_caps", _CapsRegistry()):
             for _ in range(100):
                 self.make(schedule_type=ScheduleType.ONCE, run_at=at)
@@ -105,7 +105,7 @@ class FiringTests(CronHarnessCase):
         self.assertEqual(100, len({run.session_id for run in self.runs()}))
 
     def test_full_capacity_is_a_failed_run(self) -> None:
-        at = now_ms(self.clock) + 5000
+        at = get_unix_ms(self.clock) + 5000
         for _ in range(60):
             self.make(schedule_type=ScheduleType.ONCE, run_at=at)
         self.spend(20)
@@ -148,7 +148,7 @@ class FiringTests(CronHarnessCase):
             self.spend(12 * MINUTE)
         started = [run.started_at for run in self.runs(job)]
         self.assertEqual(5, len(started))
-        self.assertEqual(now_ms(self.clock), started[-1])
+        self.assertEqual(get_unix_ms(self.clock), started[-1])
 
     def test_failing_database_is_tried_again(self) -> None:
         import sqlite3
@@ -198,7 +198,7 @@ class ConcurrencyTests(CronHarnessCase):
         self.assertEqual(["prompt_sent"], self.statuses(job))
 
     def test_second_job_of_the_same_second_is_skipped(self) -> None:
-        at = now_ms(self.clock) + 5000
+        at = get_unix_ms(self.clock) + 5000
         for _ in range(2):
             self.make(
                 schedule_type=ScheduleType.ONCE,
@@ -234,7 +234,7 @@ class ConcurrencyTests(CronHarnessCase):
         self.assertIn("closed", found[0].error_message or "")
 
     def test_previous_session_stays_on_request_and_for_one_time_jobs(self) -> None:
-        once = now_ms(self.clock) + 10**9
+        once = get_unix_ms(self.clock) + 10**9
         for fields in (
             {"auto_close_previous_session": False},
             {"schedule_type": ScheduleType.ONCE, "run_at": once},
@@ -311,13 +311,13 @@ class ClockTests(CronHarnessCase):
                 self.jump(days * DAY)
                 self.spend(5)
                 self.assertEqual(count, len(self.runs(job)), (schedule, days))
-            self.assertGreater(self.job(job).next_run_at or 0, now_ms(self.clock))
+            self.assertGreater(self.job(job).next_run_at or 0, get_unix_ms(self.clock))
             keys = [run.due_key for run in self.runs(job)]
             self.assertEqual(len(keys), len(set(keys)))
             self.cron.delete_job(job.id, ADMIN)
 
     def test_due_key_is_never_used_twice(self) -> None:
-        at = now_ms(self.clock) + 60_000
+        at = get_unix_ms(self.clock) + 60_000
         # Hourly, so that the runs of two days are few enough to be kept all of them.
         job = self.make(schedule_type=ScheduleType.CRON, cron_expression="0 * * * *")
         self.spend(3 * HOUR)
@@ -341,7 +341,7 @@ class FiringRestartTests(CronHarnessCase):
         self.assertEqual((RunTrigger.SCHEDULED, RunStatus.PROMPT_SENT), (run.trigger, run.status))
         next_run = self.job(job).next_run_at or 0
         self.assertEqual(0, (next_run - job.created_at) % 600_000)
-        self.assertGreater(next_run, now_ms(self.clock))
+        self.assertGreater(next_run, get_unix_ms(self.clock))
 
     def test_interrupted_prompt_is_typed_once(self) -> None:
         for after in (0.0, 0.5, 1.05, 1.1, 1.2, 1.3, 2.0, 2.05, 2.1, 2.2, 2.4, 3.0):

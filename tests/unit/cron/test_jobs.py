@@ -16,7 +16,7 @@ from tests.event_helpers import make_event
 from tests.unit.cron.harness import CronHarnessCase
 from tests.unit.right_checks import allow_change, deny_change
 from tests.unit.sessions.harness import ADMIN, start_coroutine
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
@@ -85,7 +85,7 @@ class FieldTests(JobCase):
 
     def test_one_time_job_must_be_in_the_future(self) -> None:
         for late in (0, 1):
-            at = now_ms(self.clock) - late
+            at = get_unix_ms(self.clock) - late
             self.refused(
                 ErrorCode.INVALID_INPUT, "runAt: ", schedule_type=ScheduleType.ONCE, run_at=at
             )
@@ -134,7 +134,7 @@ class FieldTests(JobCase):
 
     def test_preview_lists_the_next_fires(self) -> None:
         found = self.now(self.cron.preview_fires(self.fields(enabled=False), ADMIN))
-        now = now_ms(self.clock)
+        now = get_unix_ms(self.clock)
         self.assertEqual([now + n * 600_000 for n in range(1, 6)], found)
         self.assertEqual([], self.cron.list_jobs(ADMIN))
         once = self.fields(schedule_type=ScheduleType.ONCE, run_at=now + 5)
@@ -150,13 +150,13 @@ class UpdateTests(JobCase):
         found = self.change(job, name="other")
         want = evolve(job.definition, name="other")
         self.assertEqual((want, job.next_run_at), (found.definition, found.next_run_at))
-        self.assertEqual(now_ms(self.clock), found.updated_at)
+        self.assertEqual(get_unix_ms(self.clock), found.updated_at)
 
     def test_new_interval_starts_at_the_update(self) -> None:
         job = self.make()
         self.spend(60)
         found = self.change(job, interval_minutes=20)
-        self.assertEqual(now_ms(self.clock) + 1_200_000, found.next_run_at)
+        self.assertEqual(get_unix_ms(self.clock) + 1_200_000, found.next_run_at)
 
     def test_new_schedule_type_requires_its_fields(self) -> None:
         job = self.make()
@@ -185,7 +185,7 @@ class UpdateTests(JobCase):
         self.spend(3600)
         self.assertEqual([], self.runs())
         again = self.change(job, enabled=True)
-        self.assertEqual(now_ms(self.clock) + 600_000, again.next_run_at)
+        self.assertEqual(get_unix_ms(self.clock) + 600_000, again.next_run_at)
 
     def test_job_that_is_no_longer_valid_can_be_disabled(self) -> None:
         job = self.make()
@@ -194,14 +194,14 @@ class UpdateTests(JobCase):
         self.assertFalse(self.change(job, enabled=False).definition.enabled)
 
     def test_finished_one_time_job_can_be_scheduled_again(self) -> None:
-        job = self.make(schedule_type=ScheduleType.ONCE, run_at=now_ms(self.clock) + 1000)
+        job = self.make(schedule_type=ScheduleType.ONCE, run_at=get_unix_ms(self.clock) + 1000)
         self.spend(10)
         done = self.job(job)
         self.assertEqual("other", self.change(job, name="other").definition.name)
         self.assertTrue(done.completed_once)
         error = self.assertRaises(ServiceError, self.change, job, enabled=True)
         self.assertIn("runAt: must be in the future", error.message)
-        found = self.change(job, run_at=now_ms(self.clock) + 1000, enabled=True)
+        found = self.change(job, run_at=get_unix_ms(self.clock) + 1000, enabled=True)
         self.assertFalse(found.completed_once)
         self.spend(10)
         self.assertEqual(["prompt_sent"] * 2, self.statuses())

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.harness import SecurityHarness
-from tservice.core.zone import local_zone
+from tservice.core.zone import find_local_zone
 
 
 class CronRouteTests(SynchronousTestCase):
@@ -116,7 +116,7 @@ class CronRouteTests(SynchronousTestCase):
         shown = self.call("POST", "preview", body)
         words = "At 00:00, on every 2nd day from the 1st to the 31st, only if it is Monday."
         self.assertEqual(words, shown["explanation"])
-        zone = local_zone({})
+        zone = find_local_zone({})
         moments = [datetime.fromtimestamp(at / 1000, zone) for at in shown["fires"]]
         self.assertEqual({(1, 1)}, {(at.isoweekday(), at.day % 2) for at in moments})
         self.assertNotIn("explanation", self.call("POST", "preview", self.body()))

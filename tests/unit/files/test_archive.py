@@ -14,7 +14,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from tests.unit.core.workers.held_work import PATIENCE
 from tests.unit.files.harness import WorkspaceCase, open_descriptors
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.files.archive import PIECE, pack_folder
 from tservice.files.open_files import FileInfo, Opened, OpenFile, OpenFolder, open_path
 from tservice.files.workers import WorkerHandle
@@ -185,7 +185,7 @@ class HandleTests(WorkspaceCase):
 
     def crowded(self, work: Any, place: str = "", **told: str | None) -> Deferred[Any]:
         made: Deferred[Any] = Deferred()
-        made.errback(operation_failed("too many requests wait"))
+        made.errback(make_failure_error("too many requests wait"))
         return made
 
     def test_system_error_becomes_a_service_error(self) -> None:

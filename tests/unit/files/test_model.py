@@ -13,7 +13,7 @@ from tservice.files.model import (
     GENERATED_NAME,
     image_type,
     image_type_by_name,
-    is_secret,
+    is_secret_file,
     safe_file_name,
 )
 
@@ -25,7 +25,7 @@ class FileNameTests(SynchronousTestCase):
         self.assertGreaterEqual(len(set(NAMES)), 60)
         for name in (*NAMES, ".env.local", ".ENV", "tls.KEY", "credentials-prod.json"):
             for path in (name, name.upper(), f"/home/ann/{name}", f"a\nb/{name}"):
-                self.assertTrue(is_secret(path), path)
+                self.assertTrue(is_secret_file(path), path)
 
     def test_docs_list_the_secret_file_names(self) -> None:
         listed = re.findall(r"``([^`]+)``", (ROOT / "docs" / "howto" / "files.rst").read_text())
@@ -34,14 +34,14 @@ class FileNameTests(SynchronousTestCase):
 
     def test_names_that_only_resemble_secrets_are_harmless(self) -> None:
         for name in (*HARMLESS, "key", "pem", "my-credentials.json", "identity", ".ssh/", "a.pem/"):
-            self.assertFalse(is_secret(name), name)
+            self.assertFalse(is_secret_file(name), name)
 
     def test_only_environment_files_can_be_revealed(self) -> None:
         for name in (".env.local", "a/prod.env"):
-            self.assertTrue(is_secret(name), name)
-            self.assertFalse(is_secret(name, reveal=True), name)
+            self.assertTrue(is_secret_file(name), name)
+            self.assertFalse(is_secret_file(name, reveal=True), name)
         for name in ("server.pem", "id_rsa", "credentials.json", ".env.pem", ".aws/credentials"):
-            self.assertTrue(is_secret(name, reveal=True), name)
+            self.assertTrue(is_secret_file(name, reveal=True), name)
 
     def test_temporary_upload_names_are_swept(self) -> None:
         for name in (

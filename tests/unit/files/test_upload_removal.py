@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.internet.task import Clock
 
 from tests.unit.files.harness import WorkspaceCase
-from tservice.core.locations.location import location_of_os_user
+from tservice.core.locations.location import make_os_user_location
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
 from tservice.files.sweeper import UploadSweeper
@@ -110,7 +110,7 @@ class SweeperTests(UploadSweepTests):
     def test_remembered_workspaces_are_bounded(self) -> None:
         self.patch(module, "MOST", MOST)
         sweeper = self.sweeper()
-        place = location_of_os_user("ann", 1000)
+        place = make_os_user_location("ann", 1000)
         for number in range(MOST + 5):
             sweeper.remember_workspace(evolve(self.workspace, folder=f"/ws/{number}", place=place))
         self.assertEqual(MOST, len(sweeper._known))

@@ -18,7 +18,7 @@ from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.files import file_tree
@@ -32,7 +32,7 @@ class WorkersTests(WorkspaceCase):
     def test_work_runs_with_the_rights_of_the_location(self) -> None:
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
-        workspace = evolve(self.workspace, place=location_of_os_user("ann", ann.uid))
+        workspace = evolve(self.workspace, place=make_os_user_location("ann", ann.uid))
         workers = WorkspaceWorkers(self.door, world.places(), bounds_of(world.folder))
         worker = self.successResultOf(Deferred.fromCoroutine(workers.get_worker(workspace)))
         self.assertEqual((ann, str(self.folder)), (worker.place.user, worker.folder))
@@ -41,7 +41,7 @@ class WorkersTests(WorkspaceCase):
         """Rights that it has no more are used for nobody."""
         world = OsUserWorld(self.above)
         ann = world.add("ann", 1001)
-        before = location_of_os_user("ann", ann.uid)
+        before = make_os_user_location("ann", ann.uid)
         for place, named in ((OWN_LOCATION, "ann"), (before, "bob"), (before, None)):
             account = AccountRights(is_admin=False, os_user=named)
             bounds = bounds_of(self.above, {"a": account}.get)

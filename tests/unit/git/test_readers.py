@@ -18,7 +18,7 @@ from tservice.core.locations.location import (
     Location,
     LocationId,
     LocationKind,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.users.os_users import OsUser
@@ -58,7 +58,7 @@ class ReadersTests(SynchronousTestCase):
         return NamedReader(place)
 
     def by(self, user: OsUser | None) -> object:
-        place = OWN_LOCATION if user is None else location_of_os_user(user.name, user.uid)
+        place = OWN_LOCATION if user is None else make_os_user_location(user.name, user.uid)
         workspace = GitWorkspace(inside=ANYWHERE, folder="/w", place=place)
         asked = self.readers.get_status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
@@ -131,7 +131,7 @@ class RightsTests(SynchronousTestCase):
         workspace = GitWorkspace(
             inside=ANYWHERE,
             folder=str(user.home / "w"),
-            place=location_of_os_user(user.name, user.uid),
+            place=make_os_user_location(user.name, user.uid),
         )
         asked = git.service.get_status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))

@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.hosts.fakes import FakeMaster
 from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.hosts.connection import HostConnection
 from tservice.hosts.model import RemoteHost
@@ -45,7 +45,7 @@ class FakeHosts:
 
     def get(self, host_id: str) -> RemoteHost:
         if host_id != self.host.id:
-            raise not_found(f"Remote host {host_id}")
+            raise make_not_found_error(f"Remote host {host_id}")
         return self.host
 
     def get_link(self, host_id: str) -> FakeLink | None:

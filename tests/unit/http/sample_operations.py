@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 from twisted.internet.defer import Deferred
 
-from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.http.models import QueryParameters, RequestBody, ResponseModel
 from tservice.http.operations import (
     JSON_BODY_LIMIT,
@@ -65,7 +65,7 @@ class SampleHandlers:
         return {"limit": call.query.limit}
 
     async def missing(self, call: OperationCall) -> object:
-        raise not_found(f"Thing {call.id}")
+        raise make_not_found_error(f"Thing {call.id}")
 
     async def broken(self, call: OperationCall) -> object:
         raise ZeroDivisionError("secret detail")

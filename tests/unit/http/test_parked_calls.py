@@ -8,7 +8,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.sample_operations import sample_operation
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.core.identity import Identity
 from tservice.http.operations import OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
@@ -28,7 +28,7 @@ class ParkedTests(SynchronousTestCase):
 
         def again() -> None:
             if name in self.lost:
-                raise not_found("Session")
+                raise make_not_found_error("Session")
 
         wanted: Any = {"path": {}, "query": None, "body": None, "address": "", "request": None}
         call = OperationCall(

@@ -25,7 +25,7 @@ from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.runtime_harness import HERE, own_setups, places_of
 from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.users.keyring import fresh_keyring
+from tservice.core.users.keyring import use_fresh_keyring
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.local_transport import LocalTransport, OsUserTransport
@@ -86,7 +86,7 @@ class OsUserSetupTests(SetupCase):
     def test_environment_before_the_user_change_is_clean(self) -> None:
         """Nothing of the pane's environment has a name that a loader or setpriv would know."""
         setup = self.now(self.setups().get_setup(self.place))
-        self.assertIs(fresh_keyring, setup.start_context)
+        self.assertIs(use_fresh_keyring, setup.start_context)
         env = {"LD_AUDIT": "/evil.so", "PATH": "/p", "TERM": "t"}
         spec = PaneSpec(session_id=ID, argv=("x",), env=env, cwd="/", place=HERE)
         found = build_environment(spec, b"token", foreign=setup.is_foreign)

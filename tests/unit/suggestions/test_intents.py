@@ -12,7 +12,7 @@ from tests.event_helpers import make_event
 from tests.unit.right_checks import deny_change
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.suggestions.harness import MindCase
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.suggestions.store import KEPT, IntentStore
 
@@ -28,7 +28,7 @@ class IntentTests(MindCase):
     def told(self, text: str) -> None:
         """The agent is told a prompt, and its turn goes on."""
         self.clock.advance(1)
-        self.prompted.append((now_ms(self.clock), text))
+        self.prompted.append((get_unix_ms(self.clock), text))
 
     def prompts(self) -> list[str]:
         found = self.run_now(self.intents.find_intent(self.session.id))

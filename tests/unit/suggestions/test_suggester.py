@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.right_checks import deny_change
 from tests.unit.suggestions.harness import GOOD, MindCase
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.users.os_users import OsUserId, run_as_prefix
+from tservice.core.users.os_users import OsUserId, make_user_prefix
 from tservice.suggestions.oneshot_process import OUTPUT_LIMIT, TIME_LIMIT
 from tservice.suggestions.suggester import AT_ONCE, OF_ONE
 
@@ -78,7 +78,7 @@ class SuggestTests(MindCase):
         asking = self.ask(hers)
         words, env = self.processes.argv[0], self.processes.env[0]
         start = words.index("/bin/sh")
-        self.assertEqual(run_as_prefix("/s", "/p", ann), words[:start])
+        self.assertEqual(make_user_prefix("/s", "/p", ann), words[:start])
         self.assertTrue(words[start + 4].endswith("/claude"), words)
         self.assertIn("--print", words)
         self.assertNotIn("sk", words)

@@ -21,7 +21,7 @@ from tservice.agents.activity.poll_timer import PollContext
 from tservice.agents.activity.submission_end import PendingSubmission, is_submission_over
 from tservice.agents.interfaces import AgentScreen
 from tservice.clis.interfaces import SubmissionRules
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.sessions.interfaces import ActivitySink, Session
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading
@@ -83,7 +83,7 @@ class ActivityTracker:
         self._submission: PendingSubmission | None = None
         self._aside = False
         self._stopped: float | None = None
-        self._rested = now_ms(clock)
+        self._rested = get_unix_ms(clock)
 
     @property
     def state(self) -> AgentState:
@@ -123,7 +123,7 @@ class ActivityTracker:
         """
         self._submission = PendingSubmission(
             at=self._clock.seconds(),
-            since=now_ms(self._clock),
+            since=get_unix_ms(self._clock),
             expects_answer=self._agent.expects_answer(text),
         )
 
@@ -132,7 +132,7 @@ class ActivityTracker:
 
         @param since: time of its Enter, in Unix milliseconds.
         """
-        ago = max(0.0, (now_ms(self._clock) - since) / 1000)
+        ago = max(0.0, (get_unix_ms(self._clock) - since) / 1000)
         self._submission = PendingSubmission(
             at=self._clock.seconds() - ago,
             since=since,
@@ -255,7 +255,7 @@ class ActivityTracker:
             doing is not AgentState.STARTING or self._agent.has_hooks
         ):
             tell.seen_idle(reason)
-            self._rested = now_ms(self._clock)
+            self._rested = get_unix_ms(self._clock)
 
     def _in_grace(self, now: float) -> bool:
         return self._stopped is not None and now - self._stopped < GRACE
@@ -281,7 +281,7 @@ class ActivityTracker:
             turn = not self._agent.has_hooks or (submission.is_adopted and submission.has_answer)
             tell = self._course.evidence.turn_passed if turn else self._course.evidence.command_done
             tell(look.reading.evidence)
-            self._rested = now_ms(self._clock)
+            self._rested = get_unix_ms(self._clock)
 
     def _report_rest(self, reading: ScreenReading) -> None:
         """Report a dialog that the agent shows outside a turn, and the end of that dialog.

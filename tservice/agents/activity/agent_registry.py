@@ -26,7 +26,7 @@ from tservice.clis.interfaces import (
     SubmissionRules,
     TrustDialogPolicy,
 )
-from tservice.core.errors import ServiceError, state_conflict
+from tservice.core.errors import ServiceError, make_conflict_error
 from tservice.core.events import EventHub
 from tservice.core.listeners import ListenerList
 from tservice.core.locations.location_registry import LocationRegistry
@@ -147,7 +147,7 @@ class AgentRegistry:
         self._deps.sessions().get(session_id)
         watch = self._watches.get(session_id)
         if watch is None:
-            raise state_conflict("no agent runs in the session")
+            raise make_conflict_error("no agent runs in the session")
         return await watch.capture_screen()
 
     async def wait_for_prompt(self, session_id: str, patience: float) -> None:

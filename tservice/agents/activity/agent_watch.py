@@ -19,8 +19,8 @@ from tservice.agents.activity.poll_timer import PollTimer
 from tservice.agents.activity.submission_end import is_submission
 from tservice.agents.activity.trust_answerer import TrustAnswerer
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, operation_failed, state_conflict
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.mux.interface import IPane, MuxError, PaneCapture, PaneGone
@@ -148,10 +148,10 @@ class AgentWatch:
         try:
             capture = await self._pane.capture_content()
         except PaneGone as error:
-            raise state_conflict("the session has no process") from error
+            raise make_conflict_error("the session has no process") from error
         except MuxError as error:
             self._record_failed_look()
-            raise operation_failed(f"the screen cannot be read: {error}") from error
+            raise make_failure_error(f"the screen cannot be read: {error}") from error
         self._pacer.record_capture(capture.offset)
         look = self._read_capture(capture)
         if not self._over:
@@ -169,7 +169,7 @@ class AgentWatch:
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         return AgentScreen(
             session_id=self._agent.session().id,
-            at=now_ms(self._clock),
+            at=get_unix_ms(self._clock),
             frame=frame,
             # The pane's own title was read at another moment.
             reading=read_screen(frame, capture.title, self._agent.rules),

@@ -21,8 +21,8 @@ from zope.interface import implementer
 from tservice.agents.activity.poll_schedule import SLACK
 from tservice.agents.interfaces import AgentScreen
 from tservice.agents.transcripts.prompt_proofs import PromptProofs
-from tservice.core.clock import sleep
-from tservice.core.errors import operation_failed, state_conflict
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import make_conflict_error, make_failure_error
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import PaneCapture
 from tservice.sessions.interfaces import IInputGate, PromptClaim, Session
@@ -135,18 +135,18 @@ class PromptReadiness:
             if not self.is_ready:
                 await self._wait_for_composer()
             if self._remaining_settle > 0:
-                await sleep(self._clock, self._remaining_settle)
+                await wait_seconds(self._clock, self._remaining_settle)
         if self.has_start_dialog and not self.is_in_window:
-            raise operation_failed(
+            raise make_failure_error(
                 "the agent waits for an answer to its first dialog; nothing was typed"
             )
         if self._closed:
-            raise state_conflict(NO_PROCESS)
+            raise make_conflict_error(NO_PROCESS)
 
     def close(self) -> None:
         """Fail all waiting prompts, because the process has ended or was released."""
         self._closed = True
-        self._release_waiters(state_conflict(NO_PROCESS))
+        self._release_waiters(make_conflict_error(NO_PROCESS))
 
     @property
     def _remaining_settle(self) -> float:

@@ -8,8 +8,8 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.input_gate import SETTLE, PromptReadiness
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import sleep
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 
 EVERY = 0.5
 """Seconds between two captures of the screen."""
@@ -40,11 +40,11 @@ async def wait_until_ready(
                 raise
         else:
             if shows(seen):
-                await sleep(clock, SETTLE)
+                await wait_seconds(clock, SETTLE)
                 return
             why = _describe_unready(seen)
-        await sleep(clock, EVERY)
-    raise operation_failed(f"the agent was not ready for a prompt within {patience:g} s: {why}")
+        await wait_seconds(clock, EVERY)
+    raise make_failure_error(f"the agent was not ready for a prompt within {patience:g} s: {why}")
 
 
 def shows_ready(look: AgentScreen, readiness: PromptReadiness | None) -> bool:

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.agents.activity.poll_schedule import TURN_DIALOGS
 from tservice.agents.dialog_likeness import DialogLikeness, compare_rows
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import ActivitySink, Session, SessionStatus
@@ -79,7 +79,7 @@ class ScreenSignals:
             self._hub.publish(
                 Event(
                     name=name,
-                    payload=OccurrencePayload(id=session.id, at=now_ms(self._clock)),
+                    payload=OccurrencePayload(id=session.id, at=get_unix_ms(self._clock)),
                     session_id=session.id,
                     owner=session.owner,
                 )

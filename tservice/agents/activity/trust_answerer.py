@@ -14,7 +14,7 @@ from twisted.logger import Logger
 
 from tservice.agents.activity.input_gate import PromptReadiness
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.errors import ServiceError
 from tservice.mux.interface import IPane, MuxError, PaneGone
 from tservice.terminal.screen_rules import ScreenRules
@@ -59,7 +59,7 @@ class TrustAnswerer:
             look = await self._try_capture()
             key = None if look is None else choose_next_key(look.frame, self._rules)
             if key is None or self._pressed >= KEYS:
-                await sleep(self._clock, EVERY)
+                await wait_seconds(self._clock, EVERY)
             elif not await self._press_key(key):
                 return
 
@@ -85,6 +85,6 @@ class TrustAnswerer:
             self._log.warn("the trust dialog was not answered: {error}", error=error)
         end = self._clock.seconds() + ANSWER
         while self._pane.log.end == before and self._clock.seconds() < end:
-            await sleep(self._clock, STEP)
-        await sleep(self._clock, STEP)
+            await wait_seconds(self._clock, STEP)
+        await wait_seconds(self._clock, STEP)
         return True

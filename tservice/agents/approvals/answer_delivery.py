@@ -28,8 +28,8 @@ from tservice.agents.approvals.answer_steps import (
     next_step,
 )
 from tservice.clis.interfaces import AnswerKeys
-from tservice.core.clock import sleep
-from tservice.core.errors import ServiceError, operation_failed, state_conflict
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.interfaces import Reauthorize, accept_always
 from tservice.terminal.dialog_kinds import DialogKind
@@ -119,12 +119,12 @@ class DialogAnswerer:
             seen = await self._screen.capture_at_rest()
             dialog = _find_intended_dialog(seen, answer, frame, is_meant)
             if stuck_at == seen.guard.capture.offset:
-                raise operation_failed("the dialog has not reacted to the last key yet")
+                raise make_failure_error("the dialog has not reacted to the last key yet")
             return await self._answer_page(answer, seen, dialog)
         except PaneGone as error:
-            raise state_conflict(f"{GONE}: the session has no process") from error
+            raise make_conflict_error(f"{GONE}: the session has no process") from error
         except MuxError as error:
-            raise operation_failed(f"nothing was typed: {error}") from error
+            raise make_failure_error(f"nothing was typed: {error}") from error
 
     async def _answer_page(
         self, answer: DialogAnswer, seen: GuardedScreen, dialog: AgentDialog
@@ -138,7 +138,7 @@ class DialogAnswerer:
             before = seen.state
             seen = await self._perform_step(step, seen, progress)
             if seen.state == before:
-                raise KeyIgnoredError(operation_failed("the dialog did not react to the key"))
+                raise KeyIgnoredError(make_failure_error("the dialog did not react to the key"))
             progress = evolve(progress, steps=(*progress.steps, step))
             if seen.dialog is None or not self._is_page_unchanged(progress, seen.dialog):
                 return await self._handle_page_end(answer, seen, dialog)
@@ -176,10 +176,10 @@ class DialogAnswerer:
             if seen.dialog is None or seen.state != first.state:
                 if progress.steps:
                     raise KeyIgnoredError(
-                        state_conflict("the dialog changed while it was being answered")
+                        make_conflict_error("the dialog changed while it was being answered")
                     )
                 raise _make_dialog_error(seen)
-        raise operation_failed("the screen keeps changing; nothing was pressed")
+        raise make_failure_error("the screen keeps changing; nothing was pressed")
 
     async def _try_step(self, step: PressStep | PasteStep, seen: GuardedScreen) -> bool:
         self._again()
@@ -187,7 +187,7 @@ class DialogAnswerer:
             return await self._screen.perform_step(step, seen)
         except MuxTimeout as error:
             raise KeyIgnoredError(
-                operation_failed("it is unknown if the key was pressed")
+                make_failure_error("it is unknown if the key was pressed")
             ) from error
 
     async def _wait_for_effect(self, before: GuardedScreen) -> GuardedScreen:
@@ -196,11 +196,11 @@ class DialogAnswerer:
         """
         seen = before
         for pause in LOOKS:
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             try:
                 seen = await self._screen.capture_now()
             except MuxTimeout as error:
-                raise KeyIgnoredError(operation_failed("the terminal does not answer")) from error
+                raise KeyIgnoredError(make_failure_error("the terminal does not answer")) from error
             if seen.state != before.state and (seen.dialog is not None or seen.is_recognized):
                 # The screen must be at rest again before the next key.
                 return await self._screen.capture_at_rest() if seen.dialog is not None else seen
@@ -223,5 +223,5 @@ def _make_dialog_error(seen: GuardedScreen) -> Exception:
     if seen.dialog is not None:
         return DialogChangedError(seen.dialog)
     if not seen.is_recognized:
-        return operation_failed("the screen is not recognized; nothing was pressed")
-    return state_conflict(GONE)
+        return make_failure_error("the screen is not recognized; nothing was pressed")
+    return make_conflict_error(GONE)

@@ -6,8 +6,8 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.approvals.answer_steps import PasteStep, PressStep
-from tservice.core.clock import sleep
-from tservice.core.errors import state_conflict
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import make_conflict_error
 from tservice.mux.interface import IPane, ScreenGuard
 from tservice.terminal.dialog_questions import strip_drawing
 from tservice.terminal.dialogs import AgentDialog
@@ -75,7 +75,7 @@ class AnswerScreen:
         """
         for pause in RESTS:
             if pause:
-                await sleep(self._clock, pause)
+                await wait_seconds(self._clock, pause)
             guard = await self._capture_after_typing()
             if guard.still:
                 break
@@ -100,12 +100,12 @@ class AnswerScreen:
             typed = self._pane.typed_at
             left = 0.0 if typed is None else typed + SETTLE - self._clock.seconds()
             if left > 0:
-                await sleep(self._clock, left)
+                await wait_seconds(self._clock, left)
                 continue
             guard = await self._pane.guard_screen()
             if self._pane.typed_at == typed:
                 return guard
-        raise state_conflict("another user is typing in the terminal")
+        raise make_conflict_error("another user is typing in the terminal")
 
     def _read_guard(self, guard: ScreenGuard) -> GuardedScreen:
         capture = guard.capture

@@ -12,7 +12,7 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from tservice.clis.interfaces import AnswerKeys
-from tservice.core.errors import invalid_field, state_conflict
+from tservice.core.errors import make_conflict_error, make_field_error
 from tservice.terminal.composer import still_contains
 from tservice.terminal.dialog_options import DialogOption
 from tservice.terminal.dialogs import AgentDialog, is_placeholder
@@ -99,16 +99,16 @@ def parse_answer(
     needed = action.value if action.value in given else None
     for name, value in given.items():
         if value is None and name == needed:
-            raise invalid_field(name, f"is needed with action {action}")
+            raise make_field_error(name, f"is needed with action {action}")
         if value is not None and name != needed:
-            raise invalid_field(name, f"does not belong to action {action}")
+            raise make_field_error(name, f"does not belong to action {action}")
     chosen = (option,) if option is not None else tuple(sorted(set(options or ())))
     if any(not 1 <= number <= MOST for number in chosen):
-        raise invalid_field(needed or "options", f"1 to {MOST}")
+        raise make_field_error(needed or "options", f"1 to {MOST}")
     if options is not None and (not chosen or len(chosen) != len(options)):
-        raise invalid_field("options", "each only once, and at least one")
+        raise make_field_error("options", "each only once, and at least one")
     if text is not None and not (1 <= len(text) <= TEXT_LENGTH and text.strip()):
-        raise invalid_field("text", f"1 to {TEXT_LENGTH} characters, not blank")
+        raise make_field_error("text", f"1 to {TEXT_LENGTH} characters, not blank")
     return DialogAnswer(action=action, options=chosen, text=text or "", expect_frame=expect_frame)
 
 
@@ -121,11 +121,11 @@ def check_answer(answer: DialogAnswer, dialog: AgentDialog) -> None:
     for number in get_chosen_options(answer, dialog):
         if number not in known:
             name = "option" if answer.action is AnswerAction.OPTION else str(answer.action)
-            raise invalid_field(name, f"the dialog has no option {number}")
+            raise make_field_error(name, f"the dialog has no option {number}")
     if answer.action is AnswerAction.APPROVE and dialog.page == "multi":
-        raise invalid_field("action", "this page needs options")
+        raise make_field_error("action", "this page needs options")
     if answer.action is AnswerAction.OPTIONS and dialog.page != "multi":
-        raise invalid_field("options", "the dialog needs one option")
+        raise make_field_error("options", "the dialog needs one option")
     if answer.action is AnswerAction.TEXT:
         _check_text(dialog)
     if dialog.page == "multi":
@@ -135,15 +135,15 @@ def check_answer(answer: DialogAnswer, dialog: AgentDialog) -> None:
 def _check_text(dialog: AgentDialog) -> None:
     option = find_free_text(dialog)
     if option is None or dialog.page == "multi":
-        raise invalid_field("text", "the dialog has no option for a text")
+        raise make_field_error("text", "the dialog has no option for a text")
     if not is_placeholder(option.label):
-        raise state_conflict("the dialog's field already contains a text")
+        raise make_conflict_error("the dialog's field already contains a text")
 
 
 def _check_boxes(answer: DialogAnswer, known: Mapping[int, DialogOption]) -> None:
     for number in answer.options:
         if known[number].checked is None or known[number].free_text:
-            raise invalid_field(str(answer.action), f"option {number} cannot be ticked")
+            raise make_field_error(str(answer.action), f"option {number} cannot be ticked")
 
 
 def get_chosen_options(answer: DialogAnswer, dialog: AgentDialog) -> tuple[int, ...]:

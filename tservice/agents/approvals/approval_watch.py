@@ -22,7 +22,7 @@ from tservice.agents.approvals.hook_reports import DialogHookReports
 from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution, ItemKind, is_asking
 from tservice.agents.interfaces import AgentScreen, IAgents
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.errors import ServiceError
 from tservice.core.event_payloads import HookEventPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -251,7 +251,7 @@ class ApprovalWatch:
             work.addBoth(lambda _: self._second_looks.pop(session_id, None))
 
     async def _look_later(self, session_id: str) -> None:
-        await sleep(self._clock, LOOK_AGAIN)
+        await wait_seconds(self._clock, LOOK_AGAIN)
         self._second_looks.pop(session_id, None)
         await self.look_at_session(session_id)
 
@@ -276,7 +276,7 @@ class ApprovalWatch:
     async def _find_dialog(self, session_id: str, data: Mapping[str, Any]) -> None:
         for pause in PATIENCE:
             if pause:
-                await sleep(self._clock, pause)
+                await wait_seconds(self._clock, pause)
             session = self._get_watched_session(session_id)
             if session is None or self._answering(session_id):
                 return

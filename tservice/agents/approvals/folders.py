@@ -7,7 +7,7 @@ from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.service import FolderQuestions, FolderTrust
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import FolderHeld, ISessions, Reauthorize, Session
 
@@ -40,7 +40,7 @@ class FolderAnswers:
             raise ServiceError(ErrorCode.FORBIDDEN, "a person has to answer for a folder")
         trusted = _CHOICES.get((answer.action, answer.options))
         if trusted is None:
-            raise invalid_field("action", "must be approve, deny, or option 1 or 2")
+            raise make_field_error("action", "must be approve, deny, or option 1 or 2")
         if trusted and item.risk_hint is not None and not caller.can_bypass_permissions:
             text = "action: trusting what a folder runs needs the grant to bypass permissions"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
@@ -56,7 +56,7 @@ class FolderAnswers:
             granted = caller.can_bypass_permissions
             await self._sessions.start(session.id, granted=granted, reauthorize=again)
         except FolderHeld as held:
-            raise state_conflict("the folder changed: look at the new question") from held
+            raise make_conflict_error("the folder changed: look at the new question") from held
 
     def _ask(self, session: Session, found: FolderFinding) -> None:
         before = self._inbox.get_item(session.id)

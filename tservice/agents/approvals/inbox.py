@@ -30,8 +30,8 @@ from tservice.agents.approvals.model import (
 from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.counted import FolderFinding
-from tservice.core.clock import now_ms
-from tservice.core.errors import not_found, state_conflict
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_conflict_error, make_not_found_error
 from tservice.core.event_payloads import ApprovalResolvedPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -119,10 +119,10 @@ class ApprovalInbox:
             return item
         past = self._past.get(item_id)
         if past is not None and caller.can_access(past.item.owner, past.item.session_id):
-            fresh = now_ms(self._clock) - past.at < MEMORY_MS
+            fresh = get_unix_ms(self._clock) - past.at < MEMORY_MS
             if fresh and past.resolution is not ApprovalResolution.ANSWERED:
-                raise state_conflict(f"{past.resolution}: {_SAID[past.resolution]}")
-        raise not_found(f"Approval {item_id}")
+                raise make_conflict_error(f"{past.resolution}: {_SAID[past.resolution]}")
+        raise make_not_found_error(f"Approval {item_id}")
 
     # -- changes from screens and hooks
 
@@ -189,7 +189,7 @@ class ApprovalInbox:
         if item is None or item.kind is not ItemKind.IDLE:
             return None
         if item.acknowledged_at is None:
-            self._update_item(item, evolve(item, acknowledged_at=now_ms(self._clock)))
+            self._update_item(item, evolve(item, acknowledged_at=get_unix_ms(self._clock)))
         return self._items[session_id]
 
     def resolve_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
@@ -231,7 +231,7 @@ class ApprovalInbox:
             session_name=about.name,
             owner=about.owner,
             kind=kind,
-            created_at=now_ms(self._clock),
+            created_at=get_unix_ms(self._clock),
             frame=frame,
         )
 
@@ -253,7 +253,7 @@ class ApprovalInbox:
 
     def _remove_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
         del self._items[item.session_id]
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         self._past = {name: past for name, past in self._past.items() if now - past.at < MEMORY_MS}
         while len(self._past) >= REMEMBERED:
             del self._past[next(iter(self._past))]
@@ -263,12 +263,12 @@ class ApprovalInbox:
         self.close()
         if self._items:
             first = min(item.expires_at for item in self._items.values())
-            delay = max(0.0, (first - now_ms(self._clock)) / 1000)
+            delay = max(0.0, (first - get_unix_ms(self._clock)) / 1000)
             # After the clock was set back, no item may wait longer than its lifetime.
             self._timer = self._clock.callLater(min(delay, LIFETIME_MS / 1000), self._expire_items)
 
     def _expire_items(self) -> None:
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         for item in [item for item in self._items.values() if item.expires_at <= now]:
             self.resolve_item(item, ApprovalResolution.EXPIRED)
         self._arm_timer()

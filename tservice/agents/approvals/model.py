@@ -16,7 +16,7 @@ from attrs import evolve, frozen
 from tservice.agents.approvals.risk import find_risk, find_screen_risk
 from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
 from tservice.agents.model import MESSAGE_CHARS, find_summary_key
-from tservice.core.text import cut_between, cut_marked
+from tservice.core.text import cut_between_letters, cut_with_note
 from tservice.terminal.dialog_kinds import DialogKind as DialogKind
 from tservice.terminal.dialog_kinds import says_trust
 from tservice.terminal.dialogs import AgentDialog
@@ -203,7 +203,7 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     kind = choose_item_kind(dialog, item.tool_name)
     said = dialog.question or (dialog.title if _describes_itself(dialog) else "")
     own = kind is ItemKind.QUESTION or _describes_itself(dialog) or item.message is None
-    asked = cut_marked(said, MESSAGE_CHARS) if own else ""
+    asked = cut_with_note(said, MESSAGE_CHARS) if own else ""
     command = dialog.command
     text = None if command is None else command.text
     hint = find_screen_risk(dialog.context) if text is None else find_risk(text, wrapped=True)
@@ -224,7 +224,7 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
 def with_folder(item: ApprovalItem, working_dir: str, found: FolderFinding) -> ApprovalItem:
     """Return the item as a question about a folder whose files can make an agent run something."""
     summary = found.summary()
-    kept = cut_between(summary, SHOWN_CHARS)
+    kept = cut_between_letters(summary, SHOWN_CHARS)
     return evolve(
         item,
         tool_name=FOLDER_TOOL,

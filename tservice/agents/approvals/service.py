@@ -34,7 +34,7 @@ from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
 from tservice.core.disk_errors import report_unsaved_change
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
@@ -145,10 +145,10 @@ class ApprovalService:
         item = self._get_pending(item_id, caller)
         self._sessions.check_sender(item.session_id, caller)
         if item.session_id in self._busy:
-            raise state_conflict("another user is answering")
+            raise make_conflict_error("another user is answering")
         if answer.expect_frame is not None:
             if answer.expect_frame != item.shown_frame:
-                raise state_conflict("the dialog changed since expectFrame")
+                raise make_conflict_error("the dialog changed since expectFrame")
             answer = evolve(answer, expect_frame=item.frame)
         self._busy.add(item.session_id)
         try:
@@ -211,10 +211,10 @@ class ApprovalService:
         self, item: ApprovalItem, answer: DialogAnswer, caller: Identity
     ) -> None:
         if answer.action is not AnswerAction.TEXT:
-            raise invalid_field("action", "an idle session needs a text")
+            raise make_field_error("action", "an idle session needs a text")
         look = await self._agents.capture_screen(item.session_id)
         if look.reading.dialog is not None or look.reading.working:
-            raise state_conflict("the session is no longer idle")
+            raise make_conflict_error("the session is no longer idle")
         await self._sessions.send_prompt(item.session_id, answer.text, caller)
         self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
 
@@ -239,7 +239,7 @@ class ApprovalService:
             )
         except DialogChangedError as changed:
             self._handle_changed_dialog(item, changed)
-            raise state_conflict("the dialog changed") from changed
+            raise make_conflict_error("the dialog changed") from changed
         except KeyIgnoredError as untaken:
             self._stuck[item.session_id] = (pane.log.epoch, pane.log.end)
             raise untaken.error from untaken
@@ -252,7 +252,7 @@ class ApprovalService:
     def _get_pane(self, item: ApprovalItem) -> IPane:
         pane = self._sessions.get_pane(item.session_id)
         if pane is None:
-            raise state_conflict(f"{GONE}: the session has no process")
+            raise make_conflict_error(f"{GONE}: the session has no process")
         return pane
 
     def _apply_outcome(self, item: ApprovalItem, outcome: AnswerOutcome) -> None:

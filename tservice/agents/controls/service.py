@@ -31,13 +31,13 @@ from tservice.clis.interfaces import (
     CycleControl,
     ICliRegistry,
 )
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
-    invalid_field,
-    operation_failed,
-    state_conflict,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
 )
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import (
@@ -126,7 +126,7 @@ class AgentControls:
         entry = self._clis.get_entry(session.mode)
         control = None if entry is None else _get_controls(entry)[setting]
         if entry is None or control is None:
-            raise invalid_field(
+            raise make_field_error(
                 setting, f"cannot be set in a running session of mode {session.mode}"
             )
         return entry, control
@@ -134,7 +134,7 @@ class AgentControls:
     @contextmanager
     def _claim_session(self, session_id: str) -> Iterator[None]:
         if session_id in self._busy:
-            raise state_conflict("another setting is being changed")
+            raise make_conflict_error("another setting is being changed")
         self._busy.add(session_id)
         try:
             yield
@@ -147,7 +147,7 @@ class AgentControls:
         typed = None if pane is None else pane.typed_at
         left = 0.0 if typed is None else typed + DRAWN - self._clock.seconds()
         if left > 0:
-            await sleep(self._clock, left)
+            await wait_seconds(self._clock, left)
 
     async def _look_at_rest(self, session_id: str) -> AgentScreen:
         """Capture the screen of an idle agent.
@@ -159,18 +159,18 @@ class AgentControls:
         for pause in RESTS if session.status is SessionStatus.IDLE else ():
             if not look.reading.working:
                 break
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             look = await self._agents.capture_screen(session_id)
         if look.reading.dialog is not None:
-            raise state_conflict(
+            raise make_conflict_error(
                 f"the agent shows a dialog, answer it first ({look.reading.evidence})"
             )
         if session.status is SessionStatus.BUSY or look.reading.working:
-            raise state_conflict("a turn is running")
+            raise make_conflict_error("a turn is running")
         if not look.reading.composer_ready:
-            raise state_conflict("the agent's composer is not on the screen")
+            raise make_conflict_error("the agent's composer is not on the screen")
         if has_draft(look.frame, self._agents.get_screen_rules(session.mode)):
-            raise state_conflict("the composer contains a draft")
+            raise make_conflict_error("the composer contains a draft")
         return look
 
     async def _cycle_to_value(
@@ -188,9 +188,9 @@ class AgentControls:
             passed.append(now)
             await self._sessions.send_key(session_id, choose_cycle_key(cycle, now, value), caller)
             if not await self._wait_for_look(session_id, partial(_has_left_value, cycle, now)):
-                raise operation_failed(f"the agent did not change from {now or 'what it shows'}")
+                raise make_failure_error(f"the agent did not change from {now or 'what it shows'}")
             look = await self._look_at_rest(session_id)
-        raise operation_failed(f"the agent offers only {', '.join(filter(None, passed))} here")
+        raise make_failure_error(f"the agent offers only {', '.join(filter(None, passed))} here")
 
     async def _run_command(
         self,
@@ -203,7 +203,7 @@ class AgentControls:
         words = command.format_command(value)
         await self._sessions.send_prompt(session_id, words, caller)
         for pause in LOOKS:
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             look = await self._agents.capture_screen(session_id)
             said = read_command_result(command, words, look.frame)
             if said is not None and (command.echoes or said == value):
@@ -216,7 +216,7 @@ class AgentControls:
         # The search text of that list is in the place of a draft until the list is closed.
         rules = self._agents.get_screen_rules(self._sessions.get(session_id).mode)
         await self._wait_for_look(session_id, partial(_is_at_rest, rules))
-        raise operation_failed(f"the agent did not take {value}; look at the terminal")
+        raise make_failure_error(f"the agent did not take {value}; look at the terminal")
 
     async def _confirm_change(
         self, session_id: str, look: AgentScreen, option: int, again: Reauthorize
@@ -236,13 +236,13 @@ class AgentControls:
                 answer, dialog.frame_hash
             )
         except (DialogChangedError, KeyIgnoredError) as error:
-            raise operation_failed(
+            raise make_failure_error(
                 f"the agent's confirmation dialog was not answered: {error}"
             ) from error
 
     async def _wait_for_look(self, session_id: str, holds: Callable[[AgentScreen], bool]) -> bool:
         for pause in LOOKS:
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             if holds(await self._agents.capture_screen(session_id)):
                 return True
         return False
@@ -277,7 +277,7 @@ def _check_value(
     if rule is None and isinstance(way, CycleControl) and value not in {*way.shown, way.otherwise}:
         rule = f"must be one of {', '.join(filter(None, (way.otherwise, *way.shown)))}"
     if rule is not None:
-        raise invalid_field(setting, rule)
+        raise make_field_error(setting, rule)
     if param is not None and param.needs_grant(value) and not caller.can_bypass_permissions:
         raise ServiceError(
             ErrorCode.FORBIDDEN, f"{setting}: {value} needs the grant to bypass permissions"

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.interfaces import FolderSource
-from tservice.core.files import VALUES_LIMIT, is_secret
+from tservice.core.files import VALUES_LIMIT, is_secret_file
 from tservice.core.text import replace_harmful_characters
 from tservice.core.value_limits import exceeds_value_limit
 
@@ -61,7 +61,7 @@ def _shown(path: str, text: str | None) -> str:
         return "(cannot be read, or is a link: you are asked at every start)"
     return (
         "(not shown: it may hold secrets)"
-        if is_secret(path)
+        if is_secret_file(path)
         else replace_harmful_characters(text).strip("\n")
     )
 

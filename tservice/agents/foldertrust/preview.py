@@ -12,7 +12,7 @@ from tservice.agents.foldertrust.service import FolderTrust
 from tservice.cases.interfaces import ICases
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.core.text import cut_between
+from tservice.core.text import cut_between_letters
 
 State = Literal["nothing", "trusted", "asks"]
 
@@ -63,7 +63,7 @@ class FolderPreview:
         owner = self.cases.owner_of(caller)
         found = await self.trust.find(mode, place, folder, owner, {})
         summary = found.summary()
-        kept = cut_between(summary, SHOWN_CHARS)
+        kept = cut_between_letters(summary, SHOWN_CHARS)
         return FolderTrustAnswer(
             state=self._state(owner, found),
             working_dir=folder,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.store.database import Database
 
 KEPT = 500
@@ -45,7 +45,7 @@ class TrustStore:
         @raise DiskFull: the answer cannot be saved on disk.
         """
         with self._database.transaction():
-            self._database.execute(_SAVE, (owner, digest, working_dir, now_ms(self._clock)))
+            self._database.execute(_SAVE, (owner, digest, working_dir, get_unix_ms(self._clock)))
             self._database.execute(_TRIM, (owner, KEPT))
 
     def forget_strangers(self, known: Callable[[str], bool]) -> None:

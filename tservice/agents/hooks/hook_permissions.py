@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
@@ -24,5 +24,5 @@ def get_reported_session(sessions: ISessions, session_id: str, caller: Identity 
     place = session.location_id
     container = place.part if place.kind is LocationKind.CONTAINER else None
     if (caller.os_uid, caller.container) != (place.uid, container):
-        raise not_found(f"Session {session_id}")
+        raise make_not_found_error(f"Session {session_id}")
     return session

@@ -26,7 +26,7 @@ from tservice.agents.store import AgentStore
 from tservice.agents.todos import find_current_todo
 from tservice.agents.transcripts.prompt_proofs import PromptProofs
 from tservice.clis.interfaces import HookSupport, ICliRegistry
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.event_payloads import HookEventPayload, OccurrencePayload
 from tservice.core.events import Event, EventHub, EventName
@@ -111,7 +111,7 @@ class HookIntake:
         notice = HookNotice(
             session_id=session_id,
             event=event,
-            at=now_ms(self._clock),
+            at=get_unix_ms(self._clock),
             data=reduce_data(data),
             source=_get_text(data, "source"),
             subagent=bool(_get_text(data, "agent_id")),

@@ -18,7 +18,7 @@ from tservice.agents.hooks.status_line_report import (
 )
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.event_payloads import TelemetryPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -58,7 +58,7 @@ class TelemetryIntake:
         session = get_reported_session(self._sessions(), session_id, caller)
         report = parse_report(data)
         self._update_record(session, report)
-        usage = report.make_plan_usage(now_ms(self._clock))
+        usage = report.make_plan_usage(get_unix_ms(self._clock))
         if usage is not None and session.location_id == OWN_LOCATION:
             # An agent in another place signs in by itself, and its plan concerns its own user only.
             self._store.save_plan_usage(usage)

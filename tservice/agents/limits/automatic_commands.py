@@ -10,7 +10,7 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.event_payloads import CommandSentPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -146,7 +146,9 @@ class AutomaticCommands:
         self._hub.publish(
             Event(
                 name=name,
-                payload=CommandSentPayload(id=session.id, at=now_ms(self._clock), tokens=tokens),
+                payload=CommandSentPayload(
+                    id=session.id, at=get_unix_ms(self._clock), tokens=tokens
+                ),
                 session_id=session.id,
                 owner=session.owner,
             )

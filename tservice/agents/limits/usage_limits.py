@@ -27,8 +27,8 @@ from tservice.agents.limits.reset_time import (
     parse_reset,
 )
 from tservice.agents.transcripts.model import TranscriptTally, TurnFailure
-from tservice.core.clock import now_ms, sleep
-from tservice.core.errors import ServiceError, state_conflict
+from tservice.core.clock import get_unix_ms, wait_seconds
+from tservice.core.errors import ServiceError, make_conflict_error
 from tservice.core.event_payloads import (
     HookEventPayload,
     LimitPausePayload,
@@ -164,7 +164,7 @@ class UsageLimitService:
 
         A limit that it shows is not reached if the last turn ended well.
         """
-        full = find_full_window(told, now_ms(self._clock))
+        full = find_full_window(told, get_unix_ms(self._clock))
         if full is None:
             self._full.pop(session_id, None)
             return
@@ -201,7 +201,7 @@ class UsageLimitService:
         before = self._limits.get(session_id)
         if session is None or (session.limit_paused and before is not None and before.text == text):
             return
-        now = now_ms(self._clock)
+        now = get_unix_ms(self._clock)
         # A time written while the service was down is relative to the time of writing.
         said = now if at is None else min(at, now)
         reset = parse_reset(resets or text, said, self._local)
@@ -226,12 +226,12 @@ class UsageLimitService:
         if session is None or at is None or not session.auto_resume.enabled:
             return
         # A time in the past is due now, even if it was tried before.
-        at = max(at, now_ms(self._clock))
+        at = max(at, get_unix_ms(self._clock))
         if session.auto_resume.resume_at != at:
             auto = evolve(session.auto_resume, resume_at=at)
             self._arm_timer(self._sessions.update_record(session_id, auto_resume=auto))
             reason = limit.text if limit else ""
-            now = now_ms(self._clock)
+            now = get_unix_ms(self._clock)
             told = LimitPausePayload(id=session_id, at=now, resume_at=at, reason=reason)
             self._publish_event(session, EventName.SESSION_LIMIT_PAUSE_SCHEDULED, told)
 
@@ -271,7 +271,7 @@ class UsageLimitService:
         at = session.auto_resume.resume_at
         if at is None or not session.limit_paused or not session.auto_resume.enabled:
             return
-        left = max(least, (at - now_ms(self._clock)) / 1000)
+        left = max(least, (at - get_unix_ms(self._clock)) / 1000)
         call = self._start_resume if left <= LONGEST_SLEEP else self._recheck_clock
         self._timers.schedule_call(session.id, min(left, LONGEST_SLEEP), call, session.id)
 
@@ -305,10 +305,10 @@ class UsageLimitService:
         self._sessions.check_sender(session.id)
         if not await self._has_continued(session):
             await self._close_menu(session)
-            await sleep(self._clock, ESCAPE_PAUSE)
+            await wait_seconds(self._clock, ESCAPE_PAUSE)
             look = await self._agents.capture_screen(session.id)
             if look.reading.dialog is not None:
-                raise state_conflict("a dialog waits for an answer")
+                raise make_conflict_error("a dialog waits for an answer")
             now = self._find_session(session.id)
             if now is None or not now.limit_paused:
                 return
@@ -343,15 +343,15 @@ class UsageLimitService:
         """Close a menu of the CLI about the limit; a dialog that the agent raised stays open."""
         pane = self._sessions.get_pane(session.id)
         if pane is None or session.pid is None:
-            raise state_conflict("the session has no process")
+            raise make_conflict_error("the session has no process")
         screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(session.mode))
         for _ in range(TRIES):
             seen: GuardedScreen = await screen.capture_at_rest()
             if is_raised(seen.dialog):
-                raise state_conflict("a dialog waits for an answer")
+                raise make_conflict_error("a dialog waits for an answer")
             if await screen.perform_step(PressStep(key="Escape"), seen):
                 return
-        raise state_conflict("the screen keeps changing")
+        raise make_conflict_error("the screen keeps changing")
 
     # -- internal
 
@@ -371,7 +371,9 @@ class UsageLimitService:
             return None
 
     def _publish_happened(self, session: Session, name: EventName) -> None:
-        self._publish_event(session, name, OccurrencePayload(id=session.id, at=now_ms(self._clock)))
+        self._publish_event(
+            session, name, OccurrencePayload(id=session.id, at=get_unix_ms(self._clock))
+        )
 
     def _publish_event(self, session: Session, name: EventName, payload: Payload) -> None:
         self._hub.publish(

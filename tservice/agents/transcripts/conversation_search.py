@@ -11,7 +11,7 @@ from attrs import frozen
 from tservice.agents.transcripts.conversation_access import read_head, read_spoken
 from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.model import TranscriptTally
-from tservice.core.text import cut_between, is_mark
+from tservice.core.text import cut_between_letters, is_combining_character
 
 SEARCHED = 2_000
 """Maximum number of conversations in one search; the newest are searched."""
@@ -103,9 +103,9 @@ def make_excerpt(text: str, wanted: str) -> str | None:
     if at < 0:
         return None
     start = max(0, at - BEFORE)
-    while start and is_mark(text[start]):
+    while start and is_combining_character(text[start]):
         start -= 1
-    cut = " ".join(cut_between(text[start:], AROUND).split())
+    cut = " ".join(cut_between_letters(text[start:], AROUND).split())
     return f"{'…' if start else ''}{cut}{'…' if start + AROUND < len(text) else ''}"
 
 

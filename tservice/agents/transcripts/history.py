@@ -29,7 +29,7 @@ from tservice.agents.transcripts.responses import (
 )
 from tservice.agents.transcripts.sqlite.rows import reuse_readers
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import invalid_field, not_found
+from tservice.core.errors import make_field_error, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.thread_runners import RunForOwner
@@ -126,11 +126,11 @@ class ConversationHistory:
             L{list_conversations}.
         """
         if mode not in MODES:
-            raise invalid_field("mode", f"must be one of {', '.join(MODES)}")
+            raise make_field_error("mode", f"must be one of {', '.join(MODES)}")
         read = partial(self._read_transcript, mode=mode, conversation=conversation)
         answer = await self._run_as_caller(caller, read)
         if answer is None:
-            raise not_found(f"Conversation {conversation}")
+            raise make_not_found_error(f"Conversation {conversation}")
         return answer
 
     # -- internal

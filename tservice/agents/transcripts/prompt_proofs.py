@@ -26,7 +26,7 @@ from tservice.agents.transcripts.model import TranscriptTally, as_id, parse_line
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
 
@@ -91,7 +91,7 @@ class PromptProofs:
         L{IInputGate.claim_prompt}.
         """
         ledger = self._ledgers.setdefault(session.id, PromptLedger())
-        at = now_ms(self._clock) if session.last_submit_at is None else session.last_submit_at
+        at = get_unix_ms(self._clock) if session.last_submit_at is None else session.last_submit_at
         entry = ledger.add_prompt(text, at, caught_up=caught_up)
         return _ClaimInSession(proofs=self, session=session, ledger=ledger, entry=entry)
 

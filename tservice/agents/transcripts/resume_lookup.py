@@ -10,7 +10,7 @@ from zope.interface import implementer
 
 from tservice.agents.transcripts.files import MODES, TranscriptFiles
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import IConversations, Session
 
@@ -52,7 +52,7 @@ class StoredConversations:
             )
         except OSError as error:
             text = f"resumeSessionId: the conversations cannot be read: {error.strerror or error}"
-            raise operation_failed(text) from error
+            raise make_failure_error(text) from error
         if foreign:
             text = "resumeSessionId: a conversation outside the workspace of this account"
             raise ServiceError(ErrorCode.FORBIDDEN, text)

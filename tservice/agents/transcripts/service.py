@@ -36,9 +36,9 @@ from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.record import UsageTotals
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.clock import now_ms, sleep
+from tservice.core.clock import get_unix_ms, wait_seconds
 from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.errors import ServiceError, make_field_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
@@ -213,14 +213,16 @@ class TranscriptService:
         """
         place = await self.read_new_part(session_id)
         while pause := self._turns.get_wait(session_id, place.tally):
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             place = await self.read_new_part(session_id)
         return place
 
     def _require_transcript(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.mode not in MODES:
-            raise invalid_field("id", f"only sessions of mode {', '.join(MODES)} have transcripts")
+            raise make_field_error(
+                "id", f"only sessions of mode {', '.join(MODES)} have transcripts"
+            )
         return session
 
     def _handle_event(self, event: Event) -> None:
@@ -238,7 +240,7 @@ class TranscriptService:
             self._locks.pop(session_id, None)
             self._begun.pop(session_id, None)
         elif event.name is EventName.SESSION_INTERACTIVE:
-            self._begun[session_id] = now_ms(self._clock)
+            self._begun[session_id] = get_unix_ms(self._clock)
         elif event.name in _MOMENTS:
             self._schedule_reading(session_id)
             if event.name is EventName.SESSION_IDLE:
@@ -262,7 +264,7 @@ class TranscriptService:
         """Read the new part repeatedly, until it contains the answer of the turn that ended."""
         pause = MOMENT
         while pause:
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             try:
                 session = self._sessions.get(session_id)
             except ServiceError:

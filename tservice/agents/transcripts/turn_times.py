@@ -11,7 +11,7 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.transcripts.model import TranscriptTally
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.event_payloads import HookEventPayload
 from tservice.core.events import Event, EventName
 from tservice.core.timers import NamedTimers
@@ -49,7 +49,7 @@ class TurnTimes:
         if name is None:
             return
         if event.name is EventName.HOOK_PROMPT_SUBMITTED:
-            self._begun[name] = now_ms(self._clock)
+            self._begun[name] = get_unix_ms(self._clock)
         elif event.name is EventName.HOOK_STOP and _is_failure(event):
             self._ended.pop(name, None)
         elif event.name is EventName.HOOK_STOP:

@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from tservice.containers.command_runner import EngineProcess
 from tservice.containers.engine_output import ContainerEvent, parse_event
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.process.parent_death import find_parent_death_prefix
 from tservice.core.tasks import spawn_logged
@@ -71,7 +71,7 @@ class EngineEventStream:
         self._rest, run = b"", EngineProcess(self._handle_data)
         try:
             # It never ends by itself, and uses 40 MB.
-            argv = [*find_parent_death_prefix(self._environ), *self._argv(now_ms(self._clock))]
+            argv = [*find_parent_death_prefix(self._environ), *self._argv(get_unix_ms(self._clock))]
             self._run = run
             self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
             self._begun()

@@ -28,7 +28,7 @@ from tservice.containers.location import case_location
 from tservice.containers.model import ContainerCase, EngineKind
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.locations.location import LocationKind
@@ -171,7 +171,7 @@ class ContainerWatcher:
         else:
             self._drop_settled_ends()
             self._ends[session.id] = EndedSession(
-                at=now_ms(self._clock), oom=self._had_oom_kill(case)
+                at=get_unix_ms(self._clock), oom=self._had_oom_kill(case)
             )
             self._schedule_explanation(session.id, case)
 
@@ -252,7 +252,7 @@ class ContainerWatcher:
 
         Forget deleted sessions as well.
         """
-        since = now_ms(self._clock) - DEATH_SECONDS * 1000
+        since = get_unix_ms(self._clock) - DEATH_SECONDS * 1000
         for name, end in tuple(self._ends.items()):
             if (end.answered and end.at < since) or self._find_session(name) is None:
                 del self._ends[name]
@@ -373,7 +373,7 @@ class ContainerWatcher:
         A forced removal first kills the container, so that these sessions have another reason
         before.
         """
-        since = now_ms(self._clock) - REMOVAL_SECONDS * 1000
+        since = get_unix_ms(self._clock) - REMOVAL_SECONDS * 1000
         for session in self._list_sessions_inside(case):
             ending = session.pane_exit
             if session.pid is not None or ending is None:

@@ -52,16 +52,16 @@ def load_config(
         source and the broken rule.
     """
     table = list_settings()
-    values: dict[str, object] = _from_credential(environ)
+    values: dict[str, object] = _read_credential_layer(environ)
     named = {"--config": options.get("config"), CONFIG_VARIABLE: environ.get(CONFIG_VARIABLE)}
     where, name = next(((where, name) for where, name in named.items() if name), ("", None))
     if name is not None:
         file = _expand_path(Path(str(name)), home)
-        layer = _from_yaml(f"{where}: {file}", file, table)
+        layer = _read_yaml_layer(f"{where}: {file}", file, table)
         values |= _read_layer_password(layer, f"{file}: password-file", home)
-    layer = _from_environment(environ, table)
+    layer = _read_environment_layer(environ, table)
     values |= _read_layer_password(layer, "SERVICE_PASSWORD_FILE", home)
-    values |= _read_layer_password(_from_options(options, table), "--password-file", home)
+    values |= _read_layer_password(_read_option_layer(options, table), "--password-file", home)
     for entry in table:
         raw = values.get(entry.attribute, entry.default)
         if isinstance(raw, Path):
@@ -73,7 +73,7 @@ def load_config(
     return LoadedConfig(config=config, warnings=warnings)
 
 
-def _from_yaml(where: str, file: Path, table: tuple[SettingEntry, ...]) -> dict[str, object]:
+def _read_yaml_layer(where: str, file: Path, table: tuple[SettingEntry, ...]) -> dict[str, object]:
     import yaml  # slow to import, and few operators use a file
 
     try:
@@ -94,10 +94,10 @@ def _from_yaml(where: str, file: Path, table: tuple[SettingEntry, ...]) -> dict[
         raise StartError(f"{where}: must be a mapping of keys to values")
     if document.get("password") is not None:
         _check_private(where, file)
-    return _parsed_yaml(file, document, table)
+    return _parse_yaml_value(file, document, table)
 
 
-def _parsed_yaml(
+def _parse_yaml_value(
     file: Path, document: Mapping[object, object], table: tuple[SettingEntry, ...]
 ) -> dict[str, object]:
     known = {entry.name: entry for entry in table}
@@ -111,7 +111,7 @@ def _parsed_yaml(
     return values
 
 
-def _from_environment(
+def _read_environment_layer(
     environ: Mapping[str, str], table: tuple[SettingEntry, ...]
 ) -> dict[str, object]:
     """Read the settings from environment variables; an empty variable counts as unset."""
@@ -122,7 +122,7 @@ def _from_environment(
     }
 
 
-def _from_options(
+def _read_option_layer(
     options: Mapping[str, object], table: tuple[SettingEntry, ...]
 ) -> dict[str, object]:
     return {
@@ -132,7 +132,7 @@ def _from_options(
     }
 
 
-def _from_credential(environ: Mapping[str, str]) -> dict[str, object]:
+def _read_credential_layer(environ: Mapping[str, str]) -> dict[str, object]:
     folder = environ.get("CREDENTIALS_DIRECTORY")
     if not folder or not (Path(folder) / CREDENTIAL).is_file():
         return {}

@@ -75,7 +75,7 @@ class Config:
 
     listen: tuple[str, ...] = _setting_field(
         (DEFAULT_LISTEN,),
-        setting_parsers.list_parser(setting_parsers.parse_text),
+        setting_parsers.make_list_parser(setting_parsers.parse_text),
         "Addresses to listen on: Twisted endpoints (tcp, tcp6, ssl, unix). May be repeated.",
     )
     data_dir: Path = _setting_field(
@@ -90,17 +90,17 @@ class Config:
     )
     webview_listen: tuple[str, ...] = _setting_field(
         (),
-        setting_parsers.list_parser(setting_parsers.parse_text),
+        setting_parsers.make_list_parser(setting_parsers.parse_text),
         "Addresses that serve web tabs at a separate origin: Twisted endpoints.",
     )
     log_format: str = _setting_field(
         "text",
-        setting_parsers.choice_parser("text", "json"),
+        setting_parsers.make_choice_parser("text", "json"),
         "Format of the log lines: text or json.",
     )
     log_level: str = _setting_field(
         "info",
-        setting_parsers.choice_parser("debug", "info", "warn", "error", "critical"),
+        setting_parsers.make_choice_parser("debug", "info", "warn", "error", "critical"),
         "Lowest level that is logged: debug, info, warn, error or critical.",
     )
     audit_export: str | None = _setting_field(
@@ -134,17 +134,17 @@ class Config:
     )
     allowed_hosts: tuple[str, ...] = _setting_field(
         (),
-        setting_parsers.list_parser(setting_parsers.parse_host),
+        setting_parsers.make_list_parser(setting_parsers.parse_host),
         "Further host names of the service, or suffixes such as .example.org.",
     )
     allowed_origins: tuple[str, ...] = _setting_field(
         (),
-        setting_parsers.list_parser(setting_parsers.parse_local_origin),
+        setting_parsers.make_list_parser(setting_parsers.parse_local_origin),
         "Origins on localhost whose pages may call the service.",
     )
     trusted_proxies: tuple[str, ...] = _setting_field(
         (),
-        setting_parsers.list_parser(setting_parsers.parse_network),
+        setting_parsers.make_list_parser(setting_parsers.parse_network),
         "Addresses or networks of reverse proxies whose X-Forwarded headers are trusted.",
     )
     base_path: str = _setting_field(
@@ -167,43 +167,45 @@ class Config:
     )
     voice_stream_base: str = _setting_field(
         "wss://api.anthropic.com/api/ws/speech_to_text/voice_stream",
-        setting_parsers.url_parser("ws", "wss"),
+        setting_parsers.make_url_parser("ws", "wss"),
         "URL for dictations with the primary CLI's account.",
     )
     voice_third_party_base: str = _setting_field(
         "wss://api.deepgram.com/v1/listen",
-        setting_parsers.url_parser("ws", "wss"),
+        setting_parsers.make_url_parser("ws", "wss"),
         "URL for dictations with a third party's key, with Deepgram's protocol.",
     )
     output_ring: int = _setting_field(
         8 * 1024 * 1024,
-        setting_parsers.integer_parser(64 * 1024, 1024 * 1024 * 1024),
+        setting_parsers.make_integer_parser(64 * 1024, 1024 * 1024 * 1024),
         "Bytes of output kept in memory for each session.",
     )
     max_sessions: int = _setting_field(
-        50, setting_parsers.integer_parser(1, 10_000), "Maximum number of live sessions."
+        50, setting_parsers.make_integer_parser(1, 10_000), "Maximum number of live sessions."
     )
     max_sessions_per_user: int = _setting_field(
         25,
-        setting_parsers.integer_parser(1, 10_000),
+        setting_parsers.make_integer_parser(1, 10_000),
         "Maximum number of live sessions of one user.",
     )
     wait_max_per_session: int = _setting_field(
         16,
-        setting_parsers.integer_parser(1, 10_000),
+        setting_parsers.make_integer_parser(1, 10_000),
         "Maximum number of parked waits on one session.",
     )
     wait_max_total: int = _setting_field(
-        128, setting_parsers.integer_parser(1, 100_000), "Maximum number of parked waits in total."
+        128,
+        setting_parsers.make_integer_parser(1, 100_000),
+        "Maximum number of parked waits in total.",
     )
     wait_max_per_owner: int = _setting_field(
         48,
-        setting_parsers.integer_parser(1, 100_000),
+        setting_parsers.make_integer_parser(1, 100_000),
         "Maximum number of parked waits of one user.",
     )
     pane_env: tuple[str, ...] = _setting_field(
         (),
-        setting_parsers.list_parser(setting_parsers.parse_variable),
+        setting_parsers.make_list_parser(setting_parsers.parse_variable),
         "Names of further variables of the service's environment that are passed to the panes.",
     )
     tunnel_command: str = _setting_field(
@@ -219,7 +221,7 @@ class Config:
     # In a pane of another service, SERVICE_API_URL is the address of that service.
     api_url: str | None = _setting_field(
         None,
-        setting_parsers.url_parser("http", "https"),
+        setting_parsers.make_url_parser("http", "https"),
         "Address that hooks in the panes post to; by default derived from the first endpoint.",
         in_environment=False,
     )

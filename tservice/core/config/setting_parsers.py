@@ -52,7 +52,7 @@ def parse_boolean(raw: object) -> bool:
     raise ValueError("must be one of 1, 0, true, false, yes, no, on, off")
 
 
-def integer_parser(least: int, most: int) -> Parser:
+def make_integer_parser(least: int, most: int) -> Parser:
     """Return a parser of whole numbers from C{least} to C{most}."""
 
     def parse_integer(raw: object) -> int:
@@ -68,7 +68,7 @@ def integer_parser(least: int, most: int) -> Parser:
     return parse_integer
 
 
-def choice_parser(*words: str) -> Parser:
+def make_choice_parser(*words: str) -> Parser:
     """Return a parser that accepts exactly one of C{words}."""
 
     def parse_choice(raw: object) -> str:
@@ -79,7 +79,7 @@ def choice_parser(*words: str) -> Parser:
     return parse_choice
 
 
-def list_parser(item: Callable[[object], str]) -> Parser:
+def make_list_parser(item: Callable[[object], str]) -> Parser:
     """Return a parser of a YAML list or comma-separated text; each item is parsed by C{item}."""
 
     def parse_list(raw: object) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def parse_url_prefix(raw: object) -> str:
     return prefix
 
 
-def url_parser(*schemes: str) -> Parser:
+def make_url_parser(*schemes: str) -> Parser:
     """Return a parser of absolute URLs with one of C{schemes} and a host."""
 
     def parse_url(raw: object) -> str:

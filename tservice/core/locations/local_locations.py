@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.locations.location import HookAccess, Location, LocationId, location_of_os_user
-from tservice.core.locations.workspace_bounds import os_user_changed_error
+from tservice.core.locations.location import HookAccess, Location, LocationId, make_os_user_location
+from tservice.core.locations.workspace_bounds import make_user_changed_error
 from tservice.core.users.os_users import OsUser, OsUserId, OsUsers, build_user_environment
 
 _T = TypeVar("_T")
@@ -73,7 +73,7 @@ class OwnLocationProvider:
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user is not None:
-            raise os_user_changed_error()
+            raise make_user_changed_error()
         return self.location
 
 
@@ -151,7 +151,7 @@ class OsUserLocationProvider:
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user != known.name:
-            raise os_user_changed_error()
+            raise make_user_changed_error()
         if known.uid is None:
             return self._make_location(self.users.check_user(known.name))
         return self._make_location(
@@ -161,7 +161,7 @@ class OsUserLocationProvider:
     def _make_location(self, user: OsUser) -> Location:
         find, path = self.programs(user)
         return Location(
-            id=location_of_os_user(user.name, user.uid),
+            id=make_os_user_location(user.name, user.uid),
             title=user.name,
             home=user.home,
             user=user,

@@ -60,7 +60,7 @@ OWN_LOCATION = LocationId()
 """Location of the service itself: this machine and the service's user."""
 
 
-def location_of_os_user(name: str | None, uid: int | None = None) -> LocationId:
+def make_os_user_location(name: str | None, uid: int | None = None) -> LocationId:
     """Return the location of an OS user, or L{OWN_LOCATION} if C{name} is C{None}."""
     return (
         OWN_LOCATION if name is None else LocationId(kind=LocationKind.OS_USER, name=name, uid=uid)
@@ -134,7 +134,7 @@ class LocationOutage:
     next_at: int | None = None
 
 
-def _as_it_is(folder: str) -> str:
+def _keep_path(folder: str) -> str:
     return folder
 
 
@@ -166,7 +166,7 @@ class Location:
     unreadable_reason: str | None = None
     hooks: HookAccess | None = field(default=None, eq=False, repr=False)
     commands: Mapping[str, str] = field(factory=dict, eq=False)
-    path_inside: Callable[[str], str] = field(default=_as_it_is, eq=False, repr=False)
+    path_inside: Callable[[str], str] = field(default=_keep_path, eq=False, repr=False)
     operations: LocationOperations = field(eq=False, repr=False)
 
     def run_file_work(self, work: Callable[[], _T]) -> _T:

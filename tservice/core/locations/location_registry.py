@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol, TypeVar
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.locations.location import Location, LocationId, LocationKind, LocationOutage
 from tservice.core.users.os_users import make_missing_user
 
@@ -230,7 +230,7 @@ class _UnknownKindProvider:
         )
 
     def check_location(self, known: LocationId, os_user: str | None) -> NoReturn:
-        raise operation_failed(f"this service does not support locations of kind {known.kind}")
+        raise make_failure_error(f"this service does not support locations of kind {known.kind}")
 
 
 _UNKNOWN = _UnknownKindProvider()

@@ -12,7 +12,7 @@ class FolderMove:
     old: str
     new: str
 
-    def renamed(self, path: str) -> str:
+    def map_path(self, path: str) -> str:
         """Return C{path} after the move: changed only for the folder itself and paths inside it."""
         inside = path == self.old or path.startswith(f"{self.old}/")
         return self.new + path[len(self.old) :] if inside else path

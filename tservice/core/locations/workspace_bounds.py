@@ -13,7 +13,7 @@ from pathlib import Path
 
 from attrs import Factory, field, frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_field_error
 from tservice.core.kernel_paths import is_kernel_path
 from tservice.core.locations.location import OWN_LOCATION, LocationId
 
@@ -25,7 +25,7 @@ _NOBODY = "-"
 """Placeholder for the account id if an account of that name never existed."""
 
 
-def account_folder(cases_dir: Path, account_id: str) -> Path:
+def get_account_folder(cases_dir: Path, account_id: str) -> Path:
     """Return the folder of an account's local cases, which is never used for another account."""
     return cases_dir / ACCOUNTS / account_id
 
@@ -75,7 +75,7 @@ class FolderLimit:
             real = os.path.realpath(folder)
         except OSError as error:
             # A link was replaced during the lookup.
-            raise operation_failed(f"{named}: {error.strerror}") from error
+            raise make_failure_error(f"{named}: {error.strerror}") from error
         self.check_resolved_folder(real, named)
 
     def accepts_folder(self, folder: str) -> bool:
@@ -95,7 +95,7 @@ class FolderLimit:
         @raise ServiceError: 400: the path is a kernel folder; 403: the path is outside.
         """
         if is_kernel_path(folder):
-            raise kernel_folder_error(named)
+            raise make_kernel_folder_error(named)
         top = self.resolve_top()
         if top is None or Path(folder).is_relative_to(os.fsdecode(top)):
             return
@@ -105,17 +105,17 @@ class FolderLimit:
 ANYWHERE = FolderLimit()
 
 
-def kernel_folder_error(named: str) -> ServiceError:
+def make_kernel_folder_error(named: str) -> ServiceError:
     """Return the 400 error for a folder in a kernel file system.
 
     @param named: the name of the request's field.
     """
-    return invalid_field(named, "must not be in /proc, /sys or /dev, nor lead through them")
+    return make_field_error(named, "must not be in /proc, /sys or /dev, nor lead through them")
 
 
-def os_user_changed_error() -> ServiceError:
+def make_user_changed_error() -> ServiceError:
     """Return the error for a session whose account now has another OS user than at its creation."""
-    return operation_failed("osUser: the account's OS user changed after the session was made")
+    return make_failure_error("osUser: the account's OS user changed after the session was made")
 
 
 @frozen(kw_only=True)
@@ -132,9 +132,9 @@ class WorkspaceBounds:
     account: Callable[[str], AccountRights | None]
     account_id: Callable[[str], str | None]
 
-    def folder_of(self, owner: str) -> Path:
+    def get_case_folder(self, owner: str) -> Path:
         """Return the folder of C{owner}'s local cases."""
-        return account_folder(self.cases_dir, self.account_id(owner) or _NOBODY)
+        return get_account_folder(self.cases_dir, self.account_id(owner) or _NOBODY)
 
     def get_folder_limit(self, owner: str | None, place: LocationId) -> FolderLimit:
         """Return the limit on the folders of C{owner}'s sessions in the location C{place}.
@@ -145,7 +145,7 @@ class WorkspaceBounds:
             return ANYWHERE
         account = self.account(owner)
         free = account is not None and account.is_admin
-        return ANYWHERE if free else FolderLimit(self.folder_of(owner))
+        return ANYWHERE if free else FolderLimit(self.get_case_folder(owner))
 
     def check_os_user(self, owner: str | None, place: LocationId) -> None:
         """Check that the account still has the OS user of the location C{place}.
@@ -156,4 +156,4 @@ class WorkspaceBounds:
         if account is None or not place.is_on_this_machine:
             return
         if (account.os_user or "") != place.name:
-            raise os_user_changed_error()
+            raise make_user_changed_error()

@@ -37,7 +37,7 @@ class LineObserver:
 
     def __init__(self, out: Any, log_format: str, level: str, redactor: SecretRedactor) -> None:
         self._out = out
-        self._form = json_line if log_format == "json" else text_line
+        self._form = format_json_line if log_format == "json" else format_text_line
         self._least = LogLevel.lookupByName(level)
         self._redactor = redactor
         self._lost = 0
@@ -47,7 +47,7 @@ class LineObserver:
             return
         lines = self._form(event, self._redactor)
         if self._lost:
-            lines = self._form(_lost_lines(event, self._lost), self._redactor) + lines
+            lines = self._form(_format_lost_count(event, self._lost), self._redactor) + lines
         try:
             self._out.write(lines)
             self._out.flush()
@@ -116,7 +116,7 @@ def is_logged_elsewhere(event: LogEvent) -> bool:
     return isinstance(failure, Failure) and failure.check(DiskFull) is not None
 
 
-def _lost_lines(event: LogEvent, count: int) -> LogEvent:
+def _format_lost_count(event: LogEvent, count: int) -> LogEvent:
     return {
         "log_time": event["log_time"],
         "log_level": LogLevel.error,
@@ -126,17 +126,19 @@ def _lost_lines(event: LogEvent, count: int) -> LogEvent:
     }
 
 
-def text_line(event: LogEvent, redactor: SecretRedactor) -> str:
+def format_text_line(event: LogEvent, redactor: SecretRedactor) -> str:
     """Return the event as C{<time> <level> <where> <message>}, and a traceback on indented
     lines.
     """
     message, traceback = _format_parts(event, redactor)
     origin = f"{_format_time(event)} {_format_level(event):<8} {_format_source(event)}"
-    head = f"{origin}: {_one_line(message)}\n"
-    return head + "".join(f"    {_one_line(line)}\n" for line in traceback.splitlines())
+    head = f"{origin}: {_escape_control_characters(message)}\n"
+    return head + "".join(
+        f"    {_escape_control_characters(line)}\n" for line in traceback.splitlines()
+    )
 
 
-def json_line(event: LogEvent, redactor: SecretRedactor) -> str:
+def format_json_line(event: LogEvent, redactor: SecretRedactor) -> str:
     """Return the event as a JSON object with C{time}, C{level}, C{where} and C{message}.
 
     An exception adds C{traceback}.  C{event} is the event's name for programs that read the log, if
@@ -173,7 +175,7 @@ def _truncate_text(text: str) -> str:
     return f"{text[:LONGEST]}... ({len(text) - LONGEST} more characters)"
 
 
-def _one_line(text: str) -> str:
+def _escape_control_characters(text: str) -> str:
     """Escape control characters, so that text from outside cannot forge a log line."""
     if text.isprintable():
         return text

@@ -79,10 +79,10 @@ class SecretRedactor:
         self._stale = False
         forms = {form for forms in self._forms.values() for form in forms}
         ordered = sorted(forms, key=len, reverse=True)
-        self._known = re.compile("|".join(map(_secret_pattern, ordered))) if ordered else None
+        self._known = re.compile("|".join(map(_make_secret_pattern, ordered))) if ordered else None
 
 
-def _secret_pattern(form: str) -> str:
+def _make_secret_pattern(form: str) -> str:
     """Return the regular expression that matches one spelling of a secret.
 
     A very short secret matches only as a separate word, because the log would otherwise be

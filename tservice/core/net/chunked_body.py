@@ -44,7 +44,7 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
         self._took, self._finished, self._most = took, finished, most
         self._gathered: list[bytes] = []
 
-    def add(self, data: bytes) -> None:
+    def buffer_data(self, data: bytes) -> None:
         """Buffer C{data} for the next call."""
         self._buffer += data
 
@@ -60,7 +60,7 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
         try:
             self._read_batch()
         finally:
-            self._hand_on()
+            self._pass_on_data()
 
     def _read_batch(self) -> None:
         go_on = True
@@ -69,11 +69,11 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
                 self.more = True
                 return
             if self.state == "CHUNK_LENGTH":
-                self._read_plain()
+                self._read_complete_chunks()
             if self._buffer:
                 go_on = getattr(self, f"_dataReceived_{self.state}")()
 
-    def _read_plain(self) -> None:
+    def _read_complete_chunks(self) -> None:
         """Decode the leading chunks that are complete and have no extensions."""
         if not _PLAIN.match(self._buffer[:PLAIN_BYTES]):
             return
@@ -97,10 +97,10 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
         self._gathered.append(piece)
 
     def _handle_end(self, behind: bytes) -> None:
-        self._hand_on()
+        self._pass_on_data()
         self._finished(behind)
 
-    def _hand_on(self) -> None:
+    def _pass_on_data(self) -> None:
         gathered, self._gathered = self._gathered, []
         if gathered:
             self._took(b"".join(gathered))

@@ -68,7 +68,7 @@ class EgressPolicy:
         """
         if not any(address.version == net.version and address in net for net in self.within):
             raise EgressRefused(self.rule)
-        for form in (address, *_carried_addresses(address)):
+        for form in (address, *_find_carried_addresses(address)):
             if any(form.version == net.version and form in net for net in self.networks):
                 raise EgressRefused(self.rule)
 
@@ -314,7 +314,7 @@ _LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
 """Network in which an operator chooses the prefixes, of any length, for NAT64 (RFC 8215)."""
 
 
-def _carried_addresses(address: Address) -> list[IPv4Address]:
+def _find_carried_addresses(address: Address) -> list[IPv4Address]:
     """Return the IPv4 addresses to which a NAT64 or tunnel gateway might translate C{address}."""
     if isinstance(address, IPv4Address):
         return []
@@ -326,12 +326,12 @@ def _carried_addresses(address: Address) -> list[IPv4Address]:
         found.append(value & low)
     if address in _LOCAL_GATEWAYS:
         # 0.0.0.0/8 holds no hosts: these zeros belong to a prefix of another length.
-        found += [inner for inner in _embedded_addresses(value) if inner >> 24]
+        found += [inner for inner in _extract_embedded_addresses(value) if inner >> 24]
     # The loopback and unspecified addresses of IPv6 match a carrier network but carry nothing.
     return [IPv4Address(inner) for inner in found if value > 1]
 
 
-def _embedded_addresses(value: int) -> tuple[int, ...]:
+def _extract_embedded_addresses(value: int) -> tuple[int, ...]:
     """Return the IPv4 addresses that follow a prefix of 48, 56, 64 and 96 bits.
 
     Bits 64 to 71 are not part of the embedded address (RFC 6052, 2.2).

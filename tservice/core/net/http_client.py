@@ -30,12 +30,12 @@ class BoundedHttpClient(HTTP11ClientProtocol):
     def request(self, request: Request) -> Deferred[IResponse]:
         answer = super().request(request)
         parser: Any = self._parser
-        parser._transferDecoders = {b"chunked": self._in_chunks}
+        parser._transferDecoders = {b"chunked": self._is_reading_chunks}
         return answer
 
     def dataReceived(self, data: bytes) -> None:
         at = 0
-        while at < len(data) and self._in_head():
+        while at < len(data) and self._is_reading_head():
             # Line by line; otherwise 64 KiB could hold thousands of responses in one iteration.
             end = data.find(b"\n", at) + 1 or len(data)
             if not self._count_head_bytes(data[at:end]):
@@ -51,10 +51,10 @@ class BoundedHttpClient(HTTP11ClientProtocol):
         transport: Any = self.transport
         transport.abortConnection()
 
-    def _in_chunks(self, took: Any, finished: Any) -> BatchedChunkDecoder:
+    def _is_reading_chunks(self, took: Any, finished: Any) -> BatchedChunkDecoder:
         return BatchedChunkDecoder(took, finished)
 
-    def _in_head(self) -> bool:
+    def _is_reading_head(self) -> bool:
         return self._parser is not None and self._parser.state not in (BODY, DONE)
 
     def _count_head_bytes(self, piece: bytes) -> bool:

@@ -88,7 +88,7 @@ class PortListener(Service):
 def _loopback_rank(entry: tuple[ListenAddress, IListeningPort]) -> tuple[bool, bool]:
     address, port = entry
     host: Any = port.getHost()
-    return address.kind == "ssl", not ip_address(_reachable_host(host.host)).is_loopback
+    return address.kind == "ssl", not ip_address(_replace_wildcard_host(host.host)).is_loopback
 
 
 def _bind_endpoint(
@@ -110,13 +110,13 @@ def _format_url(address: ListenAddress, port: IListeningPort, base_path: str) ->
     if isinstance(host, UNIXAddress):
         return f"unix:{address.socket_path}"
     scheme = "https" if address.kind == "ssl" else "http"
-    name = _reachable_host(host.host)
+    name = _replace_wildcard_host(host.host)
     if isinstance(host, IPv6Address):
         name = f"[{name}]"
     return f"{scheme}://{name}:{host.port}{base_path}/"
 
 
-def _reachable_host(host: str) -> str:
+def _replace_wildcard_host(host: str) -> str:
     """Return the loopback address for a wildcard address; return any other C{host} unchanged."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
 

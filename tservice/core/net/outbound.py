@@ -136,7 +136,7 @@ class OutboundClient:
             refused.
         """
         work: Deferred[OutboundResponse] = Deferred.fromCoroutine(self._send_request(request))
-        work.addTimeout(self._time_limit, self._reactor, lambda _, __: _out_of_time())
+        work.addTimeout(self._time_limit, self._reactor, lambda _, __: _make_timeout_error())
         try:
             return await work
         except (OutboundError, CancelledError):
@@ -265,7 +265,7 @@ def _make_body(content: bytes | None) -> _BodyProducer | None:
     return None if content is None else _BodyProducer(content)
 
 
-def _out_of_time() -> OutboundResponse:
+def _make_timeout_error() -> OutboundResponse:
     raise OutboundError(OutboundFault.TIMED_OUT)
 
 

@@ -74,7 +74,7 @@ class FolderLock(Service):
             raise StartError(f"data-dir: {path}: {error.strerror}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _note_pid(descriptor)
+            _write_pid(descriptor)
         except BlockingIOError:
             pid = os.read(descriptor, 32).decode("ascii", "replace").strip() or "unknown"
             os.close(descriptor)
@@ -88,7 +88,7 @@ class FolderLock(Service):
         return descriptor
 
 
-def _note_pid(descriptor: int) -> None:
+def _write_pid(descriptor: int) -> None:
     """Write the pid to the lock file, for the error message of another service.
 
     A failed write is ignored: on a full disk the service must start, so that users can free space.

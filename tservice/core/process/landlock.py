@@ -29,7 +29,7 @@ _INTERPRETER = 3
 """Type of the ELF program header that names the dynamic loader (PT_INTERP)."""
 
 
-def run_only(programs: Iterable[str]) -> None:
+def restrict_programs(programs: Iterable[str]) -> None:
     """Allow this thread and its children to run only C{programs} and their loaders.
 
     Opening, reading and writing files is not limited.
@@ -37,7 +37,7 @@ def run_only(programs: Iterable[str]) -> None:
     @raise OSError: the kernel does not support Landlock, or a program is missing; nothing is
         limited then.
     """
-    handled = _EXECUTE | (_supported_rights() & _REFER)
+    handled = _EXECUTE | (_find_supported_rights() & _REFER)
     rules = _create_ruleset(handled)
     try:
         for path in [*programs, *map(find_loader, programs)]:
@@ -61,7 +61,7 @@ def make_folder_rules(folder: str | bytes, readable: Iterable[str]) -> int:
     @return: a file descriptor, for L{apply_rules}.
     @raise OSError: the kernel does not support Landlock, or C{folder} is missing.
     """
-    handled = _supported_rights() & ~_EXECUTE
+    handled = _find_supported_rights() & ~_EXECUTE
     rules = _create_ruleset(handled)
     try:
         for path in readable:
@@ -117,7 +117,7 @@ def find_loader(program: str) -> str | None:
     return None
 
 
-def _supported_rights() -> int:
+def _find_supported_rights() -> int:
     """Return the mask of access rights used here that this kernel can limit."""
     version = _call_kernel(_CREATE, None, 0, _VERSION)
     return _FIRST | (_REFER if version > 1 else 0) | (_TRUNCATE if version > 2 else 0)

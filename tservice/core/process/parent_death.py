@@ -11,10 +11,10 @@ def find_parent_death_prefix(environ: Mapping[str, str]) -> list[str]:
 
     Without util-linux's C{setpriv} the prefix is empty, and the command outlives a killed service.
     """
-    return parent_death_prefix(shutil.which("setpriv", path=environ.get("PATH")))
+    return make_parent_death_prefix(shutil.which("setpriv", path=environ.get("PATH")))
 
 
-def parent_death_prefix(setpriv: str | None) -> list[str]:
+def make_parent_death_prefix(setpriv: str | None) -> list[str]:
     """Return the command prefix of L{find_parent_death_prefix} for a given C{setpriv}.
 
     @param setpriv: absolute path of the program.  C{None} if it is not installed.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 _NEW_GROUP = "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[2:])"
 
 
-def new_group_command(argv: Sequence[str], name: str | None = None) -> list[str]:
+def make_group_command(argv: Sequence[str], name: str | None = None) -> list[str]:
     """Return the command that runs C{argv} as the leader of a new process group.
 
     @param argv: the command; its program is an absolute path.

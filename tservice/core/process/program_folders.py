@@ -68,7 +68,7 @@ MOST_VERSIONS = 40
 """Limit on the folders of one pattern that are searched, newest versions first."""
 
 
-def folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
+def list_folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the folders to search, with C{~} for the home folder and C{*} for any version.
 
     @param environ: the environment, whose variables may name other folders of version managers.
@@ -84,7 +84,7 @@ def folder_patterns(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*_FIRST, *named, *relocated, *_LAST)))
 
 
-def matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
+def find_matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
     """Return the folders that match C{patterns}, for each pattern the newest version first.
 
     Folders of patterns without C{*} are returned even if they do not exist.  This call blocks: the
@@ -101,21 +101,21 @@ def matching_folders(patterns: Iterable[str], home: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def listed_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
-    """Return the folders that L{matching_folders} accesses: for each pattern the folder of
+def list_version_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
+    """Return the folders that L{find_matching_folders} accesses: for each pattern the folder of
     versions.
     """
     return tuple(_split_pattern(pattern, str(home))[0].rstrip("/") for pattern in patterns)
 
 
-def shown_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
+def format_search_folders(patterns: Iterable[str], home: Path) -> tuple[str, ...]:
     """Return C{patterns} as absolute paths for display, existing or not; C{*} means any version."""
     return tuple(
         dict.fromkeys("*".join(_split_pattern(pattern, str(home))) for pattern in patterns)
     )
 
 
-def npm_folder(home: Path) -> tuple[str, ...]:
+def find_npm_folder(home: Path) -> tuple[str, ...]:
     """Return npm's program folder from the user's settings, as a tuple that is empty if unset.
 
     This call blocks: the settings file is read.
@@ -131,27 +131,27 @@ def npm_folder(home: Path) -> tuple[str, ...]:
     return (f"{prefix.rstrip('/')}/bin",) if prefix.startswith("/") else ()
 
 
-def ordered_folders(folders: Iterable[str], home: str) -> tuple[str, ...]:
-    """Return those of C{folders} that match a pattern, in the order of L{matching_folders}.
+def sort_program_folders(folders: Iterable[str], home: str) -> tuple[str, ...]:
+    """Return those of C{folders} that match a pattern, in the order of L{find_matching_folders}.
 
     @param home: the home folder that contains C{folders}.
     """
     known = tuple(folders)
     found: list[str] = []
-    for pattern in folder_patterns({}):
+    for pattern in list_folder_patterns({}):
         rule = re.compile("[^/]+".join(map(re.escape, _split_pattern(pattern, home))))
         matching = filter(rule.fullmatch, known)
         found.extend(sorted(matching, key=_version_key, reverse=True)[:MOST_VERSIONS])
     return tuple(dict.fromkeys(found))
 
 
-def shell_words() -> str:
+def format_shell_patterns() -> str:
     """Return the patterns as text for a POSIX shell, which expands them to existing folders.
 
     All characters but C{*} are quoted, and the home folder is C{$HOME}.
     """
     words = []
-    for pattern in folder_patterns({}):
+    for pattern in list_folder_patterns({}):
         home = pattern.startswith(_HOME)
         rest = pattern.removeprefix(_HOME).replace("*", "'*'")
         words.append(f"\"$HOME\"/'{rest}'" if home else f"'{rest}'")

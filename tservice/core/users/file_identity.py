@@ -2,7 +2,8 @@
 
 If root opens a file in a user's folder, it follows that user's symbolic links with root's rights.
 Linux lets a thread take another file system identity for this case, as file servers do.  While
-L{act_as} runs its function, the kernel checks every path, link, mode and owner as for the user.
+L{call_as_user} runs its function, the kernel checks every path, link, mode and owner as for the
+user.
 New files belong to the user, and root's power over files is off.  Nothing else changes: the user
 cannot signal or trace this process, and other threads are not affected.
 
@@ -48,7 +49,7 @@ class IdentityChangeError(OSError):
     """Error: the kernel did not change the file identity, so the function was not called."""
 
 
-def act_as(user: OsUser | None, work: Callable[[], _T]) -> _T:
+def call_as_user(user: OsUser | None, work: Callable[[], _T]) -> _T:
     """Call C{work} with C{user}'s file access rights, and return its result.
 
     C{work} must only access files: it may start no thread and wait for nothing.
@@ -81,8 +82,8 @@ def get_acting_ids() -> tuple[int, int, Sequence[int]] | None:
     return None if acted is None else (acted.user.uid, acted.user.gid, acted.user.groups)
 
 
-def act_as_process(work: Callable[[], _T]) -> _T:
-    """Call C{work} with the rights of this process while L{act_as} is running.
+def call_as_process(work: Callable[[], _T]) -> _T:
+    """Call C{work} with the rights of this process while L{call_as_user} is running.
 
     Use it to start a child process.  C{work} must not touch a user's files.
     """
@@ -102,7 +103,7 @@ def act_as_process(work: Callable[[], _T]) -> _T:
 
 @frozen(kw_only=True)
 class _ThreadIdentity:
-    """Identity change that L{act_as} makes in a thread.
+    """Identity change that L{call_as_user} makes in a thread.
 
     @ivar itself: user id, group id and further groups of the process, to restore.
     """

@@ -27,7 +27,7 @@ them.  Child processes cannot use them either.
 
 
 @contextmanager
-def fresh_keyring() -> Iterator[None]:
+def use_fresh_keyring() -> Iterator[None]:
     """Give children that this thread starts in the block a new, empty session keyring.
 
     Any holder of a keyring may read the keys in it, even those of other users.  Children would

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from attrs import field, frozen
 
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 
 _T = TypeVar("_T")
 
@@ -65,7 +65,7 @@ class OsUser:
 class ActAsUser(Protocol):
     """Calls a function with a user's rights to files.
 
-    See L{tservice.core.users.file_identity.act_as}.
+    See L{tservice.core.users.file_identity.call_as_user}.
     """
 
     def __call__(self, user: OsUser | None, work: Callable[[], _T], /) -> _T: ...
@@ -136,7 +136,7 @@ class OsUsers:
             raise _os_user_error(f"{user.name} is root, which cannot be isolated")
         if PurePath(user.shell).name in NO_LOGIN:
             raise _os_user_error(f"{user.name} may not log in: its shell is {user.shell}")
-        if not self.host.act(user, lambda: can_enter(str(user.home))):
+        if not self.host.act(user, lambda: can_enter_folder(str(user.home))):
             raise _os_user_error(f"the home folder of {user.name} is missing or not accessible")
         return user
 
@@ -193,7 +193,7 @@ def make_missing_user(name: str, uid: int = _NOBODY) -> OsUser:
     )
 
 
-def run_as_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
+def make_user_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
     """Return the command prefix that runs a command as C{user}, for a service that is root.
 
     util-linux's setpriv drops every right of root before it executes the command.  The command
@@ -209,7 +209,7 @@ def run_as_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
     return [setsid, setpriv, *identity, "--inh-caps=-all", "--pdeathsig", "KILL", "--"]
 
 
-def is_of_locale(name: str) -> bool:
+def is_locale_variable(name: str) -> bool:
     """Return whether an environment variable of that name is a category of the locale."""
     return _LOCALE.fullmatch(name) is not None
 
@@ -228,7 +228,7 @@ def build_user_environment(
     kept = {
         name: value
         for name, value in environ.items()
-        if name in _SHARED or is_of_locale(name) or name in named
+        if name in _SHARED or is_locale_variable(name) or name in named
     }
     folders = environ.get("PATH", "/usr/local/bin:/usr/bin:/bin").split(":")
     own = {
@@ -244,7 +244,7 @@ def build_user_environment(
     return {**kept, **own}
 
 
-def can_enter(folder: str) -> bool:
+def can_enter_folder(folder: str) -> bool:
     """Return whether C{folder} is a folder that can be entered.
 
     Call it with the rights of the user in question.
@@ -255,7 +255,7 @@ def can_enter(folder: str) -> bool:
         return False
 
 
-def can_run(path: str | Path) -> bool:
+def can_run_program(path: str | Path) -> bool:
     """Return whether C{path} is a program that can be run.
 
     Call it with the rights of the user in question.  C{os.access} would check the real user of this
@@ -270,7 +270,7 @@ def can_run(path: str | Path) -> bool:
     return stat.S_ISREG(mode) and bool(mode & 0o111)
 
 
-def process_owner(pid: int) -> int | None:
+def find_process_owner(pid: int) -> int | None:
     """Return the real user id of a process; C{None} if the process does not exist.
 
     The process ids that a pane reports come from its user, so root checks this before it signals or
@@ -299,4 +299,4 @@ def _is_folder_of(path: str, uid: int) -> bool:
 
 
 def _os_user_error(why: str) -> ServiceError:
-    return operation_failed(f"osUser: {why}")
+    return make_failure_error(f"osUser: {why}")

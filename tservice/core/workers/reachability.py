@@ -20,7 +20,7 @@ from twisted.internet.defer import Deferred, FirstError, gatherResults
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import Location, LocationId
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.workers.worker_pool import WorkerPool, unresponsive_error
+from tservice.core.workers.worker_pool import WorkerPool, make_unresponsive_error
 
 PROBE_SECONDS = 5.0
 """Time-out of a check in seconds, after which a folder counts as unreachable."""
@@ -142,11 +142,11 @@ class ReachabilityProbe:
             if hangs is None or error.code is not ErrorCode.OPERATION_FAILED:
                 raise
             self._silent[place.id, hangs] = probe
-            raise unresponsive_error(hangs) from None
+            raise make_unresponsive_error(hangs) from None
 
     def _refuse_unresponsive(self, place: LocationId, paths: Iterable[str]) -> None:
         # The number of entries is bounded by the threads of the pool that hang.
         self._silent = {key: probe for key, probe in self._silent.items() if probe.at == key[1]}
         for path in paths:
             if (place, path) in self._silent:
-                raise unresponsive_error(path)
+                raise make_unresponsive_error(path)

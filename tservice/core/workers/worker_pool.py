@@ -25,7 +25,7 @@ from twisted.internet.interfaces import IDelayedCall
 from twisted.python.failure import Failure
 from zope.interface import Interface, implementer
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 
 SIZE = 2
 """Number of hashes that are computed concurrently; hashing is bound by the processor."""
@@ -172,7 +172,7 @@ class WorkerPool(Service):
         @param seconds: time limit that replaces the pool's limit.
         """
         if self._closed:
-            return fail(operation_failed("the service is stopping"))
+            return fail(make_failure_error("the service is stopping"))
         whose = place or owner or ""
         where = self.find_other_device(at) if at else ""
         job = _PoolJob(
@@ -188,7 +188,7 @@ class WorkerPool(Service):
             self.refused += 1
             return fail(refused)
         if job.limit is not None:
-            job.timer = self._reactor.callLater(job.limit, self._give_up, job)
+            job.timer = self._reactor.callLater(job.limit, self._give_up_job, job)
         self._waiting.append(job)
         self._start_queued()
         return job.done
@@ -213,7 +213,7 @@ class WorkerPool(Service):
         super().stopService()
         self._closed = True
         for job in tuple(self._waiting):
-            self._finish_job(job, Failure(operation_failed("the service is stopping")))
+            self._finish_job(job, Failure(make_failure_error("the service is stopping")))
         self._waiting.clear()
         self._empty = Deferred()
         self._check_drained()
@@ -237,7 +237,7 @@ class WorkerPool(Service):
 
     def _find_refusal(self, job: _PoolJob) -> ServiceError | None:
         if self._would_hang(job):
-            return unresponsive_error(job.at)
+            return make_unresponsive_error(job.at)
         return self._overload_error() if self._is_overloaded(job) else None
 
     def _would_hang(self, job: _PoolJob) -> bool:
@@ -302,22 +302,22 @@ class WorkerPool(Service):
         self._start_queued()
         self._check_drained()
 
-    def _give_up(self, job: _PoolJob) -> None:
+    def _give_up_job(self, job: _PoolJob) -> None:
         job.timer = None
         self.refused += 1
         if job in self._waiting:
             self._waiting.remove(job)
             away = self._fills_mount_share(job, self._begun)
             self._finish_job(
-                job, Failure(unresponsive_error(job.at) if away else self._overload_error())
+                job, Failure(make_unresponsive_error(job.at) if away else self._overload_error())
             )
             return
         job.slow = job.late = job.given_up = True
         self._refuse_hanging()
         why = (
-            unresponsive_error(job.at)
+            make_unresponsive_error(job.at)
             if job.at
-            else operation_failed(f"{self.what} does not answer")
+            else make_failure_error(f"{self.what} does not answer")
         )
         self._finish_job(job, Failure(why))
         self._start_queued()
@@ -340,7 +340,7 @@ class WorkerPool(Service):
             if job in self._waiting and self._would_hang(job):
                 self.refused += 1
                 self._waiting.remove(job)
-                self._finish_job(job, Failure(unresponsive_error(job.at)))
+                self._finish_job(job, Failure(make_unresponsive_error(job.at)))
 
     def _drop_queued(self, job: _PoolJob) -> None:
         """Remove a cancelled job from the queue; a running job continues."""
@@ -356,20 +356,20 @@ class WorkerPool(Service):
     def _set_timer(self, job: _PoolJob) -> None:
         """Set the timer of a running job to its next time limit."""
         self._stop_timer(job)
-        stages = self._pending_limits(job)
+        stages = self._list_pending_limits(job)
         if stages:
             after, step = min(stages, key=lambda stage: stage[0])
             left = max(0.0, job.begun + after - self._reactor.seconds())
             job.timer = self._reactor.callLater(left, step, job)
 
-    def _pending_limits(self, job: _PoolJob) -> list[tuple[float, Callable[[_PoolJob], None]]]:
+    def _list_pending_limits(self, job: _PoolJob) -> list[tuple[float, Callable[[_PoolJob], None]]]:
         """Return the time limits that a running job has not reached yet, with their actions.
 
         The limits are seconds after the start.  Of two equal limits the first one applies.
         """
         found: list[tuple[float, Callable[[_PoolJob], None]]] = []
         if job.limit is not None:
-            found.append((job.limit, self._give_up))
+            found.append((job.limit, self._give_up_job))
         if job.mount is not None and not job.late:
             found.append((LATE_SECONDS, self._mark_late))
         if self._bounds.slow is not None and not job.slow:
@@ -392,9 +392,9 @@ class WorkerPool(Service):
         return ServiceError(ErrorCode.RATE_LIMITED, text)
 
 
-def unresponsive_error(at: str) -> ServiceError:
+def make_unresponsive_error(at: str) -> ServiceError:
     """Return the 422 error for the folder C{at}, which does not answer."""
-    return operation_failed(f"{at} does not answer; is it on a mount whose server is gone?")
+    return make_failure_error(f"{at} does not answer; is it on a mount whose server is gone?")
 
 
 HASHING = PoolBounds(threads=SIZE, queue=1024)

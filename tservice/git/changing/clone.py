@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from tservice.core.disk_errors import FULL
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.workers.thread_runners import RunInLocation
@@ -63,7 +63,7 @@ class RepositoryCloner:
         try:
             ending = await self._run_clone(order, run, reader)
         except GitError as error:
-            raise operation_failed(str(error)) from None
+            raise make_failure_error(str(error)) from None
         if ending.status != 0 or run.cancelled:
             look = partial(_is_full, order.target)
             full = await self._in_place(order.place, look, order.target, order.owner)
@@ -102,17 +102,17 @@ class RepositoryCloner:
         self, ending: ProcessEnd, order: CloneRequest, run: CloneRun, full: bool, complaints: bytes
     ) -> ServiceError:
         if run.cancelled:
-            return operation_failed("the clone was cancelled")
+            return make_failure_error("the clone was cancelled")
         if ending.timed_out:
-            return operation_failed(f"the clone timed out after {SECONDS:g} s")
+            return make_failure_error(f"the clone timed out after {SECONDS:g} s")
         if ending.status is None:
-            return operation_failed(f"git could not be run: {ending.reason}")
+            return make_failure_error(f"git could not be run: {ending.reason}")
         known = FULL if full else find_failure_reason(complaints)
         fatal = [line for line in complaints.splitlines() if line.startswith((b"fatal", b"error"))]
         text = make_error_text(self._redactor, b"\n".join(fatal) or complaints)
         for secret in (order.source.password, order.source.username):
             text = text.replace(secret, "***") if secret else text
-        return operation_failed(f"{known} ({text})" if known is not None else text)
+        return make_failure_error(f"{known} ({text})" if known is not None else text)
 
 
 def _is_full(target: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tservice.core.files import is_secret
+from tservice.core.files import is_secret_file
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.small_files import read_small
 
@@ -32,7 +32,7 @@ async def list_ignored_secrets(
     @raise GitError: git fails.
     """
     listed = await inspector.run_git(visit, _IGNORED, LISTED_BYTES)
-    return [each for each in listed.split(b"\0") if is_secret(os.fsdecode(each))]
+    return [each for each in listed.split(b"\0") if is_secret_file(os.fsdecode(each))]
 
 
 def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:

@@ -11,7 +11,7 @@ from functools import partial
 from attrs import evolve, frozen
 
 from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.inspector import ReadingContext, RepositoryClosedError, RepositoryInspector
@@ -85,7 +85,7 @@ class WorktreeManager:
         except RepositoryClosedError as error:
             raise _to_service_error(error) from None
         if shop is None:
-            raise operation_failed(f"{order.folder} is not a git repository")
+            raise make_failure_error(f"{order.folder} is not a git repository")
         try:
             there, elsewhere = await self._find_branch(shop, order.branch)
             if there and order.start is not None:
@@ -123,7 +123,7 @@ class WorktreeManager:
             return
         if shop is None:
             if found is not None:
-                raise operation_failed(
+                raise make_failure_error(
                     f"the repository of this worktree is no longer at {repository}"
                 )
             return
@@ -212,7 +212,7 @@ def _create_folder(path: str) -> None:
         text = f"{path} already exists"
         raise ServiceError(ErrorCode.ALREADY_EXISTS, text) from None
     except OSError as error:
-        raise operation_failed(
+        raise make_failure_error(
             f"{path} cannot be created: {find_disk_problem(error) or error.strerror}"
         ) from error
 
@@ -227,5 +227,7 @@ def _recognise_folder(folder: str) -> GitRepository | None:
 def _to_service_error(error: GitError) -> ServiceError:
     text = str(error)
     return (
-        state_conflict(text) if any(words in text for words in _TAKEN) else operation_failed(text)
+        make_conflict_error(text)
+        if any(words in text for words in _TAKEN)
+        else make_failure_error(text)
     )

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 
 from twisted.internet.defer import CancelledError, DeferredSemaphore
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.http.transfer.streamed_response import StreamedResponse
 
@@ -57,7 +57,7 @@ class LargeResponses:
         own = self._own.setdefault(who, DeferredSemaphore(MAX_PREPARING_PER_ACCOUNT))
         async with own, self._making:
             # Otherwise a hundred refused calls would each be run by the previous one, recursively.
-            await sleep(call.request.site.reactor, 0)
+            await wait_seconds(call.request.site.reactor, 0)
             self._check_limits(who)
             return await call.operation.handler(call)
 

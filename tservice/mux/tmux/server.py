@@ -13,7 +13,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
@@ -234,7 +234,7 @@ class TmuxServer:
         while await self.check_reachability() is not ServerReachability.GONE:
             if self._clock.seconds() > deadline:
                 return False
-            await sleep(self._clock, LOOK_EVERY)
+            await wait_seconds(self._clock, LOOK_EVERY)
         return True
 
     async def _run_command(self, *command: str) -> bool:
@@ -278,7 +278,7 @@ class TmuxServer:
         deadline = self._clock.seconds() + HANGUP_TIMEOUT
         found = await held.get_liveness()
         while found is not Liveness.DEAD and self._clock.seconds() <= deadline:
-            await sleep(self._clock, LOOK_EVERY)
+            await wait_seconds(self._clock, LOOK_EVERY)
             found = await held.get_liveness()
         return found
 

@@ -11,8 +11,8 @@ from attrs import frozen
 
 from tservice.core.files import FileError
 from tservice.core.locations.location import Location
-from tservice.core.users.keyring import fresh_keyring
-from tservice.core.users.os_users import can_run
+from tservice.core.users.keyring import use_fresh_keyring
+from tservice.core.users.os_users import can_run_program
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.local_transport import OsUserTransport
@@ -165,7 +165,7 @@ class OsUserSetups:
     async def get_setup(self, place: Location) -> LocalSetup:
         user = place.user
         try:
-            python = place.run_file_work(lambda: next(filter(can_run, self.pythons), None))
+            python = place.run_file_work(lambda: next(filter(can_run_program, self.pythons), None))
             self.shared.create_folder()
             configuration, copied = self._copy_file(CONFIGURATION), self._copy_file(KEEPER)
         except (OSError, FileError) as error:
@@ -183,7 +183,7 @@ class OsUserSetups:
             configuration=configuration,
             keeper=copied,
             is_foreign=True,
-            start_context=fresh_keyring,
+            start_context=use_fresh_keyring,
         )
 
     async def find_session_ids(self) -> frozenset[str]:

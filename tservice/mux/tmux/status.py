@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms, sleep
+from tservice.core.clock import get_unix_ms, wait_seconds
 from tservice.mux.interface import COMMAND_TIMEOUT, PaneExit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog
@@ -85,7 +85,7 @@ class PaneStatus:
         @param state: the last state that tmux reported.
         """
         while state.dead and self.ending is None:
-            await sleep(self._clock, REAP_DELAY)
+            await wait_seconds(self._clock, REAP_DELAY)
             state = await self.query_state()
         if self.ending is None:
             self.pid = state.kept_pid or state.pid
@@ -106,7 +106,7 @@ class PaneStatus:
         if not complete:
             # tmux may have dropped the last bytes: its grid contains what is left of them.
             self._log.add_gap()
-        self.ending = PaneExit(status=status, signal=signal, at=now_ms(self._clock))
+        self.ending = PaneExit(status=status, signal=signal, at=get_unix_ms(self._clock))
         self.pid = None
         self._over()
         self._listeners.notify_exited(self.ending)

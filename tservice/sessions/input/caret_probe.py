@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.sessions.input.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
 from tservice.sessions.input.typist import TypingContext
@@ -81,7 +81,7 @@ class CaretProbe:
             pressed = await self._touch.press_if_matching("BSpace", self._became_line_end)
             self._took_back = pressed is not None
         for pause in ANSWERING:
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             now = await self._touch.read_composer()
             if before is None or now is None or not self._stands(now):
                 return False
@@ -96,7 +96,7 @@ class CaretProbe:
             # A key that moves the caret may be pressed twice, so a later attempt is safe.
             return False
         for pause in ANSWERING:
-            await sleep(self._clock, pause)
+            await wait_seconds(self._clock, pause)
             now = await self._touch.read_composer()
             if before is None or now is None or not self._stands(now):
                 return False

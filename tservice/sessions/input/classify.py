@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.sessions.input.journal import InputKind
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -59,7 +59,7 @@ def check_text(text: str, use_mux: bool | None) -> None:
     if use_mux is False or not body or body.strip() or _ends_with_enter(body):
         return
     if use_mux or _is_text(body):
-        raise invalid_field("input", "a prompt needs more than white space")
+        raise make_field_error("input", "a prompt needs more than white space")
 
 
 def _strip_submit(text: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.mux.interface import MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.typist import TypingContext
@@ -76,7 +76,7 @@ class ComposerKeyboard:
             seen, pressed = await self._try_press(key, meant, times)
             if pressed or seen is None:
                 return seen
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
         return None
 
     async def _try_press(
@@ -159,7 +159,7 @@ class ComposerKeyboard:
 
     async def _wait_for_change(self, before: ComposerSnapshot) -> ComposerSnapshot | None:
         for pause in WIPED:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             now = await self.read_composer()
             if now is not None and (now.draft.text, now.row) != (before.draft.text, before.row):
                 return now

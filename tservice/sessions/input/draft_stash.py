@@ -14,7 +14,7 @@ from functools import partial
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import DraftParking
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
@@ -105,7 +105,7 @@ class DraftStash:
         for pause in LOOKS:
             if await self._retype_text(text):
                 return
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
         self._log.warn("a draft that was stashed for a prompt could not be restored")
 
     async def _retype_text(self, text: str) -> bool:
@@ -184,7 +184,7 @@ class DraftStash:
         for key in park.keys:
             if await self._touch.press_retrying(key, partial(_is_unchanged, sight)) is None:
                 return False
-            await sleep(self._context.clock, LOOKS[0])
+            await wait_seconds(self._context.clock, LOOKS[0])
         return True
 
     async def _require_empty(self) -> ComposerSnapshot:
@@ -199,7 +199,7 @@ class DraftStash:
         @param looks: seconds before each check.
         """
         for pause in looks:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             seen = await self._touch.read_composer()
             if seen is not None and not seen.draft.text:
                 return seen

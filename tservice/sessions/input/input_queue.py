@@ -21,9 +21,14 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ServiceError, invalid_field, operation_failed, state_conflict
+from tservice.core.errors import (
+    ServiceError,
+    make_conflict_error,
+    make_failure_error,
+    make_field_error,
+)
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
@@ -141,7 +146,7 @@ class InputQueue:
             no process; 422: no answer, or the key was refused; 429: too many inputs wait.
         """
         if key not in KEYS:
-            raise invalid_field("key", f"one of {' '.join(KEYS)}")
+            raise make_field_error("key", f"one of {' '.join(KEYS)}")
         self._target.require_live_pane()
         await self._enqueue(None, True, lambda: self._press_now(key, sender))
 
@@ -228,18 +233,18 @@ class InputQueue:
     ) -> InputDelivery:
         client = request.client_id or ""
         if client and self._failures.get(client, 0) != failures:
-            raise state_conflict("an earlier input of this client failed; send both again")
+            raise make_conflict_error("an earlier input of this client failed; send both again")
         try:
             return await self._accept_request(
                 request,
-                unsure=lambda: _answer_once(answer, operation_failed(UNSURE)),
+                unsure=lambda: _answer_once(answer, make_failure_error(UNSURE)),
                 # A caller without a number can only send again, and an input whose wait failed is
                 # never typed later. All other inputs must not get lost.
                 wanted=lambda: not answer.called or _outlives_answer(request),
             )
         except NotTyped as error:
             self._count_failure(client)
-            raise operation_failed(f"nothing was typed: {error}") from error
+            raise make_failure_error(f"nothing was typed: {error}") from error
         except PaneGone as error:
             self._count_failure(client)
             raise no_process_error() from error
@@ -326,7 +331,7 @@ class InputQueue:
         try:
             return await prompter.deliver_prompt(resumed=resumed)
         except SubmissionUnconfirmed as error:
-            why = operation_failed(f"{NOT_SURE}; look at the terminal")
+            why = make_failure_error(f"{NOT_SURE}; look at the terminal")
             self._doubts.add_prompt(entry, prompter, why)
             raise why from error
         except ServiceError as error:
@@ -349,7 +354,7 @@ class InputQueue:
                     # Without a journal entry it might be typed twice.
                     self._log.warn("buffered input of {id}: {why}", id=session_id, why=str(error))
                     # Keys overtake it, so that a user can make room.
-                    await self._hold_prompts(sleep(self._clock, PAUSE))
+                    await self._hold_prompts(wait_seconds(self._clock, PAUSE))
         finally:
             self._catching_up = False
             if lost:
@@ -400,7 +405,7 @@ class InputQueue:
                 return None
             except (MuxError, DiskFull) as error:
                 self._log.warn("session {id}: mark not read: {error}", id=session_id, error=error)
-                await sleep(self._clock, PAUSE)
+                await wait_seconds(self._clock, PAUSE)
 
     async def _finish_pending(self, entry: JournalEntry) -> None:
         try:
@@ -471,9 +476,9 @@ class InputQueue:
         except PaneGone as error:
             raise no_process_error() from error
         except MuxTimeout as error:
-            raise operation_failed(UNSURE) from error
+            raise make_failure_error(UNSURE) from error
         except MuxError as error:
-            raise operation_failed(f"the key was not pressed: {error}") from error
+            raise make_failure_error(f"the key was not pressed: {error}") from error
         self._target.typed()
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from attrs import define
 
-from tservice.core.clock import sleep
-from tservice.core.errors import operation_failed
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import make_failure_error
 from tservice.mux.interface import InputMark, PaneGone
 from tservice.sessions.input.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
@@ -225,7 +225,7 @@ class PromptRunner:
         for pause in SIGHTS if self._composer.is_recognizable else ():
             if seen is not None and (seen.is_whole or not seen.draft.text):
                 break
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             seen = await self._touch.read_composer()
         return seen
 
@@ -242,7 +242,7 @@ class PromptRunner:
             else await self._wait_until_shown(before.draft.text)
         )
         spent = self._context.clock.seconds() - began
-        await sleep(self._context.clock, max(SEEN_GAP, PASTE_GAP - spent))
+        await wait_seconds(self._context.clock, max(SEEN_GAP, PASTE_GAP - spent))
         if shown is PromptVisibility.BLIND:
             return shown
         if self._composer.submission.is_command(self._text):
@@ -258,7 +258,7 @@ class PromptRunner:
         """
         other, unseen = before, 0.0
         for pause in TAKING:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             now = await self._touch.read_composer()
             if now is None and await self._find_dialog(self._text) is not None:
                 await self._wait_past_dialog()
@@ -288,7 +288,7 @@ class PromptRunner:
             # The key never deletes a part of the prompt, however often it is pressed.
             return
         for pause in CUTTING if before is not None else ():
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             now = await self._touch.read_composer()
             if now is not None and not _has_trailing_text(now):
                 return
@@ -300,7 +300,7 @@ class PromptRunner:
         """
         before = await self._touch.capture_screen()
         for pause in SETTLING:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             now = await self._touch.capture_screen()
             if before is None or now is None or now.lines == before.lines:
                 return
@@ -314,7 +314,7 @@ class PromptRunner:
         for pause in ASKING:
             if asked is None:
                 return
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             asked = await self._find_dialog("")
         if asked is not None:
             raise NotTyped(f"the agent shows a dialog; answer it first ({asked})")
@@ -330,10 +330,10 @@ class PromptRunner:
         @raise ServiceError: 422: the dialog stays.
         """
         for pause in DIALOG_LOOKS:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             if await self._find_dialog(self._text) is None and await self.is_in_composer():
                 return
-        raise operation_failed(
+        raise make_failure_error(
             "the text was typed but not submitted: the agent opened a dialog before Enter"
         )
 
@@ -359,7 +359,7 @@ class PromptRunner:
             return None
         resting = 0
         for pause in OPENING:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             capture = await self._touch.capture_screen()
             opened = None if capture is None else self._context.find_opened_view(capture)
             if opened is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.sessions.input.caret_probe import CaretProbe
 from tservice.sessions.input.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
@@ -156,7 +156,7 @@ class PromptSubmitter:
         for pause in TELLING:
             if await self.get_report() in (PromptReport.SUBMITTED, PromptReport.NOTHING):
                 return True
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
         return False
 
     async def _has_surfaced(self) -> bool:
@@ -172,7 +172,7 @@ class PromptSubmitter:
             if await self._is_there():
                 self._shown = PromptVisibility.WHOLE
                 return True
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
         raise SubmissionUnconfirmed(NOT_SURE)
 
     async def _is_there(self) -> bool:
@@ -212,7 +212,7 @@ class PromptSubmitter:
         """
         seen = False
         for pause in looks:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             if self._context.pane.ending is not None:
                 # C{/exit} ends the process, and its text stays on the screen of the dead pane.
                 return True
@@ -252,7 +252,7 @@ class PromptSubmitter:
         @param whole: true if the previous check saw a complete composer.
         """
         for pause in STANDING:
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             free, now = await self._look_for_text()
             if not free or (whole and now):
                 return bool(free)
@@ -274,7 +274,7 @@ class PromptSubmitter:
                 told is PromptReport.NOTHING and not submission.home
             ):
                 return True
-            await sleep(self._context.clock, pause)
+            await wait_seconds(self._context.clock, pause)
             if await self._is_composer_free() is False:
                 return False
         return True
@@ -314,7 +314,7 @@ class PromptSubmitter:
 
         The agent may have been suspended between drawing and writing its report.
         """
-        await sleep(self._context.clock, WRITING)
+        await wait_seconds(self._context.clock, WRITING)
         if not await self._listening.reads_keys():
             return False
         return await self.get_report() in (PromptReport.NOT_YET, PromptReport.NOTHING)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed, state_conflict
+from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.mux.keys import KEYS
@@ -52,7 +52,7 @@ class InputTarget:
         """
         pane = self.pane()
         if pane is None and self.session().pid is not None:
-            raise operation_failed("the terminal does not answer; nothing was typed")
+            raise make_failure_error("the terminal does not answer; nothing was typed")
         if pane is None or pane.ending is not None:
             raise no_process_error()
         return pane
@@ -105,4 +105,4 @@ class InputTarget:
 
 def no_process_error() -> ServiceError:
     """Return the 409 error for input to a session without a process (protocol-prompts)."""
-    return state_conflict("the session has no process; nothing was typed")
+    return make_conflict_error("the session has no process; nothing was typed")

@@ -13,8 +13,8 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import sleep
-from tservice.core.errors import operation_failed
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import make_failure_error
 from tservice.mux.interface import InputMark, IPane, MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.composer import ComposerModel
 from tservice.sessions.input.journal import InputKind, JournalEntry
@@ -118,7 +118,7 @@ class EntryTypist:
         @param mark: progress of the entry on the pane; C{None} if nothing was typed.
         """
         if self._entry.data and await self.type_text(mark):
-            await sleep(self._context.clock, PASTE_GAP)
+            await wait_seconds(self._context.clock, PASTE_GAP)
         if mark is None or mark.step in (PASTED, WRITTEN):
             self.announce_submit()
             await self.press_enter()
@@ -194,8 +194,8 @@ class EntryTypist:
         if self._refusals >= REFUSALS:
             if mark is None:
                 raise NotTyped(str(error)) from error
-            raise operation_failed(f"only a part of the input was typed: {error}") from error
-        await sleep(self._context.clock, PAUSE)
+            raise make_failure_error(f"only a part of the input was typed: {error}") from error
+        await wait_seconds(self._context.clock, PAUSE)
 
     async def _query_mark(self) -> InputMark | None:
         """Return the pane's mark if it belongs to this entry. Retry until the pane answers.
@@ -216,4 +216,4 @@ class EntryTypist:
                 return mark if mark is not None and mark.id == self._entry.id else None
             if asked == QUESTIONS:
                 self._context.unsure()
-            await sleep(self._context.clock, PAUSE)
+            await wait_seconds(self._context.clock, PAUSE)

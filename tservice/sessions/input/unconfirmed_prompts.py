@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.mux.interface import PaneGone
 from tservice.sessions.input.composer import ComposerModel
 from tservice.sessions.input.journal import JournalEntry
@@ -84,7 +84,7 @@ class UnconfirmedPrompts:
                 text = kept.entry.data.decode("utf-8")
                 prompter.restore_claim(gate.claim_prompt(session, text, caught_up=False))
             self._doubts.append(
-                _UnconfirmedPrompt(kept.entry, prompter, operation_failed(kept.message))
+                _UnconfirmedPrompt(kept.entry, prompter, make_failure_error(kept.message))
             )
 
     async def confirm_prompt(

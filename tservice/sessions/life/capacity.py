@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.sessions.record.model import Session, SessionStatus
 
 STOPPED_KEPT = 100
@@ -24,11 +24,11 @@ def check_capacity(
     """
     living = [session for session in sessions if session.status is not SessionStatus.STOPPED]
     if len(living) >= total:
-        raise operation_failed(f"capacity reached: {total} sessions")
+        raise make_failure_error(f"capacity reached: {total} sessions")
     if owner is None:
         return
     if sum(1 for session in living if session.owner == owner) >= per_user:
-        raise operation_failed(f"capacity reached: {per_user} sessions of {owner}")
+        raise make_failure_error(f"capacity reached: {per_user} sessions of {owner}")
 
 
 def find_excess_stopped(sessions: Iterable[Session]) -> list[Session]:

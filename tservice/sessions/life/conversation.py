@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tservice.core.errors import state_conflict
+from tservice.core.errors import make_conflict_error
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.model import ProcessPhase, Session
 
@@ -33,10 +33,10 @@ def check_conversation_free(
         if live.lifecycle.phase not in _ALIVE or record.conversation_ids[-1:] != (conversation,):
             continue
         if may_name(record):
-            raise state_conflict(
+            raise make_conflict_error(
                 f"resumeSessionId: the conversation is alive in session {record.id}; "
                 "open that session, or end it first"
             )
-        raise state_conflict(
+        raise make_conflict_error(
             "resumeSessionId: the conversation is alive in a session of another account"
         )

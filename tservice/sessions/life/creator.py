@@ -11,8 +11,14 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import ICases, ResolvedCase
 from tservice.clis.interfaces import HookSupport, ICliRegistry
-from tservice.core.clock import now_ms
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found, operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.core.identity import Identity
 from tservice.core.locations.location import Location, LocationId, LocationKind
 from tservice.sessions.interfaces import Reauthorize
@@ -123,8 +129,8 @@ class SessionCreator:
             name_source=source,
             working_dir=folder,
             case_name=case_name,
-            created_at=now_ms(self._clock),
-            last_activity_at=now_ms(self._clock),
+            created_at=get_unix_ms(self._clock),
+            last_activity_at=get_unix_ms(self._clock),
             owner=owner,
             parent_session_id=self._resolve_parent(request.parent_session_id, caller, owner),
             agent_origin=request.agent_origin,
@@ -156,7 +162,7 @@ class SessionCreator:
         if not (caller.admin and caller.can_bypass_permissions):
             raise ServiceError(ErrorCode.FORBIDDEN, "Only admins may use attachRemoteSession")
         if not places.has_provider(known.kind) or places.find_location(known) is None:
-            raise not_found(f"Remote host {known.name}")
+            raise make_not_found_error(f"Remote host {known.name}")
         await places.prepare_location(known)
         place = places.check_location(known, None)
         return place, None, str(place.home)
@@ -173,7 +179,7 @@ class SessionCreator:
         if request.worktree is None:
             return request, None
         if request.case_name is None or request.working_dir is not None:
-            raise invalid_field("worktree", "needs a caseName, and excludes workingDir")
+            raise make_field_error("worktree", "needs a caseName, and excludes workingDir")
         made = await self._cases.add_worktree(
             request.case_name, request.worktree, caller, reauthorize
         )
@@ -262,10 +268,10 @@ class SessionCreator:
         if wanted is None:
             return case.path
         if case.place is not None and case.place.kind is LocationKind.REMOTE:
-            raise invalid_field("workingDir", "a remote case has a fixed folder")
+            raise make_field_error("workingDir", "a remote case has a fixed folder")
         folder = await self._cases.resolve_folder(wanted, caller)
         if not PurePosixPath(folder).is_relative_to(case.path):
-            raise invalid_field(
+            raise make_field_error(
                 "workingDir", "must be inside the case's folder, the only one in its container"
             )
         return folder
@@ -294,7 +300,7 @@ class SessionCreator:
         if self._roster.find(parent) is None:
             raise _parent_not_found(parent)
         if len(self._roster.find_children(parent)) >= CHILDREN:
-            raise operation_failed(f"capacity reached: {CHILDREN} children of a session")
+            raise make_failure_error(f"capacity reached: {CHILDREN} children of a session")
         return parent
 
 
@@ -311,4 +317,4 @@ def _launch_params(request: CreateRequest) -> dict[str, object]:
 
 
 def _parent_not_found(parent: str) -> ServiceError:
-    return not_found(f"parentSessionId: Session {parent}")
+    return make_not_found_error(f"parentSessionId: Session {parent}")

@@ -10,12 +10,12 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, LaunchPlan, LaunchRequest, PaneVariables
-from tservice.core.errors import ServiceError, not_found, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.kernel_paths import leads_to_kernel
 from tservice.core.locations.location import Location
 from tservice.core.locations.workspace_bounds import FolderLimit, WorkspaceBounds
-from tservice.core.users.os_users import can_enter
+from tservice.core.users.os_users import can_enter_folder
 from tservice.core.workers.reachability import AlwaysReachable, ReachabilityCheck
 from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.mux.interface import (
@@ -90,7 +90,7 @@ class NoCustomModels:
 
     async def choose_model(self, mode: str, wish: ModelRequest, caller: Identity) -> EndpointModel:
         """Raise 404: there is no endpoint."""
-        raise not_found(f"Model endpoint {wish.endpoint_id}")
+        raise make_not_found_error(f"Model endpoint {wish.endpoint_id}")
 
     async def inject_model(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         """Return the plan unchanged."""
@@ -214,7 +214,7 @@ class PaneLauncher:
         if place.has_local_files and not await self._settings.files.run(
             look, at=folder, owner=session.owner
         ):
-            raise operation_failed(
+            raise make_failure_error(
                 f"the folder {folder} was not found, or its user may not enter it"
             )
         write_hook_secret(place)
@@ -237,7 +237,7 @@ class PaneLauncher:
         try:
             return await self._mux.create_pane(spec)
         except MuxError as error:
-            raise operation_failed(f"the session could not be started: {error}") from error
+            raise make_failure_error(f"the session could not be started: {error}") from error
 
     async def attach_pane(self, session: Session) -> IPane:
         """Return the pane of a tmux session that the service did not create.
@@ -248,9 +248,9 @@ class PaneLauncher:
         try:
             pane = await self._mux.adopt_pane(session.id, place)
         except MuxError as error:
-            raise operation_failed(f"could not attach to the tmux session: {error}") from error
+            raise make_failure_error(f"could not attach to the tmux session: {error}") from error
         if pane is None:
-            raise operation_failed(
+            raise make_failure_error(
                 f"there is no tmux session {place.id.tmux_session} on {place.title}"
             )
         return pane
@@ -270,7 +270,7 @@ class PaneLauncher:
         try:
             pane = await self._mux.adopt_pane(session.id, place)
         except MuxError as error:
-            raise operation_failed(f"the session's terminal does not answer: {error}") from error
+            raise make_failure_error(f"the session's terminal does not answer: {error}") from error
         if pane is not None and pane.ending is None:
             self._token_environment(session, place)
         return pane
@@ -282,7 +282,7 @@ def _is_usable(folder: str, inside: FolderLimit) -> bool:
     @param inside: checks that the folder is in the account's folders.
     @raise ServiceError: 403: the folder leads out of the account's folders.
     """
-    usable = can_enter(folder) and not leads_to_kernel(folder)
+    usable = can_enter_folder(folder) and not leads_to_kernel(folder)
     if usable:
         inside.check_folder(folder)
     return usable
@@ -299,4 +299,4 @@ async def end_pane(pane: IPane) -> tuple[LeftoverProcess, ...]:
     except PaneGone:
         return ()
     except MuxError as error:
-        raise operation_failed(f"the session could not be ended: {error}") from error
+        raise make_failure_error(f"the session could not be ended: {error}") from error

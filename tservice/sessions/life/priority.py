@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from twisted.logger import Logger
 
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import OWN_LOCATION, LocationId
-from tservice.core.users.os_users import process_owner
+from tservice.core.users.os_users import find_process_owner
 from tservice.sessions.record.model import ProcessPriority
 
 SetPriority = Callable[[int, int], None]
@@ -37,7 +37,7 @@ def confine_to_location(set_priority: SetPriority, place: LocationId) -> SetPrio
         return set_priority
 
     def renice_checked(pid: int, nice: int) -> None:
-        theirs = place.is_on_this_machine and process_owner(pid) == place.uid
+        theirs = place.is_on_this_machine and find_process_owner(pid) == place.uid
         if nice < 0 or not theirs:
             raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
         set_priority(pid, nice)
@@ -55,7 +55,7 @@ def apply_now(set_priority: SetPriority, pid: int | None, nice: ProcessPriority)
     try:
         set_priority(pid, nice.value if nice.enabled else 0)
     except OSError as error:
-        raise operation_failed(f"nice: the system refused: {error.strerror}") from error
+        raise make_failure_error(f"nice: the system refused: {error.strerror}") from error
 
 
 def apply_at_start(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:

@@ -8,8 +8,8 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.event_payloads import SessionExited
 from tservice.core.events import EventName
 from tservice.mux.interface import IPane, LeftoverProcess, PaneExit
@@ -235,7 +235,7 @@ class SessionProcesses:
 
     async def _detach_locked(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         if live.lifecycle.phase is ProcessPhase.UNKNOWN:
-            raise operation_failed("the session's terminal does not answer")
+            raise make_failure_error("the session's terminal does not answer")
         if live.lifecycle.phase is not ProcessPhase.RUNNING:
             return await self._kill_locked(live)
         live.lifecycle.move.detach_process()
@@ -361,7 +361,7 @@ class SessionProcesses:
         self._roster.update_record(live, durable=False, cols=cols, rows=rows)
 
     def _handle_output(self, live: LiveSession, screen: LastScreen) -> None:
-        live.last_output = now_ms(self._clock)
+        live.last_output = get_unix_ms(self._clock)
         screen.schedule_capture()
 
     def _handle_working(self, live: LiveSession, reason: str) -> None:

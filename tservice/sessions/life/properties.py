@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import ServiceError, make_field_error
 from tservice.core.event_payloads import SessionPinnedPayload, SessionRenamedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
@@ -76,7 +76,7 @@ class SessionProperties:
         """Pin or unpin the session. Pinning a pinned session keeps the original time of pinning."""
         at = None
         if pinned:
-            at = live.record.pinned_at or now_ms(self._clock)
+            at = live.record.pinned_at or get_unix_ms(self._clock)
         session = self._roster.update_record(live, pinned=pinned, pinned_at=at)
         told = SessionPinnedPayload(id=session.id, pinned=pinned)
         self._roster.publish_event(live, EventName.SESSION_PINNED, told)
@@ -108,7 +108,7 @@ class SessionProperties:
             caller.
         """
         if len(set(order)) != len(order):
-            raise invalid_field("order", "names a session twice")
+            raise make_field_error("order", "names a session twice")
         lives = {session_id: self._roster.get(session_id, caller) for session_id in order}
         positions = {session_id: live.record.position for session_id, live in lives.items()}
         self._roster.set_positions(reorder_positions(positions, order))

@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import AgentMarker, ICases, ResolvedCase
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import Reauthorize
 from tservice.sessions.life.creator import SessionCreator
@@ -71,7 +71,7 @@ class QuickStartPreparer:
         origin = wanted.session.agent_origin or _parse_origin(wanted.origin_hint)
         marker = None
         if origin is not None:
-            at = now_ms(self._clock)
+            at = get_unix_ms(self._clock)
             marker = AgentMarker(created_at=at, created_by=origin, parent_session_id=parent)
         made = [await self._cases.open_or_create(wanted.case_name, caller, marker)]
         request = evolve(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.files import FileError
 from tservice.core.identity import Identity
 from tservice.core.locations.location import Location
@@ -62,4 +62,4 @@ def write_hook_secret(place: Location) -> None:
     try:
         place.hooks.put()
     except (OSError, FileError) as error:
-        raise operation_failed(f"could not write the hooks' secret: {error}") from error
+        raise make_failure_error(f"could not write the hooks' secret: {error}") from error

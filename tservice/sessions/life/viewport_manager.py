@@ -10,8 +10,8 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
-from tservice.core.errors import operation_failed
+from tservice.core.clock import get_unix_ms
+from tservice.core.errors import make_failure_error
 from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import MuxError, PaneGone, TerminalColours
 from tservice.sessions.live_session import LiveSession
@@ -42,7 +42,7 @@ class ViewportManager:
 
         @raise ServiceError: 422: the terminal does not answer.
         """
-        now = now_ms(self.clock)
+        now = get_unix_ms(self.clock)
         granted = may_resize(live.claims, wish, now)
         live.claims = apply_size_request(live.claims, wish, now)
         if granted:
@@ -101,7 +101,7 @@ class ViewportManager:
                 # It ended just now; the size holds for the next start.
                 self._log.debug("session {id} ended before its resize", id=live.record.id)
             except MuxError as error:
-                raise operation_failed(f"the terminal was not resized: {error}") from error
+                raise make_failure_error(f"the terminal was not resized: {error}") from error
             else:
                 cols, rows = pane.cols, pane.rows
         self.roster.update_record(live, durable=False, cols=cols, rows=rows)

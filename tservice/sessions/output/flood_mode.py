@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.tasks import spawn_logged
 from tservice.mux.interface import IPane, MuxError, PaneCapture
 from tservice.sessions.output.viewer import TerminalViewer
@@ -86,7 +86,7 @@ class FloodMode:
             if not equal:
                 self._show_sample(capture)
             last = capture
-            await sleep(self._clock, SAMPLE)
+            await wait_seconds(self._clock, SAMPLE)
 
     def _show_sample(self, capture: PaneCapture) -> None:
         for viewer in tuple(self._viewers):

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import IPane, MuxError, PaneCapture
@@ -54,7 +54,7 @@ class LastScreen:
     def record_capture(self, capture: PaneCapture) -> None:
         """Keep a capture of the screen that another reader made. Its history is dropped."""
         if self._wanted():
-            self.captured = CapturedScreen(capture, now_ms(self._clock))
+            self.captured = CapturedScreen(capture, get_unix_ms(self._clock))
 
     def close(self) -> None:
         """Stop capturing. The last capture is kept."""

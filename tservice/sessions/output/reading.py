@@ -9,8 +9,8 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import sleep
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import IPane, MuxBusy, MuxError, PaneCapture, PaneGone
 from tservice.sessions.interfaces import SavedScreen
 from tservice.sessions.output.last_screen import CapturedScreen, LastScreen
@@ -158,7 +158,7 @@ async def _capture_pane(pane: IPane, history: int | None) -> PaneCapture | None:
     except MuxBusy as error:
         raise ServiceError(ErrorCode.RATE_LIMITED, f"{error}: try again") from error
     except MuxError as error:
-        raise operation_failed(f"the terminal does not answer: {error}") from error
+        raise make_failure_error(f"the terminal does not answer: {error}") from error
 
 
 async def _iterate_batches(
@@ -174,7 +174,7 @@ async def _iterate_batches(
         size += len(line)
         if len(piece) >= AT_ONCE or size >= BYTES_AT_ONCE:
             yield piece
-            await sleep(clock, 0)
+            await wait_seconds(clock, 0)
             piece, size = [], 0
     yield piece
 

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
 
-from tservice.core.text import JOINERS, cut_between
+from tservice.core.text import JOINERS, cut_between_letters
 
 _UNSEEN = ("Cc", "Cf", "Cs")
 MODEL_LENGTH = 64
@@ -26,7 +26,7 @@ class ModelSource(StrEnum):
 def clean_line(text: str, limit: int) -> str:
     """Return one line without control or format characters, at most C{limit} characters."""
     kept = "".join(c for c in text if c in JOINERS or unicodedata.category(c) not in _UNSEEN)
-    return cut_between(kept.strip(), limit)
+    return cut_between_letters(kept.strip(), limit)
 
 
 def choose_display_model(models: Mapping[str, str]) -> tuple[str, ModelSource] | None:

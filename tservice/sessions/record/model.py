@@ -12,7 +12,7 @@ from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.numbers import TOKENS_MAX
 from tservice.core.users.os_users import OsUserId
@@ -277,7 +277,7 @@ class Session:
         """Location of the session; L{location_fields} is the inverse."""
         if self.location is SessionLocationKind.LOCAL:
             known = self.os_user
-            return OWN_LOCATION if known is None else location_of_os_user(known.name, known.uid)
+            return OWN_LOCATION if known is None else make_os_user_location(known.name, known.uid)
         kind = LocationKind(self.location.value)
         found = self.remote or self.container
         if found is None:

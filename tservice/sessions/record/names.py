@@ -7,7 +7,7 @@ from collections.abc import Collection
 from itertools import count
 from pathlib import PurePosixPath
 
-from tservice.core.errors import invalid_field
+from tservice.core.errors import make_field_error
 from tservice.core.text import LINE
 from tservice.sessions.record.display import clean_line
 
@@ -24,9 +24,9 @@ def check_name(name: str, field: str = "name") -> str:
     @raise ServiceError: 400 for control characters or more than L{NAME_LENGTH} characters.
     """
     if len(name) > NAME_LENGTH:
-        raise invalid_field(field, f"at most {NAME_LENGTH} characters")
+        raise make_field_error(field, f"at most {NAME_LENGTH} characters")
     if not _LINE.fullmatch(name):
-        raise invalid_field(
+        raise make_field_error(
             field, "control characters and text direction overrides are not allowed"
         )
     return name.strip()

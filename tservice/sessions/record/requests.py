@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 from tservice.cases.interfaces import CaseWorktreeRequest as CaseWorktreeRequest
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationId
 from tservice.sessions.record.model import EndpointModel
@@ -102,8 +102,8 @@ def check_input(request: InputRequest) -> None:
     if request.seq is None:
         return
     if request.client_id is None:
-        raise invalid_field("seq", "needs a clientId")
+        raise make_field_error("seq", "needs a clientId")
     if not 1 <= len(request.client_id) <= CLIENT_ID_LENGTH:
-        raise invalid_field("clientId", f"1 to {CLIENT_ID_LENGTH} characters")
+        raise make_field_error("clientId", f"1 to {CLIENT_ID_LENGTH} characters")
     if not 0 <= request.seq <= SEQ_LIMIT:
-        raise invalid_field("seq", f"0 to {SEQ_LIMIT}")
+        raise make_field_error("seq", f"0 to {SEQ_LIMIT}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.errors import ErrorCode, make_field_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import QueryParameters, RequestBody
@@ -389,7 +389,7 @@ def _attached_location(body: CreateBody) -> LocationId | None:
     for name in _PLACED:
         if getattr(body, name) is not None:
             field = CreateBody.model_fields[name].alias or name
-            raise invalid_field(field, "cannot be combined with attachRemoteSession")
+            raise make_field_error(field, "cannot be combined with attachRemoteSession")
     return LocationId(
         kind=LocationKind.REMOTE, name=wanted.host_id, part=wanted.remote_session_name
     )

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
@@ -61,7 +61,7 @@ class ParkedOutputWait:
         self._needle = needle
         self._clock = clock
         self._over = over
-        self._started = now_ms(clock)
+        self._started = get_unix_ms(clock)
         self._matcher = StreamMatcher(needle)
         self._offset = pane.log.end
         self._before: Counter[str] | None = None
@@ -152,7 +152,7 @@ class ParkedOutputWait:
         if self._released:
             return
         self._release_slot()
-        waited = now_ms(self._clock) - self._started
+        waited = get_unix_ms(self._clock) - self._started
         self.done.callback(OutputOutcome(match=match, waited_ms=waited, ended=ended))
 
     def _release_slot(self) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import sleep
-from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.clock import wait_seconds
+from tservice.core.errors import ServiceError, make_field_error
 from tservice.core.event_payloads import SessionPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -208,7 +208,7 @@ class WaitService:
         complete.
         """
         outcome = await wait.done
-        await sleep(self._clock, 0)
+        await wait_seconds(self._clock, 0)
         return outcome
 
     def count_parked(self) -> int:
@@ -229,7 +229,7 @@ class WaitService:
             return tuple(signal for signal in DEFAULT_UNTIL if signal not in TURN_SIGNALS)
         for signal in asked:
             if signal in TURN_SIGNALS:
-                raise invalid_field(field, f"{signal} is not given by sessions of mode {mode}")
+                raise make_field_error(field, f"{signal} is not given by sessions of mode {mode}")
         return asked
 
     def _find_held_signals(self, session: Session, request: WaitRequest) -> list[SessionSignal]:

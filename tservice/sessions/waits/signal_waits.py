@@ -12,7 +12,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.python.failure import Failure
 
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.timers import cancel_call
 
@@ -195,7 +195,7 @@ class ParkedSignalWaits:
         wait = ParkedWait(
             until=until,
             need_all=need_all,
-            started_ms=now_ms(self._clock),
+            started_ms=get_unix_ms(self._clock),
             give_back=give_back,
             done=done,
             signals=dict(sessions),
@@ -233,7 +233,7 @@ class ParkedSignalWaits:
         outcome = WaitOutcome(
             signals=wait.signals,
             timed_out=timed_out,
-            waited_ms=now_ms(self._clock) - wait.started_ms,
+            waited_ms=get_unix_ms(self._clock) - wait.started_ms,
             ended=ended,
         )
         wait.done.callback(outcome)

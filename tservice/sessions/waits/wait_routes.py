@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tservice.core.errors import ErrorCode, invalid_field
+from tservice.core.errors import ErrorCode, make_field_error
 from tservice.http.envelope import NO_STORE
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operations import (
@@ -44,7 +44,7 @@ def parse_until(texts: list[str], field: str = "until") -> tuple[SessionSignal, 
             found[SessionSignal(token.lower())] = None
         except ValueError:
             names = ", ".join(SessionSignal)
-            raise invalid_field(field, f"{token!r} is not one of {names}") from None
+            raise make_field_error(field, f"{token!r} is not one of {names}") from None
     return tuple(found)
 
 
@@ -161,7 +161,7 @@ class WaitRoutes:
         query: FleetQuery = call.query
         ids = list(dict.fromkeys(split_tokens(query.sessions)))
         if not all(ids) or len(ids) > FLEET_MAX:
-            raise invalid_field("sessions", f"must name 1 to {FLEET_MAX} sessions")
+            raise make_field_error("sessions", f"must name 1 to {FLEET_MAX} sessions")
         found = await self._waiting.wait_for_fleet(
             ids, query.make_request(), call.identity, need_all=query.mode == "all"
         )

@@ -39,7 +39,7 @@ class PacedConnection(BoundedHttpClient):
         parser.transport._producer = self
         return answer
 
-    def _in_chunks(self, took: Any, finished: Any) -> BatchedChunkDecoder:
+    def _is_reading_chunks(self, took: Any, finished: Any) -> BatchedChunkDecoder:
         self._chunks = BatchedChunkDecoder(took, finished, CHUNKS * CONNECTION_SHARE)
         return self._chunks
 
@@ -50,7 +50,7 @@ class PacedConnection(BoundedHttpClient):
             super().dataReceived(data)
             self._report_usage()
             return
-        self._chunks.add(data)
+        self._chunks.buffer_data(data)
         if not self._waits:
             self._read_or_wait()
 

@@ -12,7 +12,7 @@ from twisted.web._newclient import Request as UpstreamRequest
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
 
-from tservice.core.clock import sleep
+from tservice.core.clock import wait_seconds
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.http.envelope import bare_refusal
 from tservice.http.operations import OperationCall
@@ -225,7 +225,7 @@ class RequestRelay:
                 await answer.write(rewrite_chunk(kind, bytes(waiting[:end]), passage, top=top))
                 top = False
                 del waiting[:end]
-                await sleep(self.upstream.reactor, 0)
+                await wait_seconds(self.upstream.reactor, 0)
         if waiting:
             await answer.write(rewrite_chunk(kind, bytes(waiting), passage, top=top))
 

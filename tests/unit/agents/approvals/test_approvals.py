@@ -26,7 +26,7 @@ from tservice.agents.transcripts.build import build_transcripts
 from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.core.zone import local_zone
+from tservice.core.zone import find_local_zone
 from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.interfaces import Session
 
@@ -475,5 +475,5 @@ class ApprovalFeatureTests(ApprovalCase):
         self.assertEqual(1, len(inbox.initial_state["approvals"](ADMIN)))
 
     def test_local_time_zone_is_read_safely(self) -> None:
-        self.assertEqual("Europe/Berlin", str(local_zone({"TZ": ":Europe/Berlin"})))
-        self.assertIs(UTC, local_zone({"TZ": "../../etc/passwd"}))
+        self.assertEqual("Europe/Berlin", str(find_local_zone({"TZ": ":Europe/Berlin"})))
+        self.assertIs(UTC, find_local_zone({"TZ": "../../etc/passwd"}))

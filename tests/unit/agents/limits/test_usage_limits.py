@@ -19,7 +19,7 @@ from tservice.agents.limits.automatic_commands import AutomaticCommands
 from tservice.agents.limits.reset_time import parse_reset
 from tservice.agents.limits.usage_limits import ESCAPE_PAUSE, UsageLimitService
 from tservice.agents.transcripts.model import TranscriptTally, TurnFailure
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.sessions.record.model import AutoClear, AutoCompact, AutoResume, Session
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -138,7 +138,7 @@ class LimitPauseTests(ApprovalCase):
         self.assertEqual(["limitPauseScheduled"], self.names())
         told = {str(e.name): to_wire(e) for e in self.machine.events}
         self.assertEqual(want, told["session:limitPauseScheduled"]["resumeAt"])
-        self.spend((want - now_ms(self.clock)) / 1000 - 1)
+        self.spend((want - get_unix_ms(self.clock)) / 1000 - 1)
         self.assertEqual([], self.client(session).log)
         self.spend(1.5)
         self.assertEqual([(None, "Escape")], self.client(session).log)
@@ -220,7 +220,7 @@ class LimitPauseTests(ApprovalCase):
     def test_limit_in_the_transcript_pauses_once(self) -> None:
         session = self.ready()
         text = "You've hit your usage limit. Try again in 2 hours."
-        tally = TranscriptTally(failure=TurnFailure(text=text, at=now_ms(self.clock)))
+        tally = TranscriptTally(failure=TurnFailure(text=text, at=get_unix_ms(self.clock)))
         self.limits.handle_tally(session.id, tally)
         self.assertTrue(self.sessions.get(session.id).limit_paused)
         self.show(session, BUSY, "⠂ Claude Code")
@@ -280,7 +280,7 @@ class LimitPauseTests(ApprovalCase):
         session = self.limited()
         at = session.auto_resume.resume_at
         assert at is not None
-        self.spend((at - now_ms(self.clock)) / 1000)
+        self.spend((at - get_unix_ms(self.clock)) / 1000)
         return session
 
     def killed(self, session: Session, screen: str, title: str) -> None:
@@ -330,7 +330,7 @@ class LimitPauseTests(ApprovalCase):
         at = datetime.fromtimestamp(self.clock.seconds(), UTC)
         resets = at.replace(second=0, microsecond=0) + timedelta(hours=1)
         text = f"You've hit your session limit · resets {resets:%H:%M} (UTC)"
-        failure = TurnFailure(text=text, at=now_ms(self.clock))
+        failure = TurnFailure(text=text, at=get_unix_ms(self.clock))
         self.clock.advance(3 * 3600)
         self.limits.handle_tally(session.id, TranscriptTally(failure=failure))
         self.spend(10)
@@ -372,13 +372,13 @@ class AutomaticCommandTests(ApprovalCase):
         self.sessions.update_record(
             session.id, auto_compact=AutoCompact(enabled=True, threshold=10)
         )
-        tally = TranscriptTally(context=20, response_at=now_ms(self.clock))
+        tally = TranscriptTally(context=20, response_at=get_unix_ms(self.clock))
         for _ in range(2):
             self.automatic.handle_tally(session.id, tally)
             self.spend(5)
             self.assertEqual(["/compact"], self.pane(session).pastes)
             self.restart()
-        self.automatic.handle_tally(session.id, evolve(tally, response_at=now_ms(self.clock)))
+        self.automatic.handle_tally(session.id, evolve(tally, response_at=get_unix_ms(self.clock)))
         self.spend(5)
         self.assertEqual(["/compact"] * 2, self.pane(session).pastes)
 

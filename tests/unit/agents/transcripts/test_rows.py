@@ -17,7 +17,7 @@ from tservice.agents.transcripts.conversation_stores import scan_conversations
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
 from tservice.agents.transcripts.sqlite.rows import DatabaseReader, open_reader, reuse_readers
-from tservice.core.users.file_identity import act_as, get_acting_ids
+from tservice.core.users.file_identity import call_as_user, get_acting_ids
 from tservice.core.users.os_users import OsUser
 
 ID = "ses_dfdff04dcffeRkFTm0FqI7aA1a"
@@ -118,10 +118,10 @@ class TranscriptRowsTests(SynchronousTestCase):
         user = OsUser(
             name="nobody", uid=NOBODY, gid=NOBODY, groups=(), home=Path("/"), shell="/bin/sh"
         )
-        self.assertEqual([], act_as(user, self.listed))
+        self.assertEqual([], call_as_user(user, self.listed))
         os.chown(self.database, NOBODY, NOBODY)
-        self.assertEqual([ID], act_as(user, self.listed))
-        self.assertEqual((NOBODY, NOBODY), act_as(user, self.who_reads))
+        self.assertEqual([ID], call_as_user(user, self.listed))
+        self.assertEqual((NOBODY, NOBODY), call_as_user(user, self.who_reads))
         self.assertIsNone(get_acting_ids())
 
     def who_reads(self) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from tservice.containers.life.watcher import (
 from tservice.containers.location import case_location
 from tservice.containers.model import ContainerCase, ContainerHost
 from tservice.containers.model import EngineKind as EngineName
-from tservice.core.errors import not_found, operation_failed
+from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.event_payloads import OccurrencePayload, SessionExited, SessionPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import ProcessExit, Session, SessionStatus
@@ -53,7 +53,7 @@ class FakeSessionRecords:
 
     def get(self, session_id: str) -> Session:
         if session_id not in self.kept:
-            raise not_found("it")
+            raise make_not_found_error("it")
         return self.kept[session_id]
 
     def update_record(self, session_id: str, *, durable: bool = True, **fields: Any) -> None:
@@ -118,7 +118,7 @@ class FakeContainerRegistry:
 
     async def inspect_containers(self, cases: list[ContainerCase]) -> dict[str, ContainerSnapshot]:
         if self.seen is None:
-            raise operation_failed("cannot connect to the docker daemon")
+            raise make_failure_error("cannot connect to the docker daemon")
         seen = dict(self.seen)
         if self.held is not None:
             await self.held

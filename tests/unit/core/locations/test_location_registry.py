@@ -17,7 +17,7 @@ from tservice.core.locations.location import (
     LocationId,
     LocationKind,
     LocationOutage,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.locations.location_registry import LocationRegistry
 
@@ -83,14 +83,14 @@ class PlacesTests(SynchronousTestCase):
 
     def test_local_processes_are_recognized(self) -> None:
         self.assertTrue(OWN_LOCATION.is_on_this_machine)
-        self.assertTrue(location_of_os_user("ann", 5).is_on_this_machine)
+        self.assertTrue(make_os_user_location("ann", 5).is_on_this_machine)
         self.assertFalse(FAR.is_on_this_machine)
 
     def test_caller_has_its_location(self) -> None:
         caller = Identity(username="ann", admin=False)
         self.assertEqual(OWN_LOCATION, caller.location_id)
         named = Identity(username="ann", admin=False, os_user="a")
-        self.assertEqual(location_of_os_user("a"), named.location_id)
+        self.assertEqual(make_os_user_location("a"), named.location_id)
 
 
 class OwnLocationTests(SynchronousTestCase):
@@ -125,7 +125,7 @@ class OsUserLocationTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.world = OsUserWorld(Path(self.mktemp()).absolute())
         self.user = self.world.add("ann", 1001)
-        self.known = location_of_os_user("ann", 1001)
+        self.known = make_os_user_location("ann", 1001)
         self.places = places_of(
             own_location(Path("/root"), PATH="/usr/bin", KEY="roots"), self.world
         )
@@ -159,7 +159,7 @@ class OsUserLocationTests(SynchronousTestCase):
         self.assertEqual(["ann"], self.world.acted)
 
     def test_os_user_name_without_a_uid_is_only_for_new_sessions(self) -> None:
-        named = location_of_os_user("ann")
+        named = make_os_user_location("ann")
         self.assertEqual(self.known, self.places.check_location(named, "ann").id)
         found = self.places.find_location(named)
         assert found is not None

@@ -14,7 +14,7 @@ from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.locations.workspace_bounds import ANYWHERE, AccountRights, FolderLimit
 
@@ -24,7 +24,7 @@ ACCOUNTS = {
     "bob": AccountRights(is_admin=False),
     "cid": AccountRights(is_admin=False, os_user="c"),
 }
-AS_C = location_of_os_user("c", 1003)
+AS_C = make_os_user_location("c", 1003)
 
 
 class LocationBoundTests(SynchronousTestCase):
@@ -71,7 +71,7 @@ class LocationBoundTests(SynchronousTestCase):
         for owner, place in (
             ("cid", OWN_LOCATION),
             ("bob", AS_C),
-            ("cid", location_of_os_user("d", 1004)),
+            ("cid", make_os_user_location("d", 1004)),
         ):
             with self.assertRaises(ServiceError) as refused:
                 self.bounds.check_os_user(owner, place)

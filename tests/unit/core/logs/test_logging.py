@@ -19,8 +19,8 @@ from tservice.core.logs.lines import (
     FaultCount,
     LineObserver,
     LogFile,
-    json_line,
-    text_line,
+    format_json_line,
+    format_text_line,
 )
 from tservice.core.logs.redact import MARK, MOST_SECRETS, SecretRedactor
 
@@ -107,10 +107,10 @@ class LogLineTests(SynchronousTestCase):
         return {"log_time": 1_700_000_000.25, "log_namespace": "here", **fields}
 
     def text(self, **fields: Any) -> str:
-        return text_line(self.event(**fields), self.redactor)
+        return format_text_line(self.event(**fields), self.redactor)
 
     def json(self, **fields: Any) -> dict[str, str]:
-        line = json_line(self.event(**fields), self.redactor)
+        line = format_json_line(self.event(**fields), self.redactor)
         self.assertEqual(1, line.count("\n"))
         found: dict[str, str] = json.loads(line)
         return found

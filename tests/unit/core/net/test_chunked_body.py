@@ -93,7 +93,7 @@ class ChunksTests(SynchronousTestCase):
             decoder = BatchedChunkDecoder(told.took, told.finished, 100)
             decoder.dataReceived(chunk * 250)
             self.assertEqual((100, True), (len(told.body), decoder.more))
-            decoder.add(b"0\r\n\r\n")
+            decoder.buffer_data(b"0\r\n\r\n")
             decoder.dataReceived(b"")
             self.assertEqual((200, True, None), (len(told.body), decoder.more, told.behind))
             decoder.dataReceived(b"")

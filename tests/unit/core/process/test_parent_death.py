@@ -12,7 +12,7 @@ import sys
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.waiting import PATIENCE
-from tservice.core.process.parent_death import find_parent_death_prefix, parent_death_prefix
+from tservice.core.process.parent_death import find_parent_death_prefix, make_parent_death_prefix
 
 PARENT = """
 import subprocess, sys
@@ -27,7 +27,7 @@ child.wait()
 class TiedTests(SynchronousTestCase):
     def test_tied_child_ends_with_its_parent(self) -> None:
         words = find_parent_death_prefix(os.environ)
-        self.assertEqual(parent_death_prefix(shutil.which("setpriv")), words)
+        self.assertEqual(make_parent_death_prefix(shutil.which("setpriv")), words)
         command = [sys.executable, "-c", PARENT, *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
             assert parent.stdout is not None

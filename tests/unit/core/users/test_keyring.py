@@ -33,26 +33,26 @@ class KeyringTests(SynchronousTestCase):
     def test_new_keyring_is_used_and_left(self) -> None:
         """Also when the start fails: the child's is not kept."""
         kernel = self.kernel()
-        with keyring.fresh_keyring():
+        with keyring.use_fresh_keyring():
             self.assertEqual([(250, 1, None)], kernel.asked)
         self.assertEqual(2, len(kernel.asked))
-        with self.assertRaises(KeyError), keyring.fresh_keyring():
+        with self.assertRaises(KeyError), keyring.use_fresh_keyring():
             {1: 1}[2]
         self.assertEqual(4, len(kernel.asked))
 
     def test_kernel_without_keys_is_accepted(self) -> None:
         for error in (errno.ENOSYS, errno.EPERM):
             self.kernel(error)
-            with keyring.fresh_keyring():
+            with keyring.use_fresh_keyring():
                 pass
 
     def test_refused_keyring_starts_nothing(self) -> None:
         """Then nothing is started with somebody else's keys."""
         started: list[int] = []
         self.kernel(errno.EDQUOT)
-        with self.assertRaises(OSError), keyring.fresh_keyring():
+        with self.assertRaises(OSError), keyring.use_fresh_keyring():
             started.append(1)
         self.patch(keyring, "_KEYCTL", None)
-        with self.assertRaises(OSError), keyring.fresh_keyring():
+        with self.assertRaises(OSError), keyring.use_fresh_keyring():
             started.append(1)
         self.assertEqual([], started)

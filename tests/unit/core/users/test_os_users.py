@@ -10,15 +10,15 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.os_user_harness import OsUserWorld
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.users.file_identity import IdentityChangeError, act_as
+from tservice.core.users.file_identity import IdentityChangeError, call_as_user
 from tservice.core.users.os_users import (
     NO_ROOT,
     OsUserId,
     OsUsers,
     build_user_environment,
-    can_enter,
-    can_run,
-    process_owner,
+    can_enter_folder,
+    can_run_program,
+    find_process_owner,
 )
 
 
@@ -122,38 +122,40 @@ class OsUserSystemQueryTests(SynchronousTestCase):
         folder = Path(self.mktemp()).absolute()
         folder.mkdir()
         (folder / "file").touch()
-        self.assertTrue(can_enter(str(folder)))
+        self.assertTrue(can_enter_folder(str(folder)))
         for other in (folder / "file", folder / "none", "a\0b"):
-            self.assertFalse(can_enter(str(other)))
+            self.assertFalse(can_enter_folder(str(other)))
 
     def test_executable_programs_are_recognized(self) -> None:
         folder = Path(self.mktemp()).absolute()
         folder.mkdir()
         tool = folder / "tool"
         tool.touch(0o644)
-        self.assertFalse(can_run(tool))
+        self.assertFalse(can_run_program(tool))
         tool.chmod(0o755)
-        self.assertTrue(can_run(tool))
-        self.assertFalse(can_run(folder))
+        self.assertTrue(can_run_program(tool))
+        self.assertFalse(can_run_program(folder))
         os.mkfifo(folder / "pipe", 0o755)
-        self.assertFalse(can_run(folder / "pipe"))
-        self.assertFalse(can_run(folder / "none"))
+        self.assertFalse(can_run_program(folder / "pipe"))
+        self.assertFalse(can_run_program(folder / "none"))
 
     def test_owner_of_a_process_is_read(self) -> None:
-        self.assertEqual(os.getuid(), process_owner(os.getpid()))
-        self.assertIsNone(process_owner(2**22 + 1))
+        self.assertEqual(os.getuid(), find_process_owner(os.getpid()))
+        self.assertIsNone(find_process_owner(2**22 + 1))
 
 
 class ActingTests(SynchronousTestCase):
     """What needs no root; the rest is tests/integration/osusers."""
 
     def test_acting_as_oneself_calls_directly(self) -> None:
-        self.assertEqual(3, act_as(None, lambda: 3))
+        self.assertEqual(3, call_as_user(None, lambda: 3))
 
     def test_acting_without_root_is_refused(self) -> None:
         user = OsUserWorld(Path(self.mktemp()).absolute()).add("ann", 1001)
         self.patch(os, "geteuid", lambda: 1000)
         done: list[int] = []
-        error = self.assertRaises(IdentityChangeError, act_as, evolve(user), lambda: done.append(1))
+        error = self.assertRaises(
+            IdentityChangeError, call_as_user, evolve(user), lambda: done.append(1)
+        )
         self.assertIn("cannot work on files as ann", str(error))
         self.assertEqual([], done)

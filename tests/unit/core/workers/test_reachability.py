@@ -22,7 +22,7 @@ from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe
 from tservice.core.workers.resolver import PooledResolver, limit_to_owner_share
@@ -67,7 +67,7 @@ class ReachabilityProbeTests(SynchronousTestCase):
         raise FileNotFoundError
 
     def ask(self, *paths: str, os_user: str | None = None, reach: Any = None) -> Deferred[None]:
-        asked = (reach or self.reach).check_paths(location_of_os_user(os_user), paths, "ann")
+        asked = (reach or self.reach).check_paths(make_os_user_location(os_user), paths, "ann")
         return Deferred.fromCoroutine(asked)
 
     def answered(self, done: Deferred[None]) -> None:
@@ -141,7 +141,7 @@ class ReachabilityProbeTests(SynchronousTestCase):
         reach = ReachabilityProbe(OsUserWorld(Path(self.mktemp()).absolute()).places(), self.door)
         for place in (
             LocationId(kind=LocationKind.REMOTE, name="h"),
-            location_of_os_user("nobody"),
+            make_os_user_location("nobody"),
         ):
             asked = reach.check_paths(place, ["/a"], "ann")
             self.successResultOf(Deferred.fromCoroutine(asked))

@@ -18,7 +18,7 @@ from tests.unit.http.site_driver import ApiHarness
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.routes import AccessRoutes
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.core.workers.worker_pool import SynchronousThreads
@@ -211,7 +211,7 @@ class ApiDocsPageTests(SynchronousTestCase):
 
         asked = [*ask(), *ask()]
         self.assertEqual(1, len(threads.begun))
-        threads.refuse(operation_failed("too many requests wait"))
+        threads.refuse(make_failure_error("too many requests wait"))
         for each in asked:
             self.failureResultOf(each, ServiceError)
         asked = [*ask(), *ask()]

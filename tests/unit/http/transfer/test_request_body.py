@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ApiHarness, SiteConnection, parse_http_answer, request_head
-from tservice.core.errors import ServiceError, invalid_field
+from tservice.core.errors import ServiceError, make_field_error
 from tservice.http.connections.channel import LINGER_SECONDS
 from tservice.http.operations import OperationCall
 from tservice.http.transfer.request_body import BUFFER_BYTES, IncomingBody
@@ -56,7 +56,7 @@ class IncomingTests(SynchronousTestCase):
 
     def test_refused_body_stays_refused(self) -> None:
         self.body.add_data(b"a")
-        self.body.refuse_body(invalid_field("body", "too long"))
+        self.body.refuse_body(make_field_error("body", "too long"))
         self.body.add_data(b"b")
         self.failureResultOf(self.read(), ServiceError)
         self.assertTrue(self.body.discards_rest)
@@ -125,7 +125,7 @@ class StreamedTests(SynchronousTestCase):
         self.assertEqual("producing", connection.transport.producerState)
 
     def test_refusal_is_sent_before_the_body_ends(self) -> None:
-        self.refuse = invalid_field("file", "no")
+        self.refuse = make_field_error("file", "no")
         connection = self.begin(**{"Content-Length": str(BOUND)})
         connection.send(b"a")
         self.assertEqual(

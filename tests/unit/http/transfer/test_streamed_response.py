@@ -18,7 +18,7 @@ from tests.unit.http.site_driver import (
     request_head,
 )
 from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.http.operations import Operation, OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
@@ -34,7 +34,7 @@ class LosingGate(OpenGate):
         self, visit: AuthenticationRequest, who: Identity, operation: Operation, path: Any
     ) -> None:
         if self.lost:
-            raise not_found("Session")
+            raise make_not_found_error("Session")
 
 
 class OutgoingTests(SynchronousTestCase):

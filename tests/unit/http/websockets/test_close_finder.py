@@ -15,7 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.http.site_driver import SiteConnection, request_head
 from tests.unit.http.websockets.harness import DEFLATE, SocketCase
 from tests.unit.http.websockets.ws_frames import BINARY, CLOSE, PING, TEXT, UPGRADE, masked_frame
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.http.connections.fair_scheduler import ITERATION_BUDGET
 from tservice.http.websockets.close_finder import FRAMES, CloseFrameFinder
 from tservice.http.websockets.connection import (
@@ -166,7 +166,10 @@ class FarewellRuleTests(FarewellCase):
     """What is no fault of the peer."""
 
     def test_refusal_of_an_operation_closes_the_socket(self) -> None:
-        for error, code in ((not_found("Session 7"), 4004), (CloseSocket(4003, "no"), 4003)):
+        for error, code in (
+            (make_not_found_error("Session 7"), 4004),
+            (CloseSocket(4003, "no"), 4003),
+        ):
             self.error = error
             connection = self.open()
             self.assertPatient(connection, code)

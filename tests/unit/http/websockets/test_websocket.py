@@ -29,7 +29,7 @@ from tests.unit.http.websockets.ws_frames import (
     masked_frame,
     read_frames,
 )
-from tservice.core.errors import ErrorCode, ServiceError, invalid_field, not_found
+from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.http.envelope import bare_refusal
 from tservice.http.websockets.connection import (
@@ -79,7 +79,7 @@ class WebSocketUpgradeTests(SocketCase):
 
     def test_session_refusals_accept_and_close_the_web_socket(self) -> None:
         for error, code in (
-            (not_found("Session 7"), 4004),
+            (make_not_found_error("Session 7"), 4004),
             (ServiceError(ErrorCode.FORBIDDEN, "no"), 4003),
             (ServiceError(ErrorCode.SESSION_BUSY, "full"), 4008),
             (CloseSocket(4004, "no microphone"), 4004),
@@ -96,7 +96,7 @@ class WebSocketUpgradeTests(SocketCase):
         self.assertEqual([], self.handlers)
 
     def test_bad_upgrade_input_is_an_http_answer(self) -> None:
-        self.error = invalid_field("since", "must be an integer")
+        self.error = make_field_error("since", "must be an integer")
         self.assertEqual("since: must be an integer", self.refused(self.ask()).error[2])
 
     def test_fault_in_an_upgrade_is_an_http_answer(self) -> None:

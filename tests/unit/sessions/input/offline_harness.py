@@ -9,7 +9,7 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.harness import SessionCase, SessionHarness
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 from tservice.core.event_payloads import OccurrencePayload
 from tservice.core.events import Event, EventName
 from tservice.core.locations.local_locations import OwnLocationProvider
@@ -48,7 +48,7 @@ class FarPlaces(OwnLocationProvider):
 
     async def refresh_if_reachable(self, known: LocationId) -> None:
         if not self.far.there:
-            raise operation_failed("Far is out of reach")
+            raise make_failure_error("Far is out of reach")
 
     async def prepare_location(self, known: LocationId) -> None:
         if not self.far.there:

@@ -6,7 +6,7 @@ from twisted.python.failure import Failure
 
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.sessions.input.harness import AGAIN, DONE, HeldGate, InputCase
-from tservice.core.errors import ErrorCode, operation_failed
+from tservice.core.errors import ErrorCode, make_failure_error
 
 
 class InputGateTests(InputCase):
@@ -28,7 +28,7 @@ class InputGateTests(InputCase):
 
     def test_refused_prompt_frees_its_number(self) -> None:
         first = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
-        self.gate.held[0].errback(Failure(operation_failed("the dialog stayed")))
+        self.gate.held[0].errback(Failure(make_failure_error("the dialog stayed")))
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(first))
         again = self.type(self.agent_session, "hello\r", client_id="c", seq=1)
         self.gate.held[1].callback(None)

@@ -7,7 +7,7 @@ from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ErrorCode
 from tservice.sessions.input.prompt_runner import SETTLING
 from tservice.sessions.input.serial_queue import WAITING
@@ -97,9 +97,9 @@ class RawInputTests(InputCase):
         self.spend(60)
         self.type(session, "\x1b[I")
         self.assertEqual(b"\x1b[I", bytes(self.pane(session).typed))
-        self.assertLess(self.sessions.get(session.id).last_activity_at, now_ms(self.clock) - 9)
+        self.assertLess(self.sessions.get(session.id).last_activity_at, get_unix_ms(self.clock) - 9)
         self.type(session, "\x1b[A")
-        self.assertEqual(now_ms(self.clock), self.sessions.get(session.id).last_activity_at)
+        self.assertEqual(get_unix_ms(self.clock), self.sessions.get(session.id).last_activity_at)
 
     def test_raw_keys_wait_for_the_prompt_before_them(self) -> None:
         prompt = self.type(self.agent_session, "hello\r")

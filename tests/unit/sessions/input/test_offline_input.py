@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.input.offline_harness import KEPT, OfflineHostCase
-from tservice.core.errors import ErrorCode, ServiceError, operation_failed
+from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.input.offline_buffer import BUFFER_BYTES
 from tservice.sessions.interfaces import InputDelivery
@@ -121,7 +121,7 @@ class AwayTests(OfflineHostCase):
     def test_unsuccessful_waiting_input_is_never_typed_and_frees_its_number(self) -> None:
         answer = self.waiting(1)
         assert self.far.waking is not None
-        self.far.waking.errback(operation_failed("Far is out of reach"))
+        self.far.waking.errback(make_failure_error("Far is out of reach"))
         error = self.failureResultOf(answer, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
         self.back()

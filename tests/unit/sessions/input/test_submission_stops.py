@@ -22,7 +22,7 @@ from tests.unit.sessions.harness import SessionCase
 from tests.unit.sessions.input.submission_harness import DONE, LONG
 from tests.unit.sessions.scripted_agent import CARET_KEYS, ComposerAgent
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.input.caret_probe import ANSWERING
 from tservice.sessions.input.submitter import LEAVING, NOT_SURE
@@ -76,7 +76,7 @@ class WritingAgent(ComposerAgent):
         known = len(self.prompts)
         super()._enter()
         for text in self.prompts[known:]:
-            self._unwritten.append((now_ms(self.clock), text))
+            self._unwritten.append((get_unix_ms(self.clock), text))
             self.clock.callLater(self.writing, self._write)
 
     def _write(self) -> None:

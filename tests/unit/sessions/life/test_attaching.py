@@ -8,7 +8,7 @@ from typing import Any
 from attrs import evolve
 
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
-from tservice.core.errors import ErrorCode, operation_failed
+from tservice.core.errors import ErrorCode, make_failure_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import OWN_LOCATION, Location, LocationId, LocationKind
 from tservice.mux.interface import PaneSpec
@@ -33,7 +33,7 @@ class OneHost:
 
     async def refresh_location(self, known: LocationId) -> None:
         if self.away:
-            raise operation_failed("it is out of reach")
+            raise make_failure_error("it is out of reach")
 
     refresh_if_reachable = prepare_location = refresh_location
 

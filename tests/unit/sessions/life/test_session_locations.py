@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import evolve
 
 from tests.unit.sessions.harness import BOOT, SessionCase
-from tservice.core.errors import ErrorCode, operation_failed
+from tservice.core.errors import ErrorCode, make_failure_error
 from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import make_missing_user
 from tservice.mux.interface import PaneSpec
@@ -56,7 +56,7 @@ class FarHosts:
 
     async def refresh_location(self, known: LocationId) -> None:
         if self.away:
-            raise operation_failed("the host does not answer")
+            raise make_failure_error("the host does not answer")
 
     async def refresh_if_reachable(self, known: LocationId) -> None:
         await self.refresh_location(known)

@@ -8,7 +8,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.input.offline_harness import OfflineHostCase
-from tservice.core.clock import now_ms
+from tservice.core.clock import get_unix_ms
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxTimeout
 from tservice.sessions.interfaces import SavedScreen
 from tservice.sessions.life.launcher import NoRecollection
@@ -26,7 +26,7 @@ class StaleTests(OfflineHostCase):
         """When it was seen."""
         self.pane(self.session).emit_output(text)
         self.clock.advance(AFTER)
-        return now_ms(self.clock)
+        return get_unix_ms(self.clock)
 
     def test_stale_screen_has_its_time(self) -> None:
         self.far.there = True

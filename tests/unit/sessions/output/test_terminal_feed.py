@@ -12,7 +12,7 @@ from tests.event_helpers import make_event, to_wire
 from tests.examples import example_count
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC
-from tservice.core.errors import not_found
+from tservice.core.errors import make_not_found_error
 from tservice.core.events import Event, EventHub
 from tservice.mux.interface import IPane
 from tservice.sessions.output.terminal_feed import (
@@ -44,7 +44,7 @@ class FeedTests(SynchronousTestCase):
 
     def pane_of(self, session_id: str) -> IPane:
         if self.gone:
-            raise not_found(f"Session {session_id}")
+            raise make_not_found_error(f"Session {session_id}")
         return self.pane
 
     def check_closed(self) -> None:

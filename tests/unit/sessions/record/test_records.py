@@ -12,7 +12,7 @@ from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
     LocationKind,
-    location_of_os_user,
+    make_os_user_location,
 )
 from tservice.core.users.os_users import OsUserId
 from tservice.sessions.record.columns import COLUMNS
@@ -168,7 +168,7 @@ class RecordLocationTests(SynchronousTestCase):
     def test_every_location_kind_round_trips(self) -> None:
         for place in (
             OWN_LOCATION,
-            location_of_os_user("ann", 1001),
+            make_os_user_location("ann", 1001),
             LocationId(kind=LocationKind.CONTAINER, name="default", part="web"),
             LocationId(kind=LocationKind.REMOTE, name="h", part="Build host"),
         ):

@@ -12,7 +12,7 @@ from zope.interface import implementer
 
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
-from tservice.core.errors import ErrorCode, ServiceError, not_found
+from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.http.websockets.connection import ISocket
 from tservice.http.websockets.frames import SocketMessage
@@ -73,7 +73,7 @@ class SocketSessions:
 
     def get(self, session_id: str, caller: Identity | None = None) -> str:
         if session_id != "s" or (caller is not None and caller.username != "ann"):
-            raise not_found("Session")
+            raise make_not_found_error("Session")
         return session_id
 
     async def send_input(self, session_id: str, request: InputRequest) -> InputDelivery:

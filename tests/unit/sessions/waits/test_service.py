@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.event_helpers import make_event
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
-from tservice.core.errors import ServiceError, not_found, state_conflict
+from tservice.core.errors import ServiceError, make_conflict_error, make_not_found_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
@@ -47,7 +47,7 @@ class WaitSessions:
 
     def get(self, session_id: str, caller: Identity | None = None) -> Session:
         if session_id not in self.records:
-            raise not_found(f"Session {session_id}")
+            raise make_not_found_error(f"Session {session_id}")
         return self.records[session_id]
 
     def get_pane(self, session_id: str) -> IPane | None:
@@ -220,7 +220,7 @@ class WaitingTests(SynchronousTestCase):
 
     def test_failed_delivery_frees_the_slot(self) -> None:
         async def deliver(submitting: Any) -> InputDelivery:
-            raise state_conflict("no process")
+            raise make_conflict_error("no process")
 
         self.failureResultOf(self.input_and_wait(deliver), ServiceError)
         self.assertEqual(0, self.waiting.count_parked())

@@ -18,7 +18,7 @@ from typing import IO, Any, TypeVar
 
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.sqlite import rowreader
-from tservice.core.users.file_identity import act_as_process, get_acting_ids
+from tservice.core.users.file_identity import call_as_process, get_acting_ids
 
 STEPS = 30_000_000
 """Maximum SQLite virtual machine instructions in one child, which take about a second."""
@@ -69,7 +69,7 @@ class DatabaseReader:
             "bytes": ANSWER_LIMIT,
         }
         # The user may be unable to reach the interpreter.
-        self._child = act_as_process(lambda: _start_child(json.dumps(order)))
+        self._child = call_as_process(lambda: _start_child(json.dumps(order)))
 
     def run_query(self, statement: str, *arguments: Any) -> list[Row]:
         """Return the rows that a statement selects.
