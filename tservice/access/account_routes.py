@@ -18,7 +18,7 @@ from tservice.access.sign_in import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.payload import omit_if_none
-from tservice.http.gate import too_many_refusal
+from tservice.http.gate import make_lockout_refusal
 from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, RawReply, Scope
 
@@ -122,9 +122,9 @@ def answer_when_busy(handler: Handler) -> Handler:
         try:
             return await handler(call)
         except TooManySignIns as error:
-            raise too_many_refusal(error.seconds) from None
+            raise make_lockout_refusal(error.seconds) from None
         except TooManyChecks:
-            raise too_many_refusal(BUSY_SECONDS) from None
+            raise make_lockout_refusal(BUSY_SECONDS) from None
 
     return handle_call
 

@@ -34,7 +34,7 @@ from tservice.core.authentication import IAuthenticator
 from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.identity import AccountExists, Identity
-from tservice.http.gate import AccessGate, rules_of
+from tservice.http.gate import AccessGate, make_gate_rules
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation
 from tservice.http.static_files import StaticPages
@@ -98,7 +98,7 @@ def build_access(
     codes = build_qr_login(ground, tunnel, cookies, failures, accounts)
     known.codes.bind_value(codes)
     gate = AccessGate(
-        rules_of(config, (), tunnel.public_hosts),
+        make_gate_rules(config, (), tunnel.public_hosts),
         [
             agents,
             *_list_authenticators(config.username, cookies, tokens, accounts, known.passwords),

@@ -16,7 +16,7 @@ from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, make_field_error, make_not_found_error
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
-from tservice.http.gate import too_many_refusal, unauthorized_refusal
+from tservice.http.gate import make_lockout_refusal, make_unauthorized_refusal
 from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
 from tservice.http.request import ServiceRequest
@@ -90,13 +90,13 @@ class AccessRoutes:
         if method == "basic" and not may_admit_page(
             self._cookies, _authentication_request(call), username
         ):
-            raise unauthorized_refusal(challenge=False)
+            raise make_unauthorized_refusal(challenge=False)
         try:
             identity = await self._passwords.check_password(username, password, call.address)
         except TooManySignIns as error:
-            raise too_many_refusal(error.seconds) from None
+            raise make_lockout_refusal(error.seconds) from None
         if identity is None:
-            raise unauthorized_refusal(challenge=False)
+            raise make_unauthorized_refusal(challenge=False)
         agent = call.get_header("user-agent") or ""
         opened = self._cookies.open_session(identity.username, method, call.address, agent)
         answer = LoginResponse(**self._caller_response(identity).model_dump(), key=opened.key)

@@ -30,7 +30,7 @@ from tservice.containers.tmux_setups import ContainerSetups
 from tservice.core.authentication import IFailureCounter
 from tservice.core.locations.location import LocationKind
 from tservice.core.users.os_users import OsUser
-from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook
+from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook_operation
 from tservice.http.kernel import HttpKernel
 from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
@@ -149,7 +149,7 @@ def build_bridge(
     @param operations: all operations; the listener serves those that are for hooks.
     """
     bridge = boxes.bridge
-    hooks = [each for each in operations if is_hook(each)]
+    hooks = [each for each in operations if is_hook_operation(each)]
     if bridge.enabled:
         gate = BridgeGate(
             ContainerAuthenticator(instance_secret(ground)),

@@ -26,7 +26,7 @@ from tservice.files.model import (
 from tservice.files.open_files import OpenFile, OpenFolder
 from tservice.files.routes import PATH, WorkspaceOf
 from tservice.files.service import FILES, IMAGE, FilesService, upload_path
-from tservice.http.envelope import bare_refusal, dump_json
+from tservice.http.envelope import dump_json, make_bare_refusal
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
 from tservice.http.transfer.byte_ranges import (
@@ -155,7 +155,7 @@ class TransferRoutes:
         word = call.path["word"]
         link = self._links.find_link(word)
         if link is None:
-            raise bare_refusal(401, "Unauthorized: this link has expired")
+            raise make_bare_refusal(401, "Unauthorized: this link has expired")
         workspace = self._workspace_of(link.session_id)
         with self._files.count_transfer(workspace):
             opened = await self._files.open_entry(workspace, link.path, folders=link.download)

@@ -24,7 +24,7 @@ from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.value_limits import count_parsed_values, count_values
 from tservice.http.body_limits import MAX_VALUES, SPARE_VALUES
 from tservice.http.models import RequestBody
-from tservice.http.validation_errors import explain_error, printable_name
+from tservice.http.validation_errors import clean_name, explain_error
 
 MAX_DEPTH = 64
 """Limit on the nesting of objects and lists; deeper bodies are refused."""
@@ -64,7 +64,7 @@ def read_body(
     @raise ServiceError: C{INVALID_INPUT} naming the field, or C{body} if the body cannot be parsed.
     """
     raw = _check_content_type(raw, content_type, optional)
-    return _as_model(parse_json(raw, values), model)
+    return _validate_as_model(parse_json(raw, values), model)
 
 
 async def read_body_yielding(
@@ -80,7 +80,7 @@ async def read_body_yielding(
     @raise ServiceError: as for L{read_body}.
     """
     raw = _check_content_type(raw, content_type, optional)
-    return _as_model(await parse_json_yielding(raw, clock, values), model)
+    return _validate_as_model(await parse_json_yielding(raw, clock, values), model)
 
 
 def validate_data(data: object, model: type[_Model], optional: bool, values: int) -> _Model:
@@ -89,28 +89,28 @@ def validate_data(data: object, model: type[_Model], optional: bool, values: int
     @raise ServiceError: as for L{read_body}.
     """
     if data is None:
-        data = _default_body(optional)
+        data = _get_absent_body(optional)
     if count_parsed_values(data, values) > values:
-        raise _too_many_values(values)
+        raise _make_value_limit_error(values)
     _check_values(data)
-    return _as_model(data, model)
+    return _validate_as_model(data, model)
 
 
 def _check_content_type(raw: bytes, content_type: str, optional: bool) -> bytes:
     """Check the content type of a body, and return the bytes to parse."""
     if content_type.partition(";")[0].strip().lower() not in JSON_TYPES:
         raise make_field_error("content-type", "must be application/json")
-    return raw if raw.strip() else json.dumps(_default_body(optional)).encode()
+    return raw if raw.strip() else json.dumps(_get_absent_body(optional)).encode()
 
 
-def _default_body(optional: bool) -> dict[str, object]:
+def _get_absent_body(optional: bool) -> dict[str, object]:
     """Return the data that an absent body stands for, or refuse an absent body."""
     if not optional:
         raise make_field_error("body", "is required")
     return {}
 
 
-def _as_model(data: object, model: type[_Model]) -> _Model:
+def _validate_as_model(data: object, model: type[_Model]) -> _Model:
     _check_names(data, model)
     try:
         return model.model_validate(data)
@@ -138,7 +138,7 @@ def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _M
         values = args.get(alias.encode())
         if values is None:
             continue
-        texts = [_query_text(alias, value) for value in values]
+        texts = [_read_query_value(alias, value) for value in values]
         if get_origin(field.annotation) in _LISTS or field.annotation in _LISTS:
             data[alias] = texts
         elif len(texts) > 1:
@@ -151,7 +151,7 @@ def read_query(args: Mapping[bytes, Sequence[bytes]], model: type[_Model]) -> _M
         raise explain_error(error, data, "query") from None
 
 
-def _query_text(name: str, value: bytes) -> str:
+def _read_query_value(name: str, value: bytes) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -165,7 +165,7 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     if len(data) > len(fields) + SPARE_VALUES:
         unknown = next(name for name in data if name not in fields)
-        raise make_field_error(printable_name(unknown), "is not a known field")
+        raise make_field_error(clean_name(unknown), "is not a known field")
     for name, field in fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -180,7 +180,7 @@ def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
         L{MAX_DEPTH} or has too many values.  It is also raised for C{NaN}, infinities, a name twice
         in one object, half a surrogate pair, and an integer of more than L{MAX_DIGITS}.
     """
-    _refuse_crowd(raw, values)
+    _refuse_many_values(raw, values)
     return _load_json(raw)
 
 
@@ -189,18 +189,18 @@ async def parse_json_yielding(raw: bytes, clock: IReactorTime, values: int = MAX
 
     @raise ServiceError: as for L{parse_json}.
     """
-    _refuse_crowd(raw, values)
+    _refuse_many_values(raw, values)
     if len(raw) > LONG_TEXT:
         await deferLater(clock, 0)
     return _load_json(raw)
 
 
-def _refuse_crowd(raw: bytes, values: int) -> None:
+def _refuse_many_values(raw: bytes, values: int) -> None:
     if count_values(raw, values) > values:
-        raise _too_many_values(values)
+        raise _make_value_limit_error(values)
 
 
-def _too_many_values(values: int) -> ServiceError:
+def _make_value_limit_error(values: int) -> ServiceError:
     return make_field_error("body", f"must hold at most {values} values and names")
 
 
@@ -208,7 +208,7 @@ def _load_json(raw: bytes) -> Any:
     try:
         data = json.loads(
             raw.decode(),
-            parse_constant=_no_constant,
+            parse_constant=_refuse_json_constant,
             parse_float=from_json,  # ten times as fast for many digits
             parse_int=_parse_short_integer if _has_long_number(raw) else None,
             object_pairs_hook=_refuse_repeated_names,
@@ -216,14 +216,14 @@ def _load_json(raw: bytes) -> Any:
     except UnicodeDecodeError:
         raise make_field_error("body", "must be UTF-8") from None
     except RecursionError:
-        raise _too_deep() from None
+        raise _make_depth_error() from None
     except ValueError:
         raise make_field_error("body", "must be JSON") from None
     _check_values(data)
     return data
 
 
-def _no_constant(name: str) -> float:
+def _refuse_json_constant(name: str) -> float:
     raise ValueError(name)
 
 
@@ -251,10 +251,10 @@ def _refuse_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if name in seen:
             break
         seen.add(name)
-    raise make_field_error(printable_name(name), "must not be repeated")
+    raise make_field_error(clean_name(name), "must not be repeated")
 
 
-def _too_deep() -> ServiceError:
+def _make_depth_error() -> ServiceError:
     return make_field_error("body", f"must not be nested deeper than {MAX_DEPTH}")
 
 
@@ -275,7 +275,7 @@ def _check_values(data: Any) -> None:
         if not lists and not objects:
             return
         level = [*chain.from_iterable(lists), *chain.from_iterable(map(dict.values, objects))]
-    raise _too_deep()
+    raise _make_depth_error()
 
 
 def _values_of_type(kind: type, kinds: set[type], values: list[Any]) -> list[Any]:
@@ -292,8 +292,8 @@ def _refuse_half_surrogates(data: Any, path: tuple[str, ...]) -> None:
             _refuse_half_surrogates(value, (*path, str(index)))
     elif isinstance(data, dict):
         for name, value in data.items():
-            _refuse_half_surrogates(name, (*path, printable_name(name)))
-            _refuse_half_surrogates(value, (*path, printable_name(name)))
+            _refuse_half_surrogates(name, (*path, clean_name(name)))
+            _refuse_half_surrogates(value, (*path, clean_name(name)))
 
 
 def _is_text(text: str) -> bool:
@@ -304,7 +304,7 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def too_large(limit: int) -> ServiceError:
+def make_size_error(limit: int) -> ServiceError:
     """Return the 413 error for a body that exceeds its route's limit (protocol-requests).
 
     @param limit: the limit in bytes, for the error text.

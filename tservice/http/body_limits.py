@@ -117,10 +117,10 @@ class _SchemaLimits:
                 return self._combine_limits(schema[several])
         if "enum" in schema or "const" in schema:
             words = [schema.get("const"), *schema.get("enum", ())]
-            return _text_limits(max(len(str(word)) for word in words))
+            return _get_text_limits(max(len(str(word)) for word in words))
         match schema.get("type"):
             case "string":
-                return _text_limits(schema["maxLength"]) if "maxLength" in schema else ANY_TEXT
+                return _get_text_limits(schema["maxLength"]) if "maxLength" in schema else ANY_TEXT
             case "integer" | "number" | "boolean" | "null":
                 return BodyLimits(_WORD, 1)
             case "array" if "maxItems" in schema:
@@ -146,7 +146,7 @@ class _SchemaLimits:
     def _object_limits(self, schema: Mapping[str, Any]) -> BodyLimits:
         total = BodyLimits(_WORD, 2)
         for name, field in schema.get("properties", {}).items():
-            total += _text_limits(len(name)) + self.find_limits(field)
+            total += _get_text_limits(len(name)) + self.find_limits(field)
         if "maxProperties" in schema:
             name = self.find_limits({"type": "string", **schema.get("propertyNames", {})})
             total += (name + self.find_limits(schema.get("additionalProperties"))) * schema[
@@ -155,5 +155,5 @@ class _SchemaLimits:
         return total
 
 
-def _text_limits(length: int) -> BodyLimits:
+def _get_text_limits(length: int) -> BodyLimits:
     return BodyLimits(length * LONGEST_CHARACTER + _WORD, 1)

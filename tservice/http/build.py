@@ -49,7 +49,7 @@ def build_sockets(ground: Runtime) -> FeatureRegistration[WebSockets]:
     )
 
 
-def build_faults() -> FeatureRegistration[FaultCount]:
+def build_fault_counter() -> FeatureRegistration[FaultCount]:
     """Build the counter of logged errors, which counts until the service stops."""
     faults = FaultCount()
     globalLogPublisher.addObserver(faults)

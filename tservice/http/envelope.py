@@ -41,7 +41,9 @@ class HttpRefusal(Exception):
         self.response = response
 
 
-def bare_refusal(status: int, text: str, headers: Mapping[str, str] | None = None) -> HttpRefusal:
+def make_bare_refusal(
+    status: int, text: str, headers: Mapping[str, str] | None = None
+) -> HttpRefusal:
     """Return a refusal whose response is plain text without an envelope.
 
     @param headers: additional headers, for example C{Retry-After} or C{WWW-Authenticate}.
@@ -56,7 +58,7 @@ def bare_refusal(status: int, text: str, headers: Mapping[str, str] | None = Non
     )
 
 
-def success_response(payload: Any, style: ResponseStyle) -> HttpResponse:
+def make_success_response(payload: Any, style: ResponseStyle) -> HttpResponse:
     """Return the response for a handler's result, in an envelope unless C{style} has none.
 
     @param payload: JSON-able data, models (dumped by their camelCase names), a L{RawReply}, or
@@ -96,23 +98,26 @@ def dump_json(payload: Any, indent: int | None = None) -> bytes:
     try:
         return to_json(payload, by_alias=True, inf_nan_mode="null", indent=indent)
     except PydanticSerializationError:
-        whole = _without_halves(payload)
+        whole = _replace_lone_surrogates(payload)
         return to_json(whole, by_alias=True, inf_nan_mode="null", indent=indent)
 
 
-def _without_halves(value: Any) -> Any:
+def _replace_lone_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, BaseModel):
         value = value.model_dump(by_alias=True)
     if isinstance(value, Mapping):
-        return {_without_halves(key): _without_halves(item) for key, item in value.items()}
+        return {
+            _replace_lone_surrogates(key): _replace_lone_surrogates(item)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [_without_halves(item) for item in value]
+        return [_replace_lone_surrogates(item) for item in value]
     return value
 
 
-def failure_response(error: ServiceError, status: int | None = None) -> HttpResponse:
+def make_failure_response(error: ServiceError, status: int | None = None) -> HttpResponse:
     """Return the response for C{error}, in an error envelope.
 
     @param status: HTTP status to use instead of the code's own, such as 405.
@@ -128,25 +133,27 @@ def failure_response(error: ServiceError, status: int | None = None) -> HttpResp
     )
 
 
-def wrong_method(method: str, shown: str, allowed: str) -> HttpResponse:
+def make_wrong_method_response(method: str, shown: str, allowed: str) -> HttpResponse:
     """Return the 405 for a wrong method on a known route (protocol-requests).
 
     @param shown: the path as requested, cleaned for display.
     @param allowed: the methods of the route, for the C{Allow} header.
     """
     error = ServiceError(ErrorCode.INVALID_INPUT, f"method: {method} is not allowed on {shown}")
-    refused = failure_response(error, 405)
+    refused = make_failure_response(error, 405)
     return HttpResponse(
         status=405, content=refused.content, headers={**refused.headers, "Allow": allowed}
     )
 
 
-def no_route(method: str, shown: str) -> HttpResponse:
+def make_no_route_response(method: str, shown: str) -> HttpResponse:
     """Return the 404 for an unknown C{/api} route (protocol-requests).
 
     @param shown: the path as requested, cleaned for display.
     """
-    return failure_response(ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found"))
+    return make_failure_response(
+        ServiceError(ErrorCode.NOT_FOUND, f"Route {method} {shown} not found")
+    )
 
 
 NO_PAGE = HttpResponse(status=404, content=b"Not Found", content_type=TEXT)

@@ -23,7 +23,7 @@ from tservice.core.event_payloads import HeartbeatPayload
 from tservice.core.events import Event, EventAudience, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.core.payload import Payload
-from tservice.http.envelope import bare_refusal, dump_json
+from tservice.http.envelope import dump_json, make_bare_refusal
 from tservice.http.models import QueryParameters
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
 from tservice.http.request import ServiceRequest
@@ -282,7 +282,7 @@ class EventStreams(Service):
             caller.
         """
         if len(self._clients) >= MAX_CLIENTS and not self._make_room(call.identity):
-            raise bare_refusal(503, "Too many SSE connections", {"Retry-After": "5"})
+            raise make_bare_refusal(503, "Too many SSE connections", {"Retry-After": "5"})
         request = cast(ServiceRequest, call.request)
         headers = request.responseHeaders
         headers.setRawHeaders("Content-Type", ["text/event-stream; charset=utf-8"])

@@ -24,7 +24,7 @@ from tservice.core.errors import ErrorCode, ServiceError, StartError, make_not_f
 from tservice.core.identity import Identity
 from tservice.core.scopes import READ_ONLY_SCOPES
 from tservice.http import hosts, paths
-from tservice.http.envelope import HttpRefusal, HttpResponse, bare_refusal
+from tservice.http.envelope import HttpRefusal, HttpResponse, make_bare_refusal
 from tservice.http.headers import HSTS, cors_headers, security_headers
 from tservice.http.hosts import LOOPBACK, HostPolicy, Network, WebOrigin
 from tservice.http.kernel import IGate
@@ -45,21 +45,21 @@ PASSWORD_PATHS = frozenset({"/api/me", "/api/me/password"})
 """API paths that remain available to an account whose password must be changed."""
 
 
-def unauthorized_refusal(text: str = "Unauthorized", challenge: bool = True) -> HttpRefusal:
+def make_unauthorized_refusal(text: str = "Unauthorized", challenge: bool = True) -> HttpRefusal:
     """Return a 401 response in plain text (protocol-auth).
 
     @param challenge: true if the browser should prompt for a password.
     """
-    return bare_refusal(401, text, CHALLENGE if challenge else {})
+    return make_bare_refusal(401, text, CHALLENGE if challenge else {})
 
 
-def too_many_refusal(seconds: float) -> HttpRefusal:
+def make_lockout_refusal(seconds: float) -> HttpRefusal:
     """Return a 429 response in plain text for a caller over a failure limit.
 
     @param seconds: seconds after which the caller may retry.
     """
     text = "Too Many Requests — try again later"
-    return bare_refusal(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
+    return make_bare_refusal(429, text, {"Retry-After": str(max(1, ceil(seconds)))})
 
 
 def prefers_page(accept: str) -> bool:
@@ -153,7 +153,7 @@ class GateRules:
     base_path: str = ""
 
 
-def rules_of(
+def make_gate_rules(
     config: Config,
     bind_hosts: Iterable[str],
     tunnel_hosts: Callable[[], Collection[str]] = tuple,
@@ -168,8 +168,8 @@ def rules_of(
         return GateRules(
             hosts=hosts.make_host_policy(bind_hosts, config.allowed_hosts),
             tunnel_hosts=tunnel_hosts,
-            origins=hosts.localhost_origins(config.allowed_origins),
-            proxies=hosts.trusted_networks(config.trusted_proxies),
+            origins=hosts.parse_localhost_origins(config.allowed_origins),
+            proxies=hosts.parse_trusted_networks(config.trusted_proxies),
             gesture=config.gesture,
             base_path=config.base_path,
         )
@@ -217,7 +217,7 @@ class AccessGate:
         host = hosts.parse_host(came.host or "")
         assert host is not None, "screened"  # noqa: S101
         scheme = came.scheme or ("https" if visit.secure else None)
-        judged = self._judge_origin(visit, _header_values(request, "origin"), host, scheme)
+        judged = self._check_origin(visit, _header_values(request, "origin"), host, scheme)
         return evolve(judged, led=judged.cors is None and _is_cross_site_navigation(judged))
 
     def check_host(
@@ -232,7 +232,7 @@ class AccessGate:
         # A proxy may forward X-Forwarded-Host as a rebound page sent it: check Host as well.
         own = hosts.parse_host(_single_header(request, "host") or "")
         if host is None or own is None or not (self._admits_host(host) and self._admits_host(own)):
-            raise bare_refusal(403, "Forbidden: host not allowed")
+            raise make_bare_refusal(403, "Forbidden: host not allowed")
         upgrade = "websocket" in ",".join(_header_values(request, "upgrade")).lower()
         return AuthenticationRequest(
             method=method,
@@ -260,7 +260,7 @@ class AccessGate:
     def _admits_host(self, host: hosts.HostHeader) -> bool:
         return hosts.admits_host(host, self._rules.hosts) or host.name in self._rules.tunnel_hosts()
 
-    def _judge_origin(
+    def _check_origin(
         self,
         visit: AuthenticationRequest,
         origins: Sequence[str],
@@ -279,7 +279,7 @@ class AccessGate:
             asked = visit.method == "OPTIONS" and visit.header("access-control-request-method")
             return evolve(visit, cors=origins[0], preflight=bool(asked))
         if changing or _is_cross_site_call(visit):
-            raise bare_refusal(403, "Forbidden: cross-site request blocked")
+            raise make_bare_refusal(403, "Forbidden: cross-site request blocked")
         return visit
 
     def get_headers(self, visit: AuthenticationRequest | None) -> Mapping[str, str]:
@@ -345,10 +345,10 @@ class AccessGate:
             # Also over the cap: another user at the same address may know the password.
             return HttpRefusal(evolve(self._login_page(), status=401))
         if wait:
-            return too_many_refusal(wait)
+            return make_lockout_refusal(wait)
         if wrong is not None and not wrong.challenge:
-            return unauthorized_refusal(wrong.text, challenge=False)
-        return unauthorized_refusal(challenge=_may_challenge(visit))
+            return make_unauthorized_refusal(wrong.text, challenge=False)
+        return make_unauthorized_refusal(challenge=_may_challenge(visit))
 
     def authorize_call(
         self,
@@ -374,7 +374,7 @@ class AccessGate:
         if operation.access is AccessRule.ADMIN and not who.admin:
             raise ServiceError(ErrorCode.FORBIDDEN, "Only an admin may do this")
         if operation.access is AccessRule.OWNER:
-            self._judge_owner(who, operation, path["id"])
+            self._check_owner(who, operation, path["id"])
 
     def reauthorize_call(
         self,
@@ -394,10 +394,10 @@ class AccessGate:
             return
         now = self._current_identity(who)
         if now is None:
-            raise unauthorized_refusal(challenge=_may_challenge(visit))
+            raise make_unauthorized_refusal(challenge=_may_challenge(visit))
         session = path["id"] if operation.access is AccessRule.OWNER else None
         if session is not None and self._owner_of(session) is not None:
-            self._judge_owner(now, operation, session)
+            self._check_owner(now, operation, session)
         if not now.keeps_rights_of(who):
             text = "Your permission was revoked while this request was running"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
@@ -413,7 +413,7 @@ class AccessGate:
         found = (judge.reauthorize_identity(who) for judge in (*self._authenticators, self._hook))
         return next((identity for identity in found if identity is not None), None)
 
-    def _judge_owner(self, who: Identity, operation: Operation, session: str) -> None:
+    def _check_owner(self, who: Identity, operation: Operation, session: str) -> None:
         owner = self._owner_of(session)
         if who.can_access(owner, session):
             return

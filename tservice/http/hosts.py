@@ -147,7 +147,7 @@ def is_same_origin(origin: WebOrigin | None, host: HostHeader, scheme: str | Non
     return origin.port == port
 
 
-def localhost_origins(texts: Iterable[str]) -> frozenset[WebOrigin]:
+def parse_localhost_origins(texts: Iterable[str]) -> frozenset[WebOrigin]:
     """Parse the origins that CORS admits.
 
     @raise ValueError: an origin is not on this machine; CORS is only for localhost.
@@ -162,7 +162,7 @@ def localhost_origins(texts: Iterable[str]) -> frozenset[WebOrigin]:
     return frozenset(found)
 
 
-def trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
+def parse_trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
     """Parse the addresses and networks of proxies whose X-Forwarded-* headers are trusted.
 
     @raise ValueError: a text is neither an address nor a network.
@@ -171,7 +171,7 @@ def trusted_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 
 
 @lru_cache(maxsize=64)
-def normal_address(text: str) -> str:
+def normalize_address(text: str) -> str:
     """Return the canonical spelling of an address: an IPv4-mapped IPv6 address becomes that IPv4
     address.
     """
@@ -210,12 +210,12 @@ def find_source(
     @param trusted: networks of trusted proxies.
     @param header: returns a request header; repeated headers are joined by commas.
     """
-    peer = normal_address(peer)
+    peer = normalize_address(peer)
     if not _is_trusted(peer, trusted):
         return RequestSource(address=peer, scheme=None, host=host)
     scheme = (_last_value(header("x-forwarded-proto")) or "").lower()
     return RequestSource(
-        address=_client_address(peer, header("x-forwarded-for") or "", trusted),
+        address=_find_client_address(peer, header("x-forwarded-for") or "", trusted),
         scheme=scheme if scheme in _DEFAULT_PORTS else None,
         host=_last_value(header("x-forwarded-host")) or host,
     )
@@ -240,14 +240,14 @@ def find_tunnel_source(
     return evolve(find_source(came.address, came.host, _THIS_MACHINE, header), host=came.host)
 
 
-def _client_address(peer: str, chain: str, trusted: Sequence[Network]) -> str:
+def _find_client_address(peer: str, chain: str, trusted: Sequence[Network]) -> str:
     """Return the client's address: the last one in the chain that is not a trusted proxy.
 
     @param chain: the X-Forwarded-For header.
     """
     found = peer
     for hop in reversed(chain.split(",")[-MOST_HOPS:]):
-        address = normal_address(hop.strip())
+        address = normalize_address(hop.strip())
         if not is_address(address):
             break
         found = address

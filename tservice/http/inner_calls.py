@@ -22,7 +22,7 @@ from tservice.http.envelope import dump_json
 from tservice.http.kernel import IGate
 from tservice.http.operations import Operation, OperationCall, RawReply, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
-from tservice.http.routing import RouteTable, path_arguments
+from tservice.http.routing import RouteTable, decode_path_arguments
 from tservice.http.transfer.large_responses import LargeResponses
 
 STYLES = (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL)
@@ -103,7 +103,7 @@ class InnerCalls:
 
     def _find_operation(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
         found = self.table().match_path(method, path)
-        values = None if found is None else path_arguments(*found)
+        values = None if found is None else decode_path_arguments(*found)
         if found is None or values is None or found[0].style not in STYLES:
             raise make_not_found_error(f"Route {method} {path}")
         return found[0], values

@@ -26,15 +26,15 @@ from tservice.http import envelope, page_key, paths
 from tservice.http.body import (
     LONG_TEXT,
     check_empty_body,
+    make_size_error,
     read_body_yielding,
     read_query,
-    too_large,
 )
-from tservice.http.envelope import NO_PAGE, HttpRefusal, HttpResponse, bare_refusal
+from tservice.http.envelope import NO_PAGE, HttpRefusal, HttpResponse, make_bare_refusal
 from tservice.http.operations import JSON_BODY_LIMIT, Operation, OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
 from tservice.http.request import ServiceRequest
-from tservice.http.routing import RouteTable, path_arguments
+from tservice.http.routing import RouteTable, decode_path_arguments
 from tservice.http.transfer.large_responses import (
     LargeResponses,
     is_written_in_pieces,
@@ -174,7 +174,7 @@ class HttpKernel:
         """Answer C{request}, immediately or later."""
         if not _TOKEN.fullmatch(request.method):
             # twisted.web does not limit the length of a method.
-            self._end_response(request, bare_refusal(400, "Bad Request").response)
+            self._end_response(request, make_bare_refusal(400, "Bad Request").response)
             return NOT_DONE_YET
         path = paths.canonical_path(request.path, self._base)
         try:
@@ -284,7 +284,7 @@ class HttpKernel:
         request.route = operation.path
         if operation.deprecated is not None:
             self._warn_deprecated(request, operation.deprecated)
-        values = path_arguments(operation, path)
+        values = decode_path_arguments(operation, path)
         if values is None:
             return await self._serve_unmatched(request, HTTPException())
         return await self._write_large(request, self._answer_call(request, operation, values))
@@ -297,7 +297,7 @@ class HttpKernel:
             self._log.warn("{family} are deprecated but still in use", family=family)
 
     async def _serve_unmatched(self, request: ServiceRequest, error: HTTPException) -> bytes | None:
-        return await self._write_large(request, self._without_operation(request, error))
+        return await self._write_large(request, self._answer_unmatched(request, error))
 
     async def _write_large(
         self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
@@ -320,14 +320,14 @@ class HttpKernel:
         except HttpRefusal as refusal:
             response = refusal.response
         except ServiceError as error:
-            response = envelope.failure_response(error)
+            response = envelope.make_failure_response(error)
         except CancelledError:
             if request.gone:
                 raise
             response = self._log_fault(request) if not request.startedWriting else NO_PAGE
         except Exception as error:
             reason = find_disk_problem(error)
-            refused = None if reason is None else envelope.failure_response(DiskFull(reason))
+            refused = None if reason is None else envelope.make_failure_response(DiskFull(reason))
             response = refused or self._log_fault(request)
         if response is None or request.gone:
             return None
@@ -345,7 +345,7 @@ class HttpKernel:
             method=_decode_text(request.method),
             route=request.route,
         )
-        return envelope.failure_response(
+        return envelope.make_failure_response(
             ServiceError(ErrorCode.INTERNAL_ERROR, f"Internal error (number {number} in the log)")
         )
 
@@ -383,7 +383,7 @@ class HttpKernel:
         if operation.style is ResponseStyle.STREAM:
             return None
         self._reauthorize_after_wait(request, call)
-        response = envelope.success_response(result, operation.style)
+        response = envelope.make_success_response(result, operation.style)
         self._large.count_response(request, identity.username, len(response.content))
         return response
 
@@ -421,7 +421,7 @@ class HttpKernel:
             request.responseHeaders.setRawHeaders(page_key.HEADER, [page_key.WANTED])
         return passed.identity
 
-    async def _without_operation(
+    async def _answer_unmatched(
         self, request: ServiceRequest, error: HTTPException
     ) -> HttpResponse:
         """Answer a request that matches no operation: a page, a wrong method or an unknown path."""
@@ -438,10 +438,14 @@ class HttpKernel:
             self._gate.authorize_call(visit, identity, None, {})
         if page is not None:
             return page
-        shown = paths.printable_path(request.path)
+        shown = paths.clean_path(request.path)
         if isinstance(error, MethodNotAllowed):
-            return _other_method(visit.method, shown, error)
-        return envelope.no_route(visit.method, shown) if paths.is_api(visit.path) else NO_PAGE
+            return _make_method_response(visit.method, shown, error)
+        return (
+            envelope.make_no_route_response(visit.method, shown)
+            if paths.is_api_path(visit.path)
+            else NO_PAGE
+        )
 
 
 async def _make_call(
@@ -458,7 +462,7 @@ async def _make_call(
     """
     bounds = operation.body_limits
     if request.received_bytes > bounds.size and request.incoming is None:
-        raise too_large(bounds.size)
+        raise make_size_error(bounds.size)
     query = body = None
     if operation.query is not None:
         query = read_query(request.args, operation.query)
@@ -483,15 +487,15 @@ def _reauthorize_request(request: ServiceRequest, reauthorize: Callable[[], None
         raise
 
 
-def _other_method(method: str, shown: str, error: MethodNotAllowed) -> HttpResponse:
+def _make_method_response(method: str, shown: str, error: MethodNotAllowed) -> HttpResponse:
     allowed = ", ".join(sorted({*(error.valid_methods or ()), "OPTIONS"}))
     if method == "OPTIONS":
         return HttpResponse(status=204, content_type="", headers={"Allow": allowed})
-    return envelope.wrong_method(method, shown, allowed)
+    return envelope.make_wrong_method_response(method, shown, allowed)
 
 
 def _refusal_response(why: HttpRefusal | ServiceError) -> HttpResponse:
-    return why.response if isinstance(why, HttpRefusal) else envelope.failure_response(why)
+    return why.response if isinstance(why, HttpRefusal) else envelope.make_failure_response(why)
 
 
 def _decode_text(word: bytes) -> str:

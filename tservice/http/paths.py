@@ -39,20 +39,20 @@ def _normalize_escapes(path: bytes) -> str | None:
     return "/".join(quote(segment, safe=_UNESCAPED) for segment in segments)
 
 
-def path_parameter(text: str) -> str | None:
+def decode_path_parameter(text: str) -> str | None:
     """Return the decoded value of a path parameter; C{None} if it is C{.}, C{..} or has a slash."""
     value = unquote_to_bytes(text).decode() if "%" in text else text
     return None if "/" in value or value in (".", "..") else value
 
 
-def is_api(path: str | None) -> bool:
+def is_api_path(path: str | None) -> bool:
     """Return whether the path belongs to the API, whose responses have envelopes."""
     return path is not None and (path == "/api" or path.startswith("/api/"))
 
 
 def is_operation_path(path: str | None) -> bool:
     """Return whether the path is for programs that call operations, by the API or by MCP."""
-    return is_api(path) or path == "/mcp"
+    return is_api_path(path) or path == "/mcp"
 
 
 def is_program_path(path: str | None) -> bool:
@@ -64,6 +64,6 @@ def is_program_path(path: str | None) -> bool:
     return is_operation_path(path) or path.startswith(("/ws/", "/q/", "/webview/"))
 
 
-def printable_path(path: bytes) -> str:
+def clean_path(path: bytes) -> str:
     """Return the path as requested, cleaned for an error text."""
     return path.decode("ascii", "backslashreplace")

@@ -13,11 +13,11 @@ from twisted.web import server
 from twisted.web.http import datetimeToString
 
 from tservice.core.errors import make_field_error
-from tservice.http.body import too_large
+from tservice.http.body import make_size_error
 from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 from tservice.http.connections.channel import Http1Channel
 from tservice.http.connections.interfaces import RequestServer
-from tservice.http.envelope import HttpRefusal, bare_refusal
+from tservice.http.envelope import HttpRefusal, make_bare_refusal
 from tservice.http.transfer.request_body import IncomingBody
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ PARAMETERS = 1000
 Parsing one costs a microsecond before authentication, and the request line can hold 16,000.
 """
 
-BUSY = bare_refusal(503, "Service Unavailable", {"Retry-After": "1"})
+BUSY = make_bare_refusal(503, "Service Unavailable", {"Retry-After": "1"})
 
 
 class ServiceRequest(server.Request):
@@ -110,9 +110,9 @@ class ServiceRequest(server.Request):
     def gotLength(self, length: int | None) -> None:
         self.content = _content_file(length)
         if length is not None and length > LEAST_BODY_LIMIT:
-            bound = self._look_up_bound()
+            bound = self._find_body_limit()
             if length > bound:
-                self._refuse_body(too_large(bound))
+                self._refuse_body(make_size_error(bound))
 
     def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
         """Add data to the body.
@@ -121,7 +121,7 @@ class ServiceRequest(server.Request):
         """
         self._crumbs += max(0, pieces - len(data) // TINY_CHUNK_BYTES)
         if self.incoming is not None:
-            self._pass_on(self.incoming, data)
+            self._pass_on_data(self.incoming, data)
             return
         if self._received == 0 and self.refusal is None and self._is_streamed():
             self._start_streaming(data)
@@ -150,15 +150,17 @@ class ServiceRequest(server.Request):
         """Start the handler before the body is complete; C{data} is the first part of the body."""
         self.content.close()
         self.content = BytesIO()
-        self.incoming = IncomingBody(self.channel.hold_body, self.channel.go_on, complete=False)
-        self._look_up_bound()
-        self._pass_on(self.incoming, data)
+        self.incoming = IncomingBody(
+            self.channel.pause_body, self.channel.resume_body, complete=False
+        )
+        self._find_body_limit()
+        self._pass_on_data(self.incoming, data)
         self.channel.stream(self)
 
-    def _pass_on(self, incoming: IncomingBody, data: bytes) -> None:
+    def _pass_on_data(self, incoming: IncomingBody, data: bytes) -> None:
         self._received += len(data)
         if self._bound is not None and self._received > self._bound:
-            incoming.refuse_body(too_large(self._bound))
+            incoming.refuse_body(make_size_error(self._bound))
         elif self._crumbs > MAX_TINY_CHUNKS + self._received // TINY_CHUNK_BYTES:
             incoming.refuse_body(
                 make_field_error(
@@ -187,16 +189,16 @@ class ServiceRequest(server.Request):
         so much.
         """
         if self._received > LEAST_BODY_LIMIT:
-            bound = self._look_up_bound() if self._bound is None else self._bound
+            bound = self._find_body_limit() if self._bound is None else self._bound
             if self._received > bound:
-                self._refuse_body(too_large(bound))
+                self._refuse_body(make_size_error(bound))
         if self.refusal is None and self._received > JSON_BODY_LIMIT and not self._vouched:
             self._vouched = True
             self.site.kernel.authorize_upload(self, *self.channel.request_line[:2])
         if self.refusal is None and not self.site.reserve_body_bytes(size):
             self._refuse_body(BUSY)
 
-    def _look_up_bound(self) -> int:
+    def _find_body_limit(self) -> int:
         method, target = self.channel.request_line[:2]
         self._bound = self.site.kernel.get_body_limit(method, target.partition(b"?")[0])
         return self._bound
@@ -212,10 +214,10 @@ class ServiceRequest(server.Request):
         self.refusal = why
         self.content.close()
         self.content = BytesIO()
-        self._let_go()
+        self._release_request()
         self.channel.refuse_early(self)
 
-    def _let_go(self) -> None:
+    def _release_request(self) -> None:
         self.site.reserve_body_bytes(-self._held)
         self._held = 0
 
@@ -235,7 +237,7 @@ class ServiceRequest(server.Request):
         except Exception:
             self.processingFailed(Failure())
 
-    def upgrade(self, protocol: IProtocol, first: bytes) -> None:
+    def upgrade_connection(self, protocol: IProtocol, first: bytes) -> None:
         """Switch the connection to C{protocol}, which receives C{first} before any other data."""
         self.code = SWITCHED
         self.channel.upgrade(protocol, first)
@@ -271,12 +273,12 @@ class ServiceRequest(server.Request):
         return self._received
 
     def _cleanup(self) -> None:
-        self._let_go()
+        self._release_request()
         super()._cleanup()
 
     def connectionLost(self, reason: Failure) -> None:
         self.gone = True
-        self._let_go()
+        self._release_request()
         super().connectionLost(reason)  # cancels the handler through its Deferred
         if self.incoming is not None:
             self.incoming.handle_disconnect()

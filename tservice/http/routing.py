@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Rule
 
 from tservice.http.operations import Operation
-from tservice.http.paths import path_parameter
+from tservice.http.paths import decode_path_parameter
 from tservice.http.request import ServiceRequest
 
 ANY = "ANY"
@@ -115,14 +115,14 @@ def werkzeug_rule(path: str) -> str:
     return _PARAMETER.sub(lambda m: f"<rest:{m[1]}>" if m[2] else f"<{m[1]}>", path)
 
 
-def path_arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
+def decode_path_arguments(operation: Operation, path: Mapping[str, str]) -> dict[str, str] | None:
     """Return the path's parameters without percent-escapes.
 
     @return: C{None} if a decoded value is not a single path segment.
     """
     values: dict[str, str] = {}
     for name, text in path.items():
-        value = text if f"{{{name}{REST}}}" in operation.path else path_parameter(text)
+        value = text if f"{{{name}{REST}}}" in operation.path else decode_path_parameter(text)
         if value is None:
             return None
         values[name] = value

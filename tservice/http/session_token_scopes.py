@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from tservice.core.scopes import Scope
-from tservice.http.token_scope_rule import HOOK_OPERATIONS, Capability, TokenScopeRule, make_rules
+from tservice.http.token_scope_rule import (
+    HOOK_OPERATIONS,
+    Capability,
+    TokenScopeRule,
+    make_scope_rules,
+)
 
 SESSIONS: dict[str, TokenScopeRule] = {
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Reads sessions and their text. The initial state omits the fields for admins.",
         """
@@ -19,7 +24,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
         GET /api/sessions/{id}/last-response
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Reads the models that sessions can use, and the loaded ones. No key is shown.",
         """
@@ -27,7 +32,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
         GET /api/model-endpoints/{id}/running-status
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Makes tool calls. Each is checked with the scopes and sessions of the token like a"
         " separate request. Notifications of approvals also need the scope approvals.",
@@ -37,7 +42,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
         DELETE /mcp
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "Typing into a shell or an agent runs commands.",
         """
@@ -52,12 +57,12 @@ SESSIONS: dict[str, TokenScopeRule] = {
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "Asks the session's own CLI for the next input, without any tool. Nothing is typed.",
         "POST /api/sessions/{id}/readmymind",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "Text from which suggestions are made.",
         """
@@ -65,17 +70,17 @@ SESSIONS: dict[str, TokenScopeRule] = {
         DELETE /api/sessions/{id}/intent
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Reads goals, and the prompts to agents in the workspace.",
         "GET /api/sessions/{id}/intent",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "The size is set by the client that types.",
         "POST /api/sessions/{id}/resize",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Starts programs with arguments, an environment and a folder that the caller chooses.",
         """
@@ -88,21 +93,21 @@ SESSIONS: dict[str, TokenScopeRule] = {
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Opens a shell that runs git on the sources named in a repository of the caller's cases.",
         "POST /api/cases/{name}/prepare",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Restarts a session's agent with a model of an endpoint that an admin has added.",
         "POST /api/sessions/{id}/custom-model",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Changes or ends your own sessions.",
         """
@@ -119,7 +124,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
         PUT /api/session-order
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "Reads files of a workspace. A caller who can type there can read them as well.",
         """
@@ -132,7 +137,7 @@ SESSIONS: dict[str, TokenScopeRule] = {
         GET /api/screenshots/{name}
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "Saves an upload in a separate folder, under a generated name.",
         """
@@ -141,21 +146,21 @@ SESSIONS: dict[str, TokenScopeRule] = {
         POST /api/screenshots
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_INPUT,
         "The written file can be a program that a user runs, or that runs automatically.",
         "PUT /api/sessions/{id}/file-content",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "The address opens a file for anyone who has it. A program uses its token instead.",
         "POST /api/sessions/{id}/file-link",
         Capability.CREDENTIAL,
         opens=frozenset({"GET /api/file-link/{word}"}),
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Reads the names of folders that sessions work in. A token limited to some sessions sees"
         " only their folders.",
@@ -165,14 +170,14 @@ SESSIONS: dict[str, TokenScopeRule] = {
         GET /api/cases/{name}
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Reads the settings and the resource use of a case's container.",
         """
         GET /api/cases/{name}/container
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Lists, creates, names and removes folders that sessions may be started in.",
         """
@@ -190,24 +195,24 @@ SESSIONS: dict[str, TokenScopeRule] = {
         DELETE /api/cases/{name}
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_READ,
         "Lists the sessions that a reboot has ended.",
         "GET /api/reboot-restore",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Restarts sessions, with the same effect as starting each of them.",
         "POST /api/reboot-restore/restore",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Removes only the offer. Each session can still be started.",
         "POST /api/reboot-restore/dismiss",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.GIT,
         "Reads the git state of the folder of a session or a case.",
         """

@@ -14,7 +14,7 @@ from twisted.web import server
 from tservice.http.connections.channel import Http1Channel
 from tservice.http.connections.connection_limit import MAX_CONNECTIONS, is_within_share
 from tservice.http.connections.fair_scheduler import FairScheduler
-from tservice.http.envelope import bare_refusal
+from tservice.http.envelope import make_bare_refusal
 from tservice.http.kernel import HttpKernel
 from tservice.http.request import ServiceRequest
 
@@ -24,7 +24,7 @@ IDLE_SECONDS = 75
 MAX_BODY_BYTES = 256 * 1024 * 1024
 """Limit in bytes on the request bodies of all connections together; beyond that 503."""
 
-OVER_SHARE = bare_refusal(
+OVER_SHARE = make_bare_refusal(
     429, "Too Many Requests: too many concurrent ones of this account", {"Retry-After": "1"}
 )
 

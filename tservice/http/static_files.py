@@ -148,7 +148,7 @@ class StaticPages:
         return HttpResponse(
             status=200,
             content=stored.content,
-            content_type=_content_type(name),
+            content_type=_guess_content_type(name),
             headers=headers,
             public=public,
         )
@@ -204,5 +204,5 @@ class StaticPages:
         return stored
 
 
-def _content_type(name: str) -> str:
+def _guess_content_type(name: str) -> str:
     return _TYPES.get(Path(name).suffix, "application/octet-stream")

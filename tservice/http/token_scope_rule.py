@@ -47,7 +47,7 @@ class TokenScopeRule:
     opens: frozenset[str] = frozenset()
 
 
-def make_rules(
+def make_scope_rules(
     scope: Scope | None,
     why: str,
     names: str,

@@ -14,7 +14,12 @@ from collections.abc import Mapping
 from tservice.core.scopes import Scope
 from tservice.http.operations import Operation
 from tservice.http.session_token_scopes import SESSIONS
-from tservice.http.token_scope_rule import HOOK_OPERATIONS, Capability, TokenScopeRule, make_rules
+from tservice.http.token_scope_rule import (
+    HOOK_OPERATIONS,
+    Capability,
+    TokenScopeRule,
+    make_scope_rules,
+)
 
 
 def operation_name(operation: Operation) -> str:
@@ -37,26 +42,26 @@ def reachable_operations(scope: Scope) -> frozenset[str]:
 _CODE = frozenset({"GET /q/{code}"})
 
 _FOR_ALL: dict[str, TokenScopeRule] = {
-    **make_rules(None, "Anybody may call it. It reveals nothing.", "GET /healthz"),
-    **make_rules(
+    **make_scope_rules(None, "Anybody may call it. It reveals nothing.", "GET /healthz"),
+    **make_scope_rules(
         None,
         "A password gives a cookie. Tokens are not used to sign in.",
         "POST /api/login",
         Capability.CREDENTIAL,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "The code in the path gives a cookie of an admin. It is shown to people only.",
         "GET /q/{code}",
         Capability.CREDENTIAL,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "The token in the path opens one file for ten minutes. The caller's identity is not"
         " checked.",
         "GET /api/file-link/{word}",
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Agents report with the hook secret. A report gives no permission.",
         """
@@ -67,7 +72,7 @@ _FOR_ALL: dict[str, TokenScopeRule] = {
 }
 
 _PEOPLE: dict[str, TokenScopeRule] = {
-    **make_rules(
+    **make_scope_rules(
         None,
         "It creates or ends cookies and passwords. A token could lock out its own owner.",
         """
@@ -79,7 +84,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         """,
         Capability.CREDENTIAL,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "An account that a token created or changed would outlive the token, and have more rights.",
         """
@@ -90,7 +95,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         Capability.CREDENTIAL,
         Capability.RIGHTS,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "A token that creates, lists or revokes tokens would have no limit in scope or time.",
         """
@@ -100,7 +105,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         """,
         Capability.CREDENTIAL,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Anyone who sees the code can get the cookie of its admin.",
         """
@@ -110,7 +115,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         Capability.CREDENTIAL,
         opens=_CODE,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Only a browser needs it. Notifications that a token requested would continue after it"
         " has ended.",
@@ -121,8 +126,8 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         """,
         Capability.LASTS,
     ),
-    **make_rules(None, "A program already knows the owner of its token.", "GET /api/me"),
-    **make_rules(
+    **make_scope_rules(None, "A program already knows the owner of its token.", "GET /api/me"),
+    **make_scope_rules(
         None,
         "Only a person dictates, in a page. It causes costs for the service's speech account.",
         """
@@ -130,7 +135,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         GET /ws/voice/stream
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "A web tab is for people, and sends requests from the service's network.",
         """
@@ -141,19 +146,19 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         DELETE /api/webviews/{id}
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Its response contains a token that opens the tab for anyone who has it.",
         "POST /api/webviews/{id}/open",
         Capability.CREDENTIAL,
         opens=frozenset({"ANY /webview/{capability}/{rest:path}"}),
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Only the token in the path is checked.",
         "ANY /webview/{capability}/{rest:path}",
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Conversations of every folder, even from before the service, are only for the user.",
         """
@@ -161,7 +166,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         GET /api/history/sessions/{conversation}
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         None,
         "Description of the API, for people and their tools.",
         """
@@ -173,7 +178,7 @@ _PEOPLE: dict[str, TokenScopeRule] = {
 }
 
 _WATCHING: dict[str, TokenScopeRule] = {
-    **make_rules(
+    **make_scope_rules(
         Scope.WAITS,
         "Waits for signals and text of sessions. Permissions are checked again before the"
         " response.",
@@ -183,13 +188,13 @@ _WATCHING: dict[str, TokenScopeRule] = {
         GET /api/waits
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.EVENTS,
         "Receives the events of sessions, their text included. Events of cases, jobs, settings"
         " and admins also need the scopes that read these. No token receives codes.",
         "GET /api/events",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.APPROVALS,
         "Reads and dismisses the questions of agents.",
         """
@@ -198,14 +203,14 @@ _WATCHING: dict[str, TokenScopeRule] = {
         POST /api/approvals/session/{id}/viewed
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.APPROVALS,
         "An answer lets an agent run the command that it asked for.",
         "POST /api/approvals/{item}/answer",
         Capability.SHELL,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.CRON,
         "Reads, enables, disables and deletes your own jobs.",
         """
@@ -218,7 +223,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
         POST /api/cron/preview
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.CRON,
         "Reads and ends your own timed runs.",
         """
@@ -227,7 +232,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
         DELETE /api/scheduled/{id}
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.CRON,
         "A timed run starts an agent and types its prompt, even after the token has ended.",
         "POST /api/scheduled",
@@ -235,7 +240,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
         Capability.LASTS,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.CRON,
         "A job starts a program and types its prompt, even after the token has ended.",
         """
@@ -250,7 +255,7 @@ _WATCHING: dict[str, TokenScopeRule] = {
 }
 
 _SERVICE: dict[str, TokenScopeRule] = {
-    **make_rules(
+    **make_scope_rules(
         Scope.SETTINGS,
         "Reads settings and the CLIs. No key is shown.",
         """
@@ -258,13 +263,13 @@ _SERVICE: dict[str, TokenScopeRule] = {
         GET /api/clis
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.SETTINGS,
         "Only for admins. Some settings, such as the tunnel's switch, also need the scope admin.",
         "PUT /api/settings",
         Capability.STEERS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Admins read the state of the service: accounts without any form of password, signed-in"
         " sessions without cookies, the audit log, metrics.",
@@ -280,7 +285,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         GET /metrics
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "The tunnel requires a password like every other listener, and a token cannot see its"
         " code.",
@@ -291,7 +296,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.PUBLISHES,
         Capability.STEERS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Sets where notifications of all sessions are sent. The URL itself is never shown.",
         """
@@ -301,7 +306,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.STEERS,
         Capability.LASTS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "A CLI is a command line that the sessions of all users start.",
         """
@@ -313,7 +318,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.LASTS,
         opens=HOOK_OPERATIONS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Lists the machines on which sessions can run, and the names and key files for them.",
         """
@@ -321,12 +326,12 @@ _SERVICE: dict[str, TokenScopeRule] = {
         GET /api/remote-hosts/{id}/sessions
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Wakes a machine with the method in its record, and opens the connection to it.",
         "POST /api/remote-hosts/{id}/wake",
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Sets the machines for sessions, and the trusted keys. A caller who chooses a machine can"
         " see the input typed there.",
@@ -340,7 +345,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.STEERS,
         Capability.LASTS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Copies the MCP servers of one agent of the service's own user to the others, nothing"
         " else.",
@@ -348,7 +353,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.STEERS,
         Capability.LASTS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Sets where the sessions of all users send their data, and the key for it. A stored key"
         " is never shown, and no token can redirect it to another address.",
@@ -361,7 +366,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.STEERS,
         Capability.LASTS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Sets how containers are created, within fixed limits, and lets an engine build and fetch"
         " images.",
@@ -376,7 +381,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Capability.STEERS,
         Capability.LASTS,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Reads how containers are created, the list of containers, and the output of a build.",
         """
@@ -385,7 +390,7 @@ _SERVICE: dict[str, TokenScopeRule] = {
         GET /api/container-hosts/{id}/build/log
         """,
     ),
-    **make_rules(
+    **make_scope_rules(
         Scope.ADMIN,
         "Enables, disables, removes or installs listed CLIs. The install commands are fixed.",
         """

@@ -104,21 +104,21 @@ def _field_path(found: ErrorDetails, data: Any) -> str:
     """Return the dotted path of a field, without pydantic's names of union members."""
     parts: list[str] = []
     for step in found["loc"]:
-        if _has_step(data, step):
+        if _has_path_step(data, step):
             data = data[step]
         elif found["type"] != "missing" or step != found["loc"][-1]:
             continue
         parts.append(str(step))
-    return printable_name(".".join(parts), 200)
+    return clean_name(".".join(parts), 200)
 
 
-def _has_step(data: Any, step: int | str) -> bool:
+def _has_path_step(data: Any, step: int | str) -> bool:
     if isinstance(data, dict):
         return step in data
     return isinstance(data, list) and isinstance(step, int) and step < len(data)
 
 
-def printable_name(name: str, limit: int = 64) -> str:
+def clean_name(name: str, limit: int = 64) -> str:
     """Return a name from the request, shortened and cleaned for an error text."""
     # A name may be as long as a body: process only the part that is shown.
     clean = name[: limit + 1].encode("utf-8", "backslashreplace").decode()

@@ -31,7 +31,7 @@ from tservice.files.build import build_files
 from tservice.git.build import build_case_git, build_git, build_git_work
 from tservice.hosts.build import build_hosts
 from tservice.http.build import (
-    build_faults,
+    build_fault_counter,
     build_site,
     build_sockets,
 )
@@ -84,7 +84,7 @@ class Application:
         site: LateBinding[HttpSite] = LateBinding("the server")
         models: LateBinding[ModelService] = LateBinding("the custom models")
 
-        add(build_faults())
+        add(build_fault_counter())
         add(build_settings(settings))
         audit = add(build_audit(ground))
         # Calls that end with the last connections are recorded in the audit log.

@@ -11,8 +11,8 @@ from attrs import asdict, frozen
 
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode
-from tservice.http.envelope import NO_STORE, HttpRefusal, bare_refusal
-from tservice.http.gate import too_many_refusal
+from tservice.http.envelope import NO_STORE, HttpRefusal, make_bare_refusal
+from tservice.http.gate import make_lockout_refusal
 from tservice.http.models import ResponseModel
 from tservice.http.operations import (
     AccessRule,
@@ -134,9 +134,9 @@ class TunnelRoutes:
                 call.path["code"], call.address, call.get_header("user-agent") or ""
             )
         except TooManyGuesses as error:
-            raise _with_headers(too_many_refusal(error.seconds)) from None
+            raise _with_headers(make_lockout_refusal(error.seconds)) from None
         if opened is None:
-            raise _with_headers(bare_refusal(401, WRONG))
+            raise _with_headers(make_bare_refusal(401, WRONG))
         token, key = opened
         # In the fragment, which reaches the page but no server.
         headers = {
@@ -213,4 +213,6 @@ def _admin_operation(
 def _with_headers(refusal: HttpRefusal) -> HttpRefusal:
     """Return C{refusal} with L{HEADERS} added."""
     response = refusal.response
-    return bare_refusal(response.status, response.content.decode(), {**response.headers, **HEADERS})
+    return make_bare_refusal(
+        response.status, response.content.decode(), {**response.headers, **HEADERS}
+    )

@@ -34,7 +34,7 @@ from tservice.core.authentication import (
 from tservice.core.config.model import Config
 from tservice.core.identity import Identity
 from tservice.http.envelope import HttpResponse
-from tservice.http.gate import AccessGate, rules_of
+from tservice.http.gate import AccessGate, make_gate_rules
 from tservice.http.kernel import IPages
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 from tservice.http.websockets.upgrade import WebSockets
@@ -112,7 +112,7 @@ class GateCase(SynchronousTestCase):
             )
         routes = AccessRoutes(self.cookies, self.passwords, self.config.username, False)
         self.gate = gate = AccessGate(
-            rules_of(self.config, ["bound.example"], lambda: ["tunnel.example"]),
+            make_gate_rules(self.config, ["bound.example"], lambda: ["tunnel.example"]),
             self.authenticators(),
             HookAuthenticator(SECRET),
             self.failures,

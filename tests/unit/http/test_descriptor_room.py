@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.http.connections.connection_limit import (
     FEW,
-    connections_for_descriptors,
+    count_possible_connections,
     count_reserved_descriptors,
     raise_descriptor_limit,
 )
@@ -29,9 +29,9 @@ class DescriptorRoomTests(SynchronousTestCase):
         """Beside 200 for the rest, 256 for targets of web tabs, and four for each session."""
         self.assertEqual(656, count_reserved_descriptors(50))
         self.assertEqual(976, count_reserved_descriptors(50, tabs_listener=True))
-        self.assertEqual(1024, connections_for_descriptors(65536, count_reserved_descriptors(500)))
-        self.assertEqual(368, connections_for_descriptors(1024, count_reserved_descriptors(50)))
-        self.assertEqual(1, connections_for_descriptors(256, count_reserved_descriptors(50)))
+        self.assertEqual(1024, count_possible_connections(65536, count_reserved_descriptors(500)))
+        self.assertEqual(368, count_possible_connections(1024, count_reserved_descriptors(50)))
+        self.assertEqual(1, count_possible_connections(256, count_reserved_descriptors(50)))
 
     def test_sufficient_descriptor_limit_is_unchanged(self) -> None:
         """Nothing is changed: programs in panes inherit the limit."""

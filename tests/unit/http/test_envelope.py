@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
-from tservice.http.envelope import dump_json, failure_response, success_response
+from tservice.http.envelope import dump_json, make_failure_response, make_success_response
 from tservice.http.operations import RawReply, ResponseStyle
 
 TEXT = st.text(st.characters(), max_size=20)
@@ -58,7 +58,7 @@ class EnvelopeProperties(SynchronousTestCase):
     @settings(max_examples=example_count(400), deadline=None)
     @given(VALUES, st.booleans())
     def test_success_holds_the_returned_value(self, value: object, in_reply: bool) -> None:
-        found = success_response(
+        found = make_success_response(
             RawReply(content=value) if in_reply else value, ResponseStyle.ENVELOPE
         )
         want = {} if value is None else as_shown(value)
@@ -67,7 +67,7 @@ class EnvelopeProperties(SynchronousTestCase):
     @settings(max_examples=example_count(400), deadline=None)
     @given(TEXT, st.sampled_from(ErrorCode))
     def test_error_holds_code_and_text(self, text: str, code: ErrorCode) -> None:
-        found = failure_response(ServiceError(code, text))
+        found = make_failure_response(ServiceError(code, text))
         shown = read(found.content)
         self.assertEqual(HTTP_STATUS[code], found.status)
         self.assertEqual((False, code.value), (shown["success"], shown["errorCode"]))

@@ -22,7 +22,7 @@ from tests.unit.http.site_driver import (
 from tests.unit.http.websockets.ws_frames import UPGRADE
 from tservice.core.config.model import Config
 from tservice.core.errors import StartError
-from tservice.http.gate import rules_of
+from tservice.http.gate import make_gate_rules
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 
 
@@ -347,4 +347,4 @@ class GateProxyTests(GateCase):
             Config(allowed_origins=("https://evil.example",)),
             Config(trusted_proxies=("somebody",)),
         ):
-            self.assertRaises(StartError, rules_of, config, [])
+            self.assertRaises(StartError, make_gate_rules, config, [])

@@ -14,12 +14,12 @@ from tservice.http.hosts import (
     admits_host,
     find_source,
     is_same_origin,
-    localhost_origins,
     make_host_policy,
-    normal_address,
+    normalize_address,
     parse_host,
+    parse_localhost_origins,
     parse_origin,
-    trusted_networks,
+    parse_trusted_networks,
 )
 
 RULES = make_host_policy(["Box"], ["Alias.example", ".corp.example"])
@@ -164,10 +164,10 @@ class OriginTests(SynchronousTestCase):
     def test_cors_is_localhost_only(self) -> None:
         self.assertEqual(
             {WebOrigin("http", "localhost", 5173), WebOrigin("https", "127.0.0.1", 443)},
-            localhost_origins(["http://localhost:5173/", "https://127.0.0.1"]),
+            parse_localhost_origins(["http://localhost:5173/", "https://127.0.0.1"]),
         )
         for text in ("http://evil.example", "*", "null", "localhost:5173", ""):
-            self.assertRaises(ValueError, localhost_origins, [text])
+            self.assertRaises(ValueError, parse_localhost_origins, [text])
 
 
 class ForwardedSourceTests(SynchronousTestCase):
@@ -181,7 +181,7 @@ class ForwardedSourceTests(SynchronousTestCase):
 
     def ask(self, peer: str, trusted: tuple[str, ...], **other: str) -> tuple[object, ...]:
         headers = {**self.HEADERS, **{k.replace("_", "-"): v for k, v in other.items()}}
-        found = find_source(peer, "localhost", trusted_networks(trusted), headers.get)
+        found = find_source(peer, "localhost", parse_trusted_networks(trusted), headers.get)
         return found.address, found.scheme, found.host
 
     def test_untrusted_proxy_is_ignored(self) -> None:
@@ -212,7 +212,7 @@ class ForwardedSourceTests(SynchronousTestCase):
             ("fe80::1%eth0", "fe80::1"),
             ("x", "x"),
         ):
-            self.assertEqual(want, normal_address(text))
+            self.assertEqual(want, normalize_address(text))
 
     def test_invalid_proxy_networks_are_refused(self) -> None:
-        self.assertRaises(ValueError, trusted_networks, ["proxy.example"])
+        self.assertRaises(ValueError, parse_trusted_networks, ["proxy.example"])

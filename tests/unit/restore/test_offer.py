@@ -12,7 +12,7 @@ from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.core.disk_errors import DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
-from tservice.http.envelope import HttpRefusal, bare_refusal
+from tservice.http.envelope import HttpRefusal, make_bare_refusal
 from tservice.restore.store import RestoreStore
 from tservice.sessions.life.launcher import PaneLauncher
 from tservice.sessions.record.model import ProcessPhase, Session, SessionLocationKind
@@ -268,7 +268,7 @@ class ManyUsersTests(RestoreHarnessCase):
         self.reboot()
         for error in (
             ServiceError(ErrorCode.FORBIDDEN, "not any more"),
-            bare_refusal(401, "Unauthorized"),
+            make_bare_refusal(401, "Unauthorized"),
         ):
             lost: list[Exception] = []
 

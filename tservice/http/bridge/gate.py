@@ -18,8 +18,8 @@ from tservice.core.authentication import (
 )
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
-from tservice.http.envelope import HttpResponse, bare_refusal
-from tservice.http.gate import too_many_refusal, unauthorized_refusal
+from tservice.http.envelope import HttpResponse, make_bare_refusal
+from tservice.http.gate import make_lockout_refusal, make_unauthorized_refusal
 from tservice.http.kernel import IGate, IPages, IUpgrades
 from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.http.request import ServiceRequest
@@ -47,7 +47,7 @@ class BridgeGate:
         @raise HttpRefusal: bare 404.
         """
         if method != "POST" or path not in self.paths:
-            raise bare_refusal(404, "Not Found")
+            raise make_bare_refusal(404, "Not Found")
         return AuthenticationRequest(
             method=method,
             path=path,
@@ -71,8 +71,8 @@ class BridgeGate:
             return verdict
         wait = self.failures.record_failure(FailureBucket.HOOK, visit.address, None)
         if wait:
-            raise too_many_refusal(wait)
-        raise unauthorized_refusal("Unauthorized: hook secret required", challenge=False)
+            raise make_lockout_refusal(wait)
+        raise make_unauthorized_refusal("Unauthorized: hook secret required", challenge=False)
 
     def authorize_call(
         self,
@@ -117,6 +117,6 @@ class NoUpgrades:
         """Do nothing; no operation of this listener is a WebSocket."""
 
 
-def is_hook(operation: Operation) -> bool:
+def is_hook_operation(operation: Operation) -> bool:
     """Return whether agents' hooks call the operation."""
     return operation.access is AccessRule.HOOK

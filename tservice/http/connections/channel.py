@@ -98,13 +98,13 @@ class Http1Channel(HTTPChannel):
         elif self._spoiled:
             return  # the connection is being closed
         elif self._draining:
-            self._throw_away(len(data))
-        elif self._arrives_in_time(len(data)):
+            self._discard_bytes(len(data))
+        elif self._is_fast_enough(len(data)):
             super().dataReceived(data)
         elif self._abortingCall is None:
             self.timeoutConnection()
 
-    def _arrives_in_time(self, size: int) -> bool:
+    def _is_fast_enough(self, size: int) -> bool:
         """Return whether the request arrives fast enough.
 
         A client that sends nothing at all is handled by the idle time-out.
@@ -137,10 +137,12 @@ class Http1Channel(HTTPChannel):
     def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
         chosen: bool = super()._maybeChooseTransferDecoder(header, data)
         if chosen and type(self._transferDecoder) is _ChunkedTransferDecoder:
-            self._transferDecoder = BatchedChunkDecoder(self._take_chunks, self._finishRequestBody)
+            self._transferDecoder = BatchedChunkDecoder(
+                self._decode_chunks, self._finishRequestBody
+            )
         return chosen
 
-    def _take_chunks(self, data: bytes) -> None:
+    def _decode_chunks(self, data: bytes) -> None:
         decoder: Any = self._transferDecoder
         self.requests[-1].handleContentChunk(data, decoder.pieces)
 
@@ -176,14 +178,14 @@ class Http1Channel(HTTPChannel):
         elif self._held:
             self._dataBuffer.append(data)
         elif self._streaming is not None and self._streaming.discards_rest:
-            self._throw_away(len(data))
+            self._discard_bytes(len(data))
         elif not self._draining:
-            if len(data) > BITE_BYTES and self._in_chunks():
+            if len(data) > BITE_BYTES and self._has_chunked_body():
                 # The rest is processed next, unless this part was reason enough to refuse it.
                 self._buffer, data = data[BITE_BYTES:] + self._buffer, data[:BITE_BYTES]
             super().rawDataReceived(data)
 
-    def _in_chunks(self) -> bool:
+    def _has_chunked_body(self) -> bool:
         return isinstance(self._transferDecoder, BatchedChunkDecoder) and not self._handlingRequest
 
     def requestDone(self, request: Any) -> None:
@@ -195,21 +197,21 @@ class Http1Channel(HTTPChannel):
         unread = self._streaming is not None and not self._handlingRequest
         if unread:
             self._streaming = None
-            self._linger_on()
-            self.go_on()
+            self._discard_until_close()
+            self.resume_body()
         if self.persistent and (self._buffer or self._dataBuffer):
             self.requests.remove(request)
             self._handlingRequest, self._held = False, True
             self.setTimeout(self._savedTimeOut)
             self._networkProducer.pauseProducing()
-            self._turn = self.site.reactor.callLater(0, self._take_turn)
+            self._turn = self.site.reactor.callLater(0, self._serve_next_request)
             return
         super().requestDone(request)
         if self.persistent and self._waitingForTransport:
             # The transport resumed while the request was handled, when it was not paused.
             self._networkProducer.pauseProducing()
 
-    def _take_turn(self) -> None:
+    def _serve_next_request(self) -> None:
         self._turn = None
         if self._waitingForTransport:
             return
@@ -222,15 +224,15 @@ class Http1Channel(HTTPChannel):
         """Continue writing, since the transport has room again."""
         super().resumeProducing()
         if self._held and self._turn is None:
-            self._take_turn()
+            self._serve_next_request()
 
     def refuse_early(self, request: EarlyResponseRequest) -> None:
         """Respond to C{request} before its body is complete, then end the connection."""
         self.persistent = 0
-        self._linger_on()
+        self._discard_until_close()
         request.answer_early(*self.request_line)
 
-    def _linger_on(self) -> None:
+    def _discard_until_close(self) -> None:
         self._draining = True
         self.setTimeout(None)
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
@@ -244,12 +246,12 @@ class Http1Channel(HTTPChannel):
         self._streaming = request
         request.answer_early(*self.request_line)
 
-    def hold_body(self) -> None:
-        """Stop reading the body until L{go_on} is called."""
+    def pause_body(self) -> None:
+        """Stop reading the body until L{resume_body} is called."""
         self._networkProducer.pauseProducing()
 
-    def go_on(self) -> None:
-        """Continue reading the body after L{hold_body}."""
+    def resume_body(self) -> None:
+        """Continue reading the body after L{pause_body}."""
         self._networkProducer.resumeProducing()
 
     def _send100Continue(self) -> None:
@@ -262,7 +264,7 @@ class Http1Channel(HTTPChannel):
         if not self._draining:
             super().loseConnection()
 
-    def _throw_away(self, size: int) -> None:
+    def _discard_bytes(self, size: int) -> None:
         self._drained += size
         if self._drained > LINGER_BYTES:
             self.abortConnection()

@@ -51,7 +51,7 @@ def count_reserved_descriptors(sessions: int, *, tabs_listener: bool = False) ->
     )
 
 
-def connections_for_descriptors(files: int, kept: int) -> int:
+def count_possible_connections(files: int, kept: int) -> int:
     """Return the number of connections that leaves enough descriptors for the panes.
 
     @param files: the descriptor limit of this process (C{ulimit -n}).
@@ -84,10 +84,10 @@ def raise_descriptor_limit(kept: int) -> int:
     @param kept: the number of reserved descriptors, see L{count_reserved_descriptors}.
     """
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if connections_for_descriptors(files, kept) < FEW:
+    if count_possible_connections(files, kept) < FEW:
         files = min(most, kept + FEW)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
-    room = connections_for_descriptors(files, kept)
+    room = count_possible_connections(files, kept)
     if room < FEW:
         _log.warn(
             "only {room} connections at a time: ulimit -n allows {files} descriptors, and {kept}"

@@ -96,7 +96,7 @@ def make_document(operations: Sequence[Operation], version: str, base: str = "")
     @param base: the path under which a reverse proxy serves the service.
     """
     schemas = _SchemaRegistry(operations)
-    names = {operation_name(each): operation_id(each.method, each.path) for each in operations}
+    names = {operation_name(each): make_operation_id(each.method, each.path) for each in operations}
     found: dict[str, dict[str, Schema]] = {}
     for operation in operations:
         entry = found.setdefault(_PARAMETER.sub(r"{\1}", operation.path), {})
@@ -213,9 +213,9 @@ def _schema_mode(kind: str) -> Any:
 
 def _describe_operation(operation: Operation, method: str, schemas: _SchemaRegistry) -> Schema:
     found: Schema = {
-        "operationId": operation_id(method, operation.path),
+        "operationId": make_operation_id(method, operation.path),
         "summary": operation.summary,
-        **_token_rule(operation),
+        **_describe_token_rule(operation),
         "tags": [operation.tag],
         "responses": {**_success_responses(operation, schemas), **_failure_responses(operation)},
         "security": _security_requirements(operation),
@@ -243,7 +243,7 @@ def _describe_operation(operation: Operation, method: str, schemas: _SchemaRegis
     return found
 
 
-def _token_rule(operation: Operation) -> Schema:
+def _describe_token_rule(operation: Operation) -> Schema:
     """Return the schema extension that gives the reason why tokens may or may not call the
     operation.
     """
@@ -254,7 +254,7 @@ def _token_rule(operation: Operation) -> Schema:
     return {"description": f"{who} {reach.why}"}
 
 
-def operation_id(method: str, path: str) -> str:
+def make_operation_id(method: str, path: str) -> str:
     """Return an operation's C{operationId}, from which client generators derive function names.
 
     >>> operation_id("GET", "/api/sessions/{id}/git-status")

@@ -80,7 +80,7 @@ class ApiDocs:
 
         If the generation fails, the next request tries again.
         """
-        made = self._made = self._made or SharedWork(self._in_thread())
+        made = self._made = self._made or SharedWork(self._generate_in_thread())
         try:
             return await made.wait_for_result()
         except Exception:
@@ -88,7 +88,7 @@ class ApiDocs:
                 self._made = None
             raise
 
-    async def _in_thread(self) -> GeneratedDocs:
+    async def _generate_in_thread(self) -> GeneratedDocs:
         work = partial(generate_docs, self._operations, self._version, self._base)
         made: GeneratedDocs = await self._threads.run(work)
         return made

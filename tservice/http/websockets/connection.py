@@ -214,9 +214,9 @@ class ServerSocket(WebSocketServerProtocol):
     def resume_reading(self) -> None:
         if self._held:
             self._held = False
-            self._read_on()
+            self._continue_reading()
 
-    def _read_on(self) -> None:
+    def _continue_reading(self) -> None:
         if not self._held and not self._waits:
             self.transport.resumeProducing()
 
@@ -289,7 +289,7 @@ class ServerSocket(WebSocketServerProtocol):
         elif more:
             self._queue_share(again=True)
         if waited and self.state != self.STATE_CLOSED:
-            self._read_on()
+            self._continue_reading()
 
     def abort_connection(self) -> None:
         """Abort the connection."""
@@ -394,14 +394,14 @@ class ServerSocket(WebSocketServerProtocol):
         cancel_call(self._timer)
         self._turns.remove_connection(self)
         self.stopProducing()
-        code = self._how_it_ended()
+        code = self._find_end_code()
         self._gone(self)
         try:
             self._handler.socket_closed(code)
         except Exception:
             self._tell.failure("a socket's handler failed while closing")
 
-    def _how_it_ended(self) -> int:
+    def _find_end_code(self) -> int:
         if self.closedByMe and self.localCloseCode is not None:
             return int(self.localCloseCode)
         if not self.wasClean:

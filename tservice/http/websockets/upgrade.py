@@ -23,7 +23,7 @@ from zope.interface import implementer
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.http.body_limits import ANY_MESSAGE, SocketLimits
-from tservice.http.envelope import HttpRefusal, HttpResponse, failure_response
+from tservice.http.envelope import HttpRefusal, HttpResponse, make_failure_response
 from tservice.http.kernel import IUpgrades
 from tservice.http.operations import OperationCall
 from tservice.http.page_key import PROTOCOL, offered_subprotocols
@@ -136,13 +136,13 @@ def _check_handshake(request: ServiceRequest) -> None:
         good = False
     if (
         request.method == b"GET"
-        and "websocket" in _header_words(request, "upgrade")
-        and "upgrade" in _header_words(request, "connection")
+        and "websocket" in _list_header_values(request, "upgrade")
+        and "upgrade" in _list_header_values(request, "connection")
         and request.getHeader("sec-websocket-version") == "13"
         and good
     ):
         return
-    refused = failure_response(
+    refused = make_failure_response(
         ServiceError(ErrorCode.INVALID_INPUT, "upgrade: must be a WebSocket"), 426
     )
     headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
@@ -219,7 +219,7 @@ class WebSockets(Service):
         cookies = request.responseHeaders.getRawHeaders("Set-Cookie") or []
         socket.extra_headers = {"Set-Cookie": cookies} if cookies else {}
         self._open[socket] = identity
-        request.upgrade(socket, _handshake_head(request))
+        request.upgrade_connection(socket, _make_handshake_head(request))
         # This wait ends by cancellation: the request ends with the connection.
         await Deferred()
 
@@ -259,12 +259,12 @@ def _make_closing_handler(error: ServiceError) -> _ClosingHandler:
     return _ClosingHandler(close)
 
 
-def _header_words(request: ServiceRequest, name: str) -> list[str]:
+def _list_header_values(request: ServiceRequest, name: str) -> list[str]:
     """Return the comma-separated values of a header, in lower case."""
     return [word.strip().lower() for word in ",".join(request.header_values(name)).split(",")]
 
 
-def _handshake_head(request: ServiceRequest) -> bytes:
+def _make_handshake_head(request: ServiceRequest) -> bytes:
     """Return the bytes of a request head for Autobahn, which parses one itself.
 
     The head has only the headers that Autobahn needs.  The gate and L{_check_handshake} have

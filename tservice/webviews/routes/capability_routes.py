@@ -13,7 +13,7 @@ from attrs import frozen
 
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.identity import Identity
-from tservice.http.envelope import HttpResponse, bare_refusal
+from tservice.http.envelope import HttpResponse, make_bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.http.request import ServiceRequest
 from tservice.webviews import rewriting
@@ -96,7 +96,7 @@ class CapabilityRoutes:
         word = call.path["capability"]
         resource = target_resource(request.uri, word)
         if resource is None:
-            raise bare_refusal(400, "Bad Request: the path leads out of the web tab")
+            raise make_bare_refusal(400, "Bad Request: the path leads out of the web tab")
         found = self._require_capability(word)
         # After a sign-out, or a change of the tab's URL, abort the open request.
         over = self._resolver.capabilities.register_connection(found, request.abort)
@@ -104,7 +104,7 @@ class CapabilityRoutes:
             request.site.count_for_account(request, found.username)
             passage = await self._make_context(request.visit, word, found, resource)
             if (call.get_header("service-worker") or "").lower() == "script":
-                raise bare_refusal(403, "Forbidden: no service worker from a web tab")
+                raise make_bare_refusal(403, "Forbidden: no service worker from a web tab")
             await self._relay_request(call, word, passage)
         finally:
             over()
@@ -149,7 +149,7 @@ class CapabilityRoutes:
     def _require_capability(self, word: str) -> OpenedCapability:
         found: OpenedCapability | None = self._resolver.capabilities.find_grant(KIND, word)
         if found is None:
-            raise bare_refusal(403, "Forbidden: this web tab is no longer open")
+            raise make_bare_refusal(403, "Forbidden: this web tab is no longer open")
         return found
 
     async def _make_context(
@@ -159,10 +159,10 @@ class CapabilityRoutes:
         # it would count as a failed sign-in of the viewer.
         who = None if self._resolver.is_isolated else await self._resolver.recognise(visit)
         if who is not None and who.username != found.username:
-            raise bare_refusal(403, "Forbidden: this web tab belongs to another user")
+            raise make_bare_refusal(403, "Forbidden: this web tab belongs to another user")
         url = self._resolver.url_of(found.subject)
         if url is None:
-            raise bare_refusal(403, "Forbidden: this web tab is no longer open")
+            raise make_bare_refusal(403, "Forbidden: this web tab is no longer open")
         return RelayContext(
             target=self._relay.upstream.parse_target_url(url, found.username),
             resource=resource,
@@ -192,7 +192,7 @@ def _make_response(
 @contextmanager
 def _limit_concurrency(counts: Counter[str], word: str, most: int) -> Iterator[None]:
     if counts[word] >= most:
-        raise bare_refusal(
+        raise make_bare_refusal(
             429, "Too Many Requests: the limit of this web tab is reached", {"Retry-After": "1"}
         )
     counts[word] += 1

@@ -14,7 +14,7 @@ from twisted.web.iweb import UNKNOWN_LENGTH
 
 from tservice.core.clock import wait_seconds
 from tservice.core.net.egress import EgressRefused, EgressTarget
-from tservice.http.envelope import bare_refusal
+from tservice.http.envelope import make_bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.http.transfer.streamed_response import StreamedResponse
 from tservice.webviews import page_script, rewriting
@@ -103,7 +103,7 @@ class RequestRelay:
             answer_preflight(call, passage)
             return
         if method in REFUSED:
-            raise bare_refusal(400, "Bad Request: method not supported")
+            raise make_bare_refusal(400, "Bad Request: method not supported")
         self.refuse_writing(method, passage)
         request: Any = call.request
         paced = partial(PacedConnection, request.site.turns)
@@ -120,7 +120,7 @@ class RequestRelay:
         @raise HttpRefusal: 403 in plain text.
         """
         if not self.guard.allows_method(method, passage.owner):
-            raise bare_refusal(
+            raise make_bare_refusal(
                 403, "Forbidden: your account may only read in web tabs (GET and HEAD)"
             )
 
@@ -150,14 +150,14 @@ class RequestRelay:
         except Exception:
             if body is not None and body.fault is not None:
                 raise body.fault from None
-            raise bare_refusal(502, "Bad Gateway: the target's answer is invalid") from None
+            raise make_bare_refusal(502, "Bad Gateway: the target's answer is invalid") from None
         finally:
             if body is not None:
                 body.answered = True
 
     async def _send_answer(self, call: OperationCall, passage: RelayContext, response: Any) -> None:
         if response.code not in FINAL:
-            raise bare_refusal(502, "Bad Gateway: the target's answer is invalid")
+            raise make_bare_refusal(502, "Bad Gateway: the target's answer is invalid")
         given = header_pairs(response.headers)
         self._check_redirect(response.code, given, passage)
         for name, value in given:
@@ -245,7 +245,7 @@ class RequestRelay:
         try:
             self.guard.check_target(to.partition("#")[0], passage.owner)
         except EgressRefused as refused:
-            raise bare_refusal(502, f"Bad Gateway: a redirect {refused}") from None
+            raise make_bare_refusal(502, f"Bad Gateway: a redirect {refused}") from None
 
 
 def header_pairs(headers: Headers) -> Pairs:

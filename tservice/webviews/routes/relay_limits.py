@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tservice.http.connections.connection_limit import RELAYED, is_within_share
-from tservice.http.envelope import bare_refusal
+from tservice.http.envelope import make_bare_refusal
 
-_BUSY = bare_refusal(
+_BUSY = make_bare_refusal(
     429, "Too Many Requests: the limit of web tab connections is reached", {"Retry-After": "1"}
 )
 

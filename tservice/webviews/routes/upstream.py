@@ -15,7 +15,7 @@ from twisted.web.client import BrowserLikePolicyForHTTPS
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.core.net.guarded import GuardedEndpoint
 from tservice.core.workers.resolver import limit_to_owner_share
-from tservice.http.envelope import bare_refusal
+from tservice.http.envelope import make_bare_refusal
 from tservice.webviews.pinning import AddressPin
 from tservice.webviews.service import WebTabGuard
 
@@ -41,7 +41,7 @@ class TargetConnector:
         try:
             return self.guard.check_target(url, owner)
         except EgressRefused as refused:
-            raise bare_refusal(502, f"Bad Gateway: the address {refused}") from None
+            raise make_bare_refusal(502, f"Bad Gateway: the address {refused}") from None
 
     async def connect(
         self, target: EgressTarget, protocol: Callable[[], Protocol], owner: str, pin: AddressPin
@@ -62,12 +62,12 @@ class TargetConnector:
         except CancelledError:
             raise
         except EgressRefused as refused:
-            raise bare_refusal(502, f"Bad Gateway: the address {refused}") from None
+            raise make_bare_refusal(502, f"Bad Gateway: the address {refused}") from None
         except Exception:
-            raise bare_refusal(502, "Bad Gateway: the target does not answer") from None
+            raise make_bare_refusal(502, "Bad Gateway: the target does not answer") from None
         if self._is_own_service(found.transport, target):
             found.transport.abortConnection()
-            raise bare_refusal(502, "Bad Gateway: the address must not be this service itself")
+            raise make_bare_refusal(502, "Bad Gateway: the address must not be this service itself")
         pin.record_address(found.transport.getPeer().host)
         return found
 

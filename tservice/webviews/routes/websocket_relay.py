@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Protocol, connectionDone
 from twisted.python.failure import Failure
 
-from tservice.http.envelope import bare_refusal
+from tservice.http.envelope import make_bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.webviews import rewriting
 from tservice.webviews.routes.relay import RelayContext, header_pairs
@@ -112,7 +112,7 @@ async def relay_websocket(
     request: Any = call.request
     key = call.get_header("sec-websocket-key") or ""
     if request.method != b"GET" or not key.isascii():
-        raise bare_refusal(400, "Bad Request: no WebSocket handshake")
+        raise make_bare_refusal(400, "Bad Request: no WebSocket handshake")
     far = await upstream.connect(passage.target, TargetSocket, passage.owner, passage.pin)
     try:
         far.transport.write(build_handshake(call, passage, key, cookies))
@@ -120,7 +120,7 @@ async def relay_websocket(
         try:
             head = await far.head
         except Exception:
-            raise bare_refusal(502, "Bad Gateway: the target accepts no WebSocket") from None
+            raise make_bare_refusal(502, "Bad Gateway: the target accepts no WebSocket") from None
         request.upgrade(BrowserSocket(far, build_handshake_answer(head, key)), b"")
         await Deferred()
     finally:
@@ -172,7 +172,7 @@ def build_handshake_answer(head: bytes, key: str) -> bytes:
     accept = base64.b64encode(digest).decode()
     switched = status.split(b" ")[1:2] == [b"101"]
     if not switched or found.get("sec-websocket-accept") != accept:
-        raise bare_refusal(502, "Bad Gateway: the target accepts no WebSocket")
+        raise make_bare_refusal(502, "Bad Gateway: the target accepts no WebSocket")
     named = [(name, found[name]) for name in _ANSWERED if name in found]
     fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Accept", accept)]
     top = [b"HTTP/1.1 101 Switching Protocols"]

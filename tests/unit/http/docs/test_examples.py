@@ -14,7 +14,7 @@ from tests.security.harness import SecurityHarness, populated_harness
 from tests.security.matrix_rows import ROWS
 from tservice.http.docs.examples import EXAMPLES
 from tservice.http.docs.links import OPERATION_LINKS, find_links
-from tservice.http.docs.openapi import make_document, operation_id
+from tservice.http.docs.openapi import make_document, make_operation_id
 from tservice.http.docs.tags import TAGS
 from tservice.http.operations import Operation
 from tservice.http.token_scopes import operation_name
@@ -73,7 +73,9 @@ class OpenApiLinkTests(SynchronousTestCase):
         here.close()
 
     def test_links_lead_to_existing_operations(self) -> None:
-        names = {operation_name(each): operation_id(each.method, each.path) for each in self.table}
+        names = {
+            operation_name(each): make_operation_id(each.method, each.path) for each in self.table
+        }
         self.assertLessEqual(set(OPERATION_LINKS), set(names))
         for operation in self.table:
             if operation_name(operation) in OPERATION_LINKS:

@@ -22,7 +22,7 @@ from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
 from tservice.core.workers.worker_pool import SynchronousThreads
-from tservice.http.docs.openapi import make_document, operation_id
+from tservice.http.docs.openapi import make_document, make_operation_id
 from tservice.http.docs.page import ApiDocs
 from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import MetricSource, MetricsRegistry, make_gauge
@@ -92,7 +92,7 @@ class OpenApiDocumentTests(SynchronousTestCase):
                 self.assertEqual(set(re.findall(r"\{(\w+)\}", path)), declared)
         self.assertEqual(len(ids), len(set(ids)))
         self.assertEqual(
-            "getSessionsIdGitStatus", operation_id("GET", "/api/sessions/{id}/git-status")
+            "getSessionsIdGitStatus", make_operation_id("GET", "/api/sessions/{id}/git-status")
         )
 
     def test_document_schemas_are_valid_json_schemas(self) -> None:

@@ -31,7 +31,7 @@ from tests.unit.http.websockets.ws_frames import (
 )
 from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
 from tservice.core.identity import Identity
-from tservice.http.envelope import bare_refusal
+from tservice.http.envelope import make_bare_refusal
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_BUFFERED,
@@ -73,7 +73,7 @@ class WebSocketUpgradeTests(SocketCase):
         self.assertEqual(426, self.api.request("HEAD", "/ws/7", headers=UPGRADE).status)
 
     def test_gate_refusal_of_an_upgrade_is_an_http_answer(self) -> None:
-        self.gate.refusal = bare_refusal(403, "Forbidden: host not allowed")
+        self.gate.refusal = make_bare_refusal(403, "Forbidden: host not allowed")
         answer = self.refused(self.ask())
         self.assertEqual((403, b"Forbidden: host not allowed"), (answer.status, answer.content))
 
