@@ -165,7 +165,7 @@ def build_test_runtime(folder: Path, **given: Any) -> Runtime:
         environ=environ,
         home=home,
         redactor=redactor,
-        database=given.pop("database", None) or Database.in_memory(clock=reactor),
+        database=given.pop("database", None) or Database.open_in_memory(clock=reactor),
         worker_pools=NoWorkerPools(),  # type: ignore[arg-type]
         reachability=AlwaysReachable(),
         settings=FixedRuntimeSettings(),

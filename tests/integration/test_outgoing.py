@@ -258,7 +258,7 @@ class HostilePushServiceTests(OutgoingCase):
     def service(self, resolver: Any, port: int, limit: float = PATIENCE, bare: bool = True) -> None:
         """One browser of one user; with the stand-ins' rules, or the daemon's own and TLS."""
         policy = POLICY if bare else PUBLIC_ONLY
-        database = Database.in_memory()
+        database = Database.open_in_memory()
         self.addCleanup(database.close)
         self.store, self.hub = PushSubscriptionStore(database), EventHub()
         self.store.save_subscription(PushBrowser(f"https://{NAME}:{port}/x").subscription("ann"))

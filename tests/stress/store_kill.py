@@ -48,7 +48,7 @@ def write_for_ever(path: Path) -> None:
     Its standard output is the log of what it may rely on: one number a line, after the commit.
     """
     database = open_database(path)
-    row = database.query_one("SELECT coalesce(max(n), 0) AS last FROM marks")
+    row = database.query_first_row("SELECT coalesce(max(n), 0) AS last FROM marks")
     assert row is not None
     n = row["last"]
     while True:

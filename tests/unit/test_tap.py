@@ -114,7 +114,7 @@ class RootTests(SynchronousTestCase):
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
 
     def test_unreadable_row_at_the_start_is_reported(self) -> None:
-        database = Database.in_memory()
+        database = Database.open_in_memory()
         self.addCleanup(database.close)
         sql = "SELECT 'j1' AS id, '{' AS definition"
         error = self.assertRaises(

@@ -22,7 +22,7 @@ class AgentStore:
 
     def get_transcript_path(self, session_id: str) -> str | None:
         """Return the session's last known transcript file; C{None} if none is known."""
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT transcript_path FROM agent_sessions WHERE session_id = ?", (session_id,)
         )
         return None if row is None else str(row["transcript_path"])
@@ -40,7 +40,7 @@ class AgentStore:
 
     def get_plan_usage(self) -> PlanUsage | None:
         """Return the last report about the plan's usage; C{None} if there is none."""
-        row = self._database.query_one("SELECT usage FROM plan_usage")
+        row = self._database.query_first_row("SELECT usage FROM plan_usage")
         if row is None:
             return None
         found = json.loads(row["usage"])

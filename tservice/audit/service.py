@@ -90,7 +90,7 @@ class AuditLog:
         self._store = AuditStore(database, bounds)
         self._waiting: deque[dict[str, Any]] = deque()
         self._dropped = 0
-        database.deferred_writes.on_recovery(self._write_queued)
+        database.deferred_writes.add_recovery_callback(self._write_queued)
         self._repeats = EventSums(clock, REPEAT_SECONDS, self._write_repeated)
         self._typing = EventSums(clock, TYPING_SECONDS, self._write_typing)
         self._failures = EventSums(clock, FAILURE_SECONDS, self._write_failures)

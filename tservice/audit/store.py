@@ -70,7 +70,7 @@ class AuditStore:
         """
         if many <= 0:
             return False
-        row = self._database.query_one(_OLDEST, (part, actor, many - 1))
+        row = self._database.query_first_row(_OLDEST, (part, actor, many - 1))
         try:
             if row is not None:
                 params = (part, actor, row["seq"])

@@ -58,7 +58,7 @@ class CaseStore:
 
         Upper and lower case in the name are equivalent.
         """
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT * FROM cases WHERE owner = ? AND name = ?", (owner, name)
         )
         return None if row is None else _row_from_database(row)
@@ -66,7 +66,7 @@ class CaseStore:
     def find_case_at(self, place: LocationId) -> str | None:
         """Return the name of a case, of any owner, at a location; C{None} if there is none."""
         sql = "SELECT name FROM cases WHERE far_kind = ? AND far_name = ? LIMIT 1"
-        row = self._database.query_one(sql, (place.kind.value, place.name))
+        row = self._database.query_first_row(sql, (place.kind.value, place.name))
         return None if row is None else str(row["name"])
 
     def list_worktrees(self, owner: str, folder: str) -> list[str]:
@@ -155,7 +155,7 @@ class CaseStore:
     def get_order(self, owner: str) -> list[str]:
         """Return the names of cases in the order that an account has set."""
         sql = "SELECT names FROM case_orders WHERE owner = ?"
-        row = self._database.query_one(sql, (owner,))
+        row = self._database.query_first_row(sql, (owner,))
         return [] if row is None else [str(name) for name in json.loads(row["names"])]
 
     def delete_stale_orders(self, known: Callable[[str], bool]) -> None:

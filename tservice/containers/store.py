@@ -33,7 +33,7 @@ class ContainerStore:
 
         @raise DiskFull: the id cannot be saved.
         """
-        row = self._database.query_one("SELECT id FROM container_service")
+        row = self._database.query_first_row("SELECT id FROM container_service")
         if row is not None:
             return str(row["id"])
         made = self._new_id()
@@ -47,7 +47,9 @@ class ContainerStore:
 
     def find_host(self, host_id: str) -> ContainerHost | None:
         """Return a host by its id; C{None} if there is none."""
-        row = self._database.query_one("SELECT * FROM container_hosts WHERE id = ?", (host_id,))
+        row = self._database.query_first_row(
+            "SELECT * FROM container_hosts WHERE id = ?", (host_id,)
+        )
         return None if row is None else _host_from_row(row)
 
     def save_host(self, host: ContainerHost) -> None:
@@ -82,13 +84,13 @@ class ContainerStore:
         The name is compared without regard to upper and lower case.
         """
         sql = "SELECT * FROM case_containers WHERE owner = ? AND name = ?"
-        row = self._database.query_one(sql, (owner, name))
+        row = self._database.query_first_row(sql, (owner, name))
         return None if row is None else _case_from_row(row)
 
     def find_by_container(self, name: str) -> ContainerCase | None:
         """Return the container with that name; C{None} if there is none."""
         sql = "SELECT * FROM case_containers WHERE container = ?"
-        row = self._database.query_one(sql, (name,))
+        row = self._database.query_first_row(sql, (name,))
         return None if row is None else _case_from_row(row)
 
     def save_case(self, case: ContainerCase) -> None:

@@ -114,12 +114,12 @@ class CronStore:
 
     def find_run(self, run_id: str) -> CronRun | None:
         """Return a run by its id; C{None} if there is none."""
-        row = self._database.query_one("SELECT * FROM cron_runs WHERE id = ?", (run_id,))
+        row = self._database.query_first_row("SELECT * FROM cron_runs WHERE id = ?", (run_id,))
         return None if row is None else _run_from_row(row)
 
     def find_newest_run(self, job_id: str) -> str | None:
         """Return the id of the newest run of a job; C{None} if it has no run."""
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT id FROM cron_runs WHERE job_id = ? ORDER BY seq DESC LIMIT 1", (job_id,)
         )
         return None if row is None else str(row["id"])
@@ -129,7 +129,7 @@ class CronStore:
 
         Runs without a session are skipped.  C{None} means that there is no such run.
         """
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT session_id FROM cron_runs WHERE job_id = :job_id AND session_id IS NOT NULL"
             " AND seq < (SELECT seq FROM cron_runs WHERE id = :id) ORDER BY seq DESC LIMIT 1",
             {"job_id": run.job_id, "id": run.id},
@@ -143,7 +143,7 @@ class CronStore:
     def has_run(self, due_key: str) -> bool:
         """Return true if a run with that due key exists."""
         sql = "SELECT 1 FROM cron_runs WHERE due_key = ?"
-        return self._database.query_one(sql, (due_key,)) is not None
+        return self._database.query_first_row(sql, (due_key,)) is not None
 
 
 def _job_row(job: CronJob) -> dict[str, Any]:

@@ -61,7 +61,7 @@ class WebhookOutbox:
 
     def on_recovery(self, call: Callable[[], object]) -> None:
         """Call C{call} once deferred messages have been written to the outbox."""
-        self._database.deferred_writes.on_recovery(call)
+        self._database.deferred_writes.add_recovery_callback(call)
 
     def _insert_row(self, row: tuple[str, int]) -> int:
         with self._database.transaction():
@@ -79,7 +79,7 @@ class WebhookOutbox:
         @return: C{None} if there is no message.
         """
         places = ", ".join("?" * len(busy))
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT id, message, attempts, due_at FROM webhook_outbox"  # noqa: S608
             f" WHERE id NOT IN ({places}) ORDER BY due_at, id LIMIT 1",
             tuple(busy),
@@ -127,12 +127,12 @@ class WebhookOutbox:
 
     def count_waiting(self) -> int:
         """Return the number of waiting messages."""
-        row = self._database.query_one("SELECT count(*) AS number FROM webhook_outbox")
+        row = self._database.query_first_row("SELECT count(*) AS number FROM webhook_outbox")
         return 0 if row is None else int(row["number"])
 
     def last_result(self) -> DeliveryResult | None:
         """Return the result of the last attempt; C{None} if there was none."""
-        row = self._database.query_one("SELECT result FROM webhook_result")
+        row = self._database.query_first_row("SELECT result FROM webhook_result")
         return None if row is None else DeliveryResult(**json.loads(row["result"]))
 
     def save_result(self, result: DeliveryResult) -> None:

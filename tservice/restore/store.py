@@ -31,7 +31,7 @@ class RestoreStore:
 
     def find_last_boot(self) -> LastBoot | None:
         """Return the last recorded boot; C{None} at the first start of the service."""
-        row = self._database.query_one("SELECT boot_id, stopped_at FROM restore_host")
+        row = self._database.query_first_row("SELECT boot_id, stopped_at FROM restore_host")
         return (
             None if row is None else LastBoot(boot_id=row["boot_id"], stopped_at=row["stopped_at"])
         )

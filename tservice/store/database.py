@@ -29,8 +29,8 @@ from tservice.store.errors import NestedTransaction, StoreError
 from tservice.store.schemas import (
     Schemas,
     apply_steps,
-    begin_versions,
-    packaged_schemas,
+    create_version_table,
+    find_packaged_schemas,
     read_steps,
     read_version,
 )
@@ -76,7 +76,7 @@ class Database:
         @raise StoreError: the file is damaged, is not a database of this program, was written by a
             newer version, or a step failed.
         """
-        steps = read_steps(packaged_schemas() if schemas is None else schemas)
+        steps = read_steps(find_packaged_schemas() if schemas is None else schemas)
         try:
             if not os.path.lexists(path):
                 _create_file(path, steps, clock)
@@ -87,7 +87,7 @@ class Database:
         return database
 
     @classmethod
-    def in_memory(
+    def open_in_memory(
         cls, *, clock: IReactorTime | None = None, schemas: Schemas | None = None
     ) -> Database:
         """Open a database in memory, for tests.
@@ -95,9 +95,9 @@ class Database:
         @param schemas: as for L{open_file}; a test may pass only the steps of the tables that it
             uses.
         """
-        steps = read_steps(packaged_schemas() if schemas is None else schemas)
+        steps = read_steps(find_packaged_schemas() if schemas is None else schemas)
         connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.deserialize(_serialized_database(steps))
+        connection.deserialize(_make_serialized_database(steps))
         made = get_unix_ms(Clock() if clock is None else clock)
         connection.execute("UPDATE schema_version SET applied_at = ?", (made,))
         return cls(_configure_connection(connection))
@@ -129,7 +129,7 @@ class Database:
                 raise StoreError(f"{which} cannot be read ({type(error).__name__})") from error
         return found
 
-    def query_one(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
+    def query_first_row(self, sql: str, params: Params = ()) -> sqlite3.Row | None:
         """Run a query and return the first row of the result; C{None} if the result is empty."""
         rows = self.query_rows(sql, params)
         return rows[0] if rows else None
@@ -145,7 +145,7 @@ class Database:
         with self._track_disk_state():
             if not self._connection.in_transaction:
                 self.deferred_writes.write_deferred()
-            self._flush_commits(durable)
+            self._set_commit_flush(durable)
             return self._connection.execute(sql, params).rowcount
 
     def execute_or_defer(self, key: Key, sql: str, params: Params = ()) -> bool:
@@ -201,7 +201,7 @@ class Database:
             raise NestedTransaction("a transaction is open already")
         with self._track_disk_state():
             self.deferred_writes.write_deferred()
-            self._flush_commits(durable)
+            self._set_commit_flush(durable)
             self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -231,7 +231,7 @@ class Database:
 
     def _write_deferred(self, statements: Sequence[tuple[str, Params]]) -> None:
         with self._track_disk_state():
-            self._flush_commits(True)
+            self._set_commit_flush(True)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for sql, params in statements:
@@ -257,7 +257,7 @@ class Database:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
-    def _flush_commits(self, durable: bool) -> None:
+    def _set_commit_flush(self, durable: bool) -> None:
         """Set whether the next commits are flushed to the disk.
 
         Inside a transaction this has no effect.  The pragma runs only if the value changes, because
@@ -279,12 +279,12 @@ def _configure_connection(connection: sqlite3.Connection) -> sqlite3.Connection:
 def _apply_all_steps(
     connection: sqlite3.Connection, steps: Sequence[str], clock: IReactorTime
 ) -> None:
-    begin_versions(connection, clock)
+    create_version_table(connection, clock)
     apply_steps(connection, steps, clock)
 
 
 @lru_cache(maxsize=4)
-def _serialized_database(steps: tuple[str, ...]) -> bytes:
+def _make_serialized_database(steps: tuple[str, ...]) -> bytes:
     """Return a new database with these schema steps as bytes.
 
     The result is cached for tests, which open thousands of databases.

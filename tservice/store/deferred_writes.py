@@ -75,7 +75,7 @@ class DeferredWrites:
         """
         self._clock = clock
 
-    def on_recovery(self, call: Callable[[], object]) -> None:
+    def add_recovery_callback(self, call: Callable[[], object]) -> None:
         """Call C{call} each time the disk accepts writes again.
 
         The call is made after the write that succeeded has returned, because that writer's state is
@@ -97,7 +97,7 @@ class DeferredWrites:
             self._owed.clear()
 
     @property
-    def _now(self) -> float:
+    def _get_unix_time(self) -> float:
         return 0.0 if self._clock is None else self._clock.seconds()
 
     @property
@@ -154,7 +154,7 @@ class DeferredWrites:
         """
         self.refusals += 1
         if self.disk_trouble is None or self.disk_trouble.reason != reason:
-            now = self._now
+            now = self._get_unix_time
             self.disk_trouble = DiskTrouble(reason=reason, since=now)
             if self._said_at is None or now - self._said_at >= QUIET_SECONDS:
                 self._said_at = now

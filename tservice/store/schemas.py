@@ -24,7 +24,7 @@ Schemas = Sequence[str] | Traversable
 """Schema steps as texts in order, or a folder of features with C{schema/01.sql} and so on."""
 
 
-def packaged_schemas() -> Traversable:
+def find_packaged_schemas() -> Traversable:
     """Return the folder of this program's features, which contains the schema steps."""
     return files("tservice")
 
@@ -66,7 +66,7 @@ def read_version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def begin_versions(connection: sqlite3.Connection, clock: IReactorTime) -> None:
+def create_version_table(connection: sqlite3.Connection, clock: IReactorTime) -> None:
     """Create the version table in an empty database, with version 0."""
     connection.execute(
         "CREATE TABLE schema_version (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)"

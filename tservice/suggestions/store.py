@@ -47,7 +47,7 @@ class IntentStore:
 
     def find_intent(self, key: str) -> Intent | None:
         """Return the intent with this key; C{None} if none is stored."""
-        row = self._database.query_one("SELECT * FROM intents WHERE key = ?", (key,))
+        row = self._database.query_first_row("SELECT * FROM intents WHERE key = ?", (key,))
         return None if row is None else _intent_from_row(row)
 
     def save_collected(self, intent: Intent) -> None:
@@ -81,7 +81,9 @@ class IntentStore:
 
     def replaced_at(self, key: str) -> int:
         """Return when an intent was last replaced or deleted, in Unix milliseconds; 0 if never."""
-        row = self._database.query_one("SELECT at FROM collected_since WHERE subject = ?", (key,))
+        row = self._database.query_first_row(
+            "SELECT at FROM collected_since WHERE subject = ?", (key,)
+        )
         return 0 if row is None else int(row["at"])
 
     def collected_modes(self) -> dict[str, int]:

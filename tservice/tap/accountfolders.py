@@ -127,7 +127,7 @@ class _Move:
         """Return whether the folder is a case of single-user mode that happens to have the
         account's name.
         """
-        known = self._database.query_one(
+        known = self._database.query_first_row(
             _SINGLE_USER, {"name": self._name, "folder": str(self.old)}
         )
         return known is not None or is_scaffolded(self.old)

@@ -32,7 +32,7 @@ class WebViewStore:
 
     def find(self, view_id: str) -> WebView | None:
         """Return the web tab with this id, or C{None} if there is none."""
-        row = self._database.query_one("SELECT * FROM webviews WHERE id = ?", (view_id,))
+        row = self._database.query_first_row("SELECT * FROM webviews WHERE id = ?", (view_id,))
         return None if row is None else WebView(**dict(row))
 
     def save(self, view: WebView) -> None:

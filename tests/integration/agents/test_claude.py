@@ -87,7 +87,7 @@ class ClaudeCase(TmuxTestCase):
         # So it asks for permissions whoever runs the tests: root cannot bypass them.
         self.change_settings(primary_mode="normal")
         self.events: list[Event] = []
-        self.database = Database.in_memory(clock=self.clock)
+        self.database = Database.open_in_memory(clock=self.clock)
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
         self.secret = load_hook_secret(self.folder, secrets.token_bytes)

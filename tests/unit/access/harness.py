@@ -39,7 +39,7 @@ class AccountCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.numbers = 0
-        self.database = Database.in_memory(clock=self.clock)
+        self.database = Database.open_in_memory(clock=self.clock)
         self.addCleanup(self.database.close)
         self.revoked: list[str] = []
         self.forgotten: list[str] = []

@@ -21,7 +21,7 @@ from tservice.access.model import (
     hash_cookie,
 )
 from tservice.store.database import Database
-from tservice.store.schemas import packaged_schemas, read_steps
+from tservice.store.schemas import find_packaged_schemas, read_steps
 
 SESSION = CookieSession(
     id="a",
@@ -92,7 +92,7 @@ class DatabaseStoreTests(StoreContract, SynchronousTestCase):
         self.assertEqual([SESSION], list(DatabaseCookieStore(again).load()))
 
     def test_sessions_from_before_page_keys_are_removed(self) -> None:
-        steps = read_steps(packaged_schemas())
+        steps = read_steps(find_packaged_schemas())
         path = Path(self.mktemp())
         old = Database.open_file(path, clock=Clock(), schemas=steps[:11])
         old.execute(

@@ -30,13 +30,13 @@ from tservice.core.identity import Identity
 from tservice.http.models import RequestBody
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
 from tservice.store.database import Database
-from tservice.store.schemas import packaged_schemas, read_steps
+from tservice.store.schemas import find_packaged_schemas, read_steps
 
 
 class AuditCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.database = Database.in_memory(clock=self.clock)
+        self.database = Database.open_in_memory(clock=self.clock)
         self.addCleanup(self.database.close)
         self.log = self.start()
         self.addCleanup(lambda: self.log.close())
@@ -158,9 +158,9 @@ class PartTests(AuditCase):
         self.assertLessEqual(len(self.entries()), 20)
 
     def test_entries_of_an_earlier_release_are_assigned_their_kind(self) -> None:
-        steps = read_steps(packaged_schemas())
+        steps = read_steps(find_packaged_schemas())
         at = next(n for n, text in enumerate(steps) if "audit_log_in_parts" in text)
-        old = Database.in_memory(schemas=steps[:at])
+        old = Database.open_in_memory(schemas=steps[:at])
         self.addCleanup(old.close)
         actions = (
             "login",

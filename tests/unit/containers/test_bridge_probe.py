@@ -72,7 +72,7 @@ class BridgeReachTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock, self.runs = Clock(), ReachRunner()
-        self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
+        self.store = ContainerStore(Database.open_in_memory(clock=Clock()), lambda: "s")
         hosts = ContainerHostRegistry(self.store, self.runs, lambda names: Path("/usr/bin/podman"))
         self.bridge = HookBridge(
             self.clock, lambda port, site, address: ReachPort(), self.store, enabled=True

@@ -48,7 +48,7 @@ class BridgeTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock, self.address = Clock(), "10.88.0.1"
-        self.store = ContainerStore(Database.in_memory(clock=Clock()), lambda: "s")
+        self.store = ContainerStore(Database.open_in_memory(clock=Clock()), lambda: "s")
         self.there = True
         self.listened: list[tuple[int, str]] = []
         self.ports: list[BridgePort] = []

@@ -73,7 +73,7 @@ class NotifyCase(SynchronousTestCase):
         self.clock.advance(1_700_000_000.5)
         self.folder = Path(self.mktemp()).absolute()
         self.folder.mkdir()
-        self.database = Database.in_memory()
+        self.database = Database.open_in_memory()
         self.addCleanup(self.database.close)
         self.redactor = SecretRedactor()
         self.begin()
@@ -108,6 +108,6 @@ class NotifyCase(SynchronousTestCase):
 
     def waiting(self) -> int:
         """Rows of the outbox."""
-        row = self.database.query_one("SELECT count(*) AS n FROM webhook_outbox")
+        row = self.database.query_first_row("SELECT count(*) AS n FROM webhook_outbox")
         assert row is not None
         return int(row["n"])

@@ -108,7 +108,7 @@ class PushCase(SynchronousTestCase):
         self.clock.advance(1_000_000)
         self.hub = EventHub()
         self.settings = FixedPushSettings()
-        self.database = Database.in_memory()
+        self.database = Database.open_in_memory()
         self.addCleanup(self.database.close)
         self.subscriptions = PushSubscriptionStore(self.database)
         self.sent: list[tuple[OutboundRequest, Deferred[OutboundResponse]]] = []

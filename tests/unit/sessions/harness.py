@@ -81,7 +81,7 @@ class SessionHarness:
         self.home = folder / "home"
         self.home.mkdir(parents=True, exist_ok=True)
         self.host = FakeHost(self.clock, program)
-        self.database = Database.in_memory(clock=self.clock)
+        self.database = Database.open_in_memory(clock=self.clock)
         self.settings = FixedRuntimeSettings()
         self.renice = ReniceLog()
         self.config = config or Config(data_dir=folder / "data", cases_dir=folder / "cases")

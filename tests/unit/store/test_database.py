@@ -160,7 +160,7 @@ class DatabaseUpgradeTests(FileCase):
 
     def test_upgrade_step_that_commits_is_refused(self) -> None:
         error = self.assertRaises(
-            StoreError, Database.in_memory, schemas=["CREATE TABLE a (b); COMMIT;"]
+            StoreError, Database.open_in_memory, schemas=["CREATE TABLE a (b); COMMIT;"]
         )
         self.assertIn("ends its own transaction", str(error))
 
@@ -216,14 +216,14 @@ class DatabaseRefusalTests(FileCase):
         dogs.mkdir(parents=True)
         (cats / "01.sql").write_text(STEPS[0])
         (dogs / "03.sql").write_text(STEPS[2])
-        error = self.assertRaises(StoreError, Database.in_memory, schemas=self.folder)
+        error = self.assertRaises(StoreError, Database.open_in_memory, schemas=self.folder)
         self.assertIn("[1, 3]", str(error))
         (dogs / "02.sql").write_text(STEPS[1])
         (dogs / "notes.txt").write_text("not a step")
-        database = Database.in_memory(schemas=self.folder)
+        database = Database.open_in_memory(schemas=self.folder)
         self.assertEqual(3, database.query_rows("SELECT max(version) FROM schema_version")[0][0])
         (cats / "02.sql").write_text(STEPS[1])
-        error = self.assertRaises(StoreError, Database.in_memory, schemas=self.folder)
+        error = self.assertRaises(StoreError, Database.open_in_memory, schemas=self.folder)
         self.assertIn("[1, 2, 2, 3]", str(error))
 
     def test_permissions_of_an_open_file_are_narrowed(self) -> None:
@@ -237,7 +237,7 @@ class StatementTests(SynchronousTestCase):
     """Statements and transactions, in memory."""
 
     def setUp(self) -> None:
-        self.database = Database.in_memory(schemas=STEPS)
+        self.database = Database.open_in_memory(schemas=STEPS)
         self.addCleanup(self.database.close)
 
     def pets(self) -> list[str]:
@@ -253,14 +253,14 @@ class StatementTests(SynchronousTestCase):
         self.assertEqual(0, self.database.execute("DELETE FROM pets WHERE name = 'eve'"))
 
     def test_query_one_returns_a_row_or_none(self) -> None:
-        row = self.database.query_one("INSERT INTO pets (name) VALUES ('ada') RETURNING age")
+        row = self.database.query_first_row("INSERT INTO pets (name) VALUES ('ada') RETURNING age")
         assert row is not None
         self.assertEqual(1, row["age"])
-        self.assertIsNone(self.database.query_one("SELECT * FROM pets WHERE name = 'eve'"))
+        self.assertIsNone(self.database.query_first_row("SELECT * FROM pets WHERE name = 'eve'"))
 
     def test_named_parameters_are_bound(self) -> None:
         self.add("ada")
-        row = self.database.query_one("SELECT age FROM pets WHERE name = :n", {"n": "ada"})
+        row = self.database.query_first_row("SELECT age FROM pets WHERE name = :n", {"n": "ada"})
         assert row is not None
         self.assertEqual(1, row["age"])
 

@@ -189,7 +189,7 @@ class LaterTests(DebtCase):
 
     def test_recovery_listener_is_called_once(self) -> None:
         told: list[int] = []
-        self.database.deferred_writes.on_recovery(
+        self.database.deferred_writes.add_recovery_callback(
             lambda: told.append(len(self.database.deferred_writes))
         )
         self.fill()

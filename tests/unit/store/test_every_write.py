@@ -200,7 +200,7 @@ class StoreEveryWriteTests(SynchronousTestCase):
                     yield path, call.lineno
 
     def test_every_table_has_a_write_test(self) -> None:
-        database = Database.in_memory()
+        database = Database.open_in_memory()
         self.addCleanup(database.close)
         found = database.query_rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         tables = {row["name"] for row in found if not row["name"].startswith("sqlite_")}

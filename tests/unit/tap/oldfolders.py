@@ -21,7 +21,7 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.runtime.launch_context import LaunchContext
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
-from tservice.store.schemas import packaged_schemas, read_steps
+from tservice.store.schemas import find_packaged_schemas, read_steps
 from tservice.suggestions.model import intent_key
 from tservice.tap.accountfolders import path_columns
 
@@ -30,7 +30,7 @@ SESSION = "00000000-0000-4000-8000-000000000001"
 
 def steps_of_before() -> Sequence[str]:
     """The steps of the database up to the one that gives accounts their ids."""
-    every = read_steps(packaged_schemas())
+    every = read_steps(find_packaged_schemas())
     (last,) = (at for at, step in enumerate(every) if "account_moves" in step)
     return every[:last]
 
@@ -85,7 +85,7 @@ class OldService:
 
     def session(self, name: str, owner: str | None, folder: Path, **values: Any) -> None:
         """Add a session that works in a folder."""
-        whole = Database.in_memory()
+        whole = Database.open_in_memory()
         SessionRepository(whole).save(session_record(name))
         row = dict(whole.query_rows("SELECT * FROM sessions")[0])
         whole.close()

@@ -53,7 +53,7 @@ class MoveCase(SynchronousTestCase):
 
     def own(self, database: Database, name: str, table: str = "accounts") -> Path:
         """The folder that is the account's now."""
-        row = database.query_one(f"SELECT id FROM {table} WHERE username = ?", (name,))
+        row = database.query_first_row(f"SELECT id FROM {table} WHERE username = ?", (name,))
         assert row is not None
         return self.cases / ".accounts" / str(row["id"])
 

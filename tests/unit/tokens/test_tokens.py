@@ -45,7 +45,7 @@ class TokenGateCase(GateCase):
     """A gate with tokens; the owner of C{mine} is ann, of C{theirs} bob."""
 
     def setUp(self) -> None:
-        self.database = Database.in_memory()
+        self.database = Database.open_in_memory()
         self.addCleanup(self.database.close)
         self.people: dict[str, Identity] = {
             "ann": ANN,

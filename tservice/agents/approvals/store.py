@@ -39,7 +39,7 @@ class ApprovalStore:
 
     def next_number(self, session_id: str) -> int:
         """Return a number that no item of the session has ever had."""
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT number FROM approvals WHERE session_id = ?", (session_id,)
         )
         kept = 0 if row is None else int(row["number"])

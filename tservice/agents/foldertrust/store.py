@@ -36,7 +36,7 @@ class TrustStore:
 
     def knows(self, owner: str, digest: str) -> bool:
         """Return true if the owner trusts a folder with this digest."""
-        return self._database.query_one(_KNOWS, (owner, digest)) is not None
+        return self._database.query_first_row(_KNOWS, (owner, digest)) is not None
 
     def save(self, owner: str, digest: str, working_dir: str) -> None:
         """Store that the owner trusts a folder.

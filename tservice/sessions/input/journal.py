@@ -117,7 +117,7 @@ class InputJournal:
         """Return the input that was being typed at the last write of the journal; C{None} without
         one.
         """
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT * FROM input_journal WHERE session_id = ?", (session_id,)
         )
         if row is None or row["id"] == self._over.get(session_id):
@@ -237,7 +237,7 @@ class InputJournal:
         seq = self._latest_seq(session_id, client_id)
         if seq is not None:
             return seq
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT seq FROM input_marks WHERE session_id = ? AND client_id = ?",
             (session_id, client_id),
         )

@@ -37,7 +37,7 @@ class OfflineInputBuffer:
         @raise DiskFull: the disk is full.
         """
         text = request.text.encode("utf-8", "replace")
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT coalesce(sum(max(length(text), 1)), 0) AS size,"
             " coalesce(max(position), 0) AS last FROM input_buffer WHERE session_id = ?",
             (session_id,),
@@ -63,7 +63,7 @@ class OfflineInputBuffer:
 
     def last_seq(self, session_id: str, client_id: str) -> int | None:
         """Return the client's highest sequence number in the buffer; C{None} if there is none."""
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT max(seq) AS seq FROM input_buffer WHERE session_id = ? AND client_id = ?",
             (session_id, client_id),
         )
@@ -71,7 +71,7 @@ class OfflineInputBuffer:
 
     def get_first(self, session_id: str) -> BufferedInput | None:
         """Return the next chunk to be typed; C{None} if the session's buffer is empty."""
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT * FROM input_buffer WHERE session_id = ? ORDER BY position LIMIT 1",
             (session_id,),
         )

@@ -16,7 +16,7 @@ class OwnersTests(FolderTrustCase):
         self.bring(".claude/settings.json", HOOK)
         session = self.waiting()
         self.answered(session, "approve")
-        digest = self.machine.database.query_one("SELECT * FROM trusted_folders")
+        digest = self.machine.database.query_first_row("SELECT * FROM trusted_folders")
         assert digest is not None
         self.assertEqual((ADMIN.username, str(self.work)), (digest["owner"], digest["working_dir"]))
 

@@ -280,7 +280,7 @@ class UsageStoreTests(SynchronousTestCase):
     """The table of messages."""
 
     def setUp(self) -> None:
-        self.database = Database.in_memory()
+        self.database = Database.open_in_memory()
         self.addCleanup(self.database.close)
         self.database.query_rows("PRAGMA foreign_keys = OFF")
         self.store = UsageStore(self.database, most=20)

@@ -105,7 +105,7 @@ class FailureTests(InputCase):
         self.spend(3)
         self.assertEqual(ErrorCode.OPERATION_FAILED, self.code(answer))
         self.assertEqual(b"", bytes(pane.typed))
-        self.assertIsNone(self.machine.database.query_one("SELECT * FROM input_journal"))
+        self.assertIsNone(self.machine.database.query_first_row("SELECT * FROM input_journal"))
 
 
 class InputCrashTests(InputCase):

@@ -15,7 +15,7 @@ from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntr
 from tservice.sessions.input.unpersisted_sequence import CLIENTS
 from tservice.sessions.input.unpersisted_sequences import SETTLE
 from tservice.store.database import Database
-from tservice.store.schemas import packaged_schemas, read_steps
+from tservice.store.schemas import find_packaged_schemas, read_steps
 
 SESSIONS = ("one", "two")
 WHO = ("a", "b", "c")
@@ -28,7 +28,7 @@ class JournalTests(SynchronousTestCase):
         self.begin()
 
     def begin(self) -> None:
-        self.database = Database.in_memory()
+        self.database = Database.open_in_memory()
         # No session is needed here.
         self.database.execute("PRAGMA foreign_keys = OFF")
         self.clock = Clock()
@@ -156,7 +156,7 @@ class JournalTests(SynchronousTestCase):
 
     def test_pending_input_survives_the_schema_upgrade(self) -> None:
         """Step 11 makes the table anew."""
-        path, steps = Path(self.mktemp()), read_steps(packaged_schemas())
+        path, steps = Path(self.mktemp()), read_steps(find_packaged_schemas())
         old = Database.open_file(path, clock=Clock(), schemas=steps[:10])
         old.execute("PRAGMA foreign_keys = OFF")
         self.journal = InputJournal(old, Clock())

@@ -94,7 +94,7 @@ class DiskTests(SynchronousTestCase):
     """L{SessionRepository}."""
 
     def setUp(self) -> None:
-        self.repository = SessionRepository(Database.in_memory())
+        self.repository = SessionRepository(Database.open_in_memory())
 
     def test_session_record_round_trips(self) -> None:
         for session in (BARE, FULL):

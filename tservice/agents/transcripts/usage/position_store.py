@@ -18,7 +18,7 @@ class ReadPositionStore:
 
     def load_position(self, session_id: str) -> ReadPosition:
         """Return the position in a session's conversation; an empty one if it was never read."""
-        row = self._database.query_one(
+        row = self._database.query_first_row(
             "SELECT path, inode, position, tally FROM transcripts WHERE session_id = ?",
             (session_id,),
         )
