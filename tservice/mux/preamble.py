@@ -11,7 +11,7 @@ KEPT = 2000
 """Bytes of the latest output that are kept until the mark arrives. Every mark is shorter."""
 
 
-class ShellPreamble:
+class ShellPreambleFilter:
     """Filter that removes a login shell's output from the output of one child process.
 
     @param mark: the first output of the program. If empty, the program's output is not filtered.

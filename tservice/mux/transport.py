@@ -28,10 +28,10 @@ class ServerReachability(Enum):
 class PreopenedChild(Protocol):
     """Provider of a child process that was started before it was needed."""
 
-    def hand_over(self, protocol: ProcessProtocol) -> bool:
+    def hand_over_child(self, protocol: ProcessProtocol) -> bool:
         """Hand the child to C{protocol}. Return false if no child is ready."""
 
-    def open_ahead(self) -> None:
+    def start_idle_child(self) -> None:
         """Start a child in advance."""
 
 

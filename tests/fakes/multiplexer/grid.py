@@ -238,7 +238,7 @@ class FakeGrid:
 
 
 @functools.cache
-def grid_glyphs() -> tuple[GlyphRun, ...]:
+def measure_grid_glyphs() -> tuple[GlyphRun, ...]:
     """Return the widths that a fake grid gives to characters on which systems differ."""
     return group_runs((ord(each), max(pyte.screens.wcwidth(each), 0)) for each in CHARACTERS)
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from zope.interface import implementer
 
-from tests.fakes.multiplexer.grid import GridState, grid_glyphs
+from tests.fakes.multiplexer.grid import GridState, measure_grid_glyphs
 from tests.fakes.multiplexer.host import (
     EchoShell,
     FakeHost,
@@ -150,7 +150,7 @@ class FakePane:
         await self._run_on_host("set_colours", lambda: setattr(self.hosted, "colours", colours))
 
     async def get_glyph_runs(self) -> tuple[GlyphRun, ...]:
-        return await self._run_on_host("glyphs", grid_glyphs)
+        return await self._run_on_host("glyphs", measure_grid_glyphs)
 
     async def capture_content(self, history: int | None = 0) -> PaneCapture:
         return await self._run_on_host("capture", lambda: self._build_capture(history))

@@ -22,7 +22,9 @@ class PaneChoiceTests(SynchronousTestCase):
 
     def test_only_the_pane_id_is_replaced_in_attached_commands(self) -> None:
         """What somebody types is never taken for it."""
-        line = commands.join_commands(commands.set_buffer(b"%0 \\045"), commands.leave_copy_mode())
+        line = commands.join_commands(
+            commands.load_paste_buffer(b"%0 \\045"), commands.leave_copy_mode()
+        )
         self.assertEqual(
             b'set-buffer -b tservice -- "\\0450 \\134045" ; copy-mode -q -t %12',
             commands.substitute_pane(line, b"%12"),

@@ -10,8 +10,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tservice.mux.tmux.stream_parsers import (
-    KeeperWord,
-    KeeperWordParser,
+    KeeperMessage,
+    KeeperMessageParser,
     ModeTracker,
     TitleDetector,
 )
@@ -28,12 +28,12 @@ def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
 
 class KeeperWordsTests(SynchronousTestCase):
     def test_keeper_word_is_removed_from_the_output(self) -> None:
-        got = KeeperWordParser(b"abc").feed(b"one" + SAID + b"two")
-        self.assertEqual([b"one", KeeperWord("exit", 3), b"two"], got)
+        got = KeeperMessageParser(b"abc").feed(b"one" + SAID + b"two")
+        self.assertEqual([b"one", KeeperMessage("exit", 3), b"two"], got)
 
     def test_word_with_another_token_is_output(self) -> None:
         data = SAID.replace(b"abc", b"abd")
-        self.assertEqual([data], KeeperWordParser(b"abc").feed(data))
+        self.assertEqual([data], KeeperMessageParser(b"abc").feed(data))
 
     @settings(max_examples=example_count(100), deadline=None)
     @given(st.binary(max_size=20), st.binary(max_size=20), CUTS)
@@ -41,10 +41,10 @@ class KeeperWordsTests(SynchronousTestCase):
         self, before: bytes, after: bytes, cuts: list[int]
     ) -> None:
         """No byte of the program is lost; at most the word's own bytes stay."""
-        words = KeeperWordParser(b"abc")
+        words = KeeperMessageParser(b"abc")
         got = [part for piece in pieces(before + SAID + after, cuts) for part in words.feed(piece)]
         self.assertEqual(
-            [KeeperWord("exit", 3)], [part for part in got if isinstance(part, KeeperWord)]
+            [KeeperMessage("exit", 3)], [part for part in got if isinstance(part, KeeperMessage)]
         )
         kept = b"".join(part for part in got if isinstance(part, bytes))
         self.assertTrue(kept.startswith(before))
@@ -55,7 +55,7 @@ class KeeperWordsTests(SynchronousTestCase):
     @given(st.lists(st.sampled_from([b"\x1b", b"]7773;abc;", b"exit;", b"1", b"\x07", b"x"])), CUTS)
     def test_other_output_passes_unchanged(self, parts: list[bytes], cuts: list[int]) -> None:
         data = b"".join(parts).replace(b"exit;1", b"")
-        words = KeeperWordParser(b"abc")
+        words = KeeperMessageParser(b"abc")
         got = [part for piece in pieces(data, cuts) for part in words.feed(piece)]
         self.assertEqual(data, b"".join(part for part in got if isinstance(part, bytes)))
 

@@ -103,7 +103,7 @@ class ClientLinkTests(SynchronousTestCase):
 
     def test_command_fails_immediately_when_no_client_will_come(self) -> None:
         """As where tmux refused to start a session: what is left of it is ended at once."""
-        self.link.expect_end(True)
+        self.link.set_end_expected(True)
         self.last.end_stream(1)
         self.failureResultOf(self.command(), MuxTimeout)
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -112,11 +112,11 @@ class ClientLinkTests(SynchronousTestCase):
         """Whoever ends the server says what follows."""
         answer = self.server.hold()
         self.last.end_stream(9)
-        self.link.expect_end(True)
+        self.link.set_end_expected(True)
         answer.callback(ServerReachability.HERE)
         self.assertEqual([], self.clock.getDelayedCalls())
         self.server.reached = ServerReachability.GONE
-        self.link.expect_end(False)
+        self.link.set_end_expected(False)
         self.assertEqual(["lost"], self.told.events)
 
     def test_stalled_server_keeps_its_client(self) -> None:
@@ -180,10 +180,10 @@ class ClientLinkTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_expected_end_starts_no_new_client(self) -> None:
-        self.link.expect_end(True)
+        self.link.set_end_expected(True)
         self.last.end_stream()
         self.clock.advance(10)
         self.assertEqual(1, len(self.server.started))
-        self.link.expect_end(False)
+        self.link.set_end_expected(False)
         self.clock.advance(FIRST_DELAY)
         self.assertEqual(2, len(self.server.started))

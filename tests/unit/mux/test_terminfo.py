@@ -6,7 +6,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import HERE
 from tservice.mux.interface import PaneSpec
-from tservice.mux.remote.remote_programs import start_line
+from tservice.mux.remote.remote_programs import build_start_command
 from tservice.mux.terminfo import FALLBACK, TERMINAL, find_local_term
 from tservice.mux.tmux.environment import build_environment
 
@@ -29,6 +29,6 @@ class TerminfoTests(SynchronousTestCase):
         self.assertEqual((b"vt100", b""), (found[b"TERM"], found[b"COLORTERM"]))
 
     def test_remote_terminal_type_is_chosen_on_the_remote_host(self) -> None:
-        there = start_line("s", spec(), b"t", b"")
+        there = build_start_command("s", spec(), b"t", b"")
         self.assertIn(b"/usr/share/terminfo/t/tmux-256color", there)
-        self.assertNotIn(b"terminfo", start_line("s", spec(TERM="vt100"), b"t", b""))
+        self.assertNotIn(b"terminfo", build_start_command("s", spec(TERM="vt100"), b"t", b""))

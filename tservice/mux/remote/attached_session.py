@@ -15,7 +15,7 @@ from tservice.mux.remote import remote_programs
 from tservice.mux.remote.runner import RemoteEnd, RemoteError
 from tservice.mux.remote.shell_quoting import join_programs, quote_words
 from tservice.mux.remote.transport import RemoteTransport, build_remote_child
-from tservice.mux.tmux.setup import find_no_trouble
+from tservice.mux.tmux.setup import report_no_problem
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 MOST_LISTED = 200
@@ -167,7 +167,7 @@ class AttachedSetup:
     name: str
     is_foreign: bool = True
     refuses_duplicates: bool = True
-    find_trouble: Callable[[], str | None] = find_no_trouble
+    find_trouble: Callable[[], str | None] = report_no_problem
     is_owned: bool = False
     start_context: Callable[[], AbstractContextManager[None]] = nullcontext
     sockets: NoSockets = field(factory=NoSockets)

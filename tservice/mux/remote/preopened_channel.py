@@ -31,7 +31,7 @@ is closed.
 class PreopenedChannel:
     """Keeps at most one idle child process with an open channel.
 
-    L{open_ahead} opens the channel. Once the child is handed over, a new one is opened.
+    L{start_idle_child} opens the channel. Once the child is handed over, a new one is opened.
 
     @param argv: returns the command of a new child.
     @param env: the environment of the child.
@@ -53,7 +53,7 @@ class PreopenedChannel:
         self._waiting: _IdleChildProtocol | None = None
         self._closed = False
 
-    def hand_over(self, protocol: ProcessProtocol) -> bool:
+    def hand_over_child(self, protocol: ProcessProtocol) -> bool:
         """Hand the idle child to C{protocol}. Return false if no child is idle.
 
         The protocol is connected immediately. It receives all output and the exit of the child.
@@ -63,10 +63,10 @@ class PreopenedChannel:
             return False
         self._timers.cancel_all()
         waiting.hand_over(protocol)
-        self._timers.schedule_call("next", 0, self.open_ahead)
+        self._timers.schedule_call("next", 0, self.start_idle_child)
         return True
 
-    def open_ahead(self) -> None:
+    def start_idle_child(self) -> None:
         """Start an idle child with an open channel, unless one exists."""
         self._timers.cancel_timer("next")
         if self._closed or self._waiting is not None:

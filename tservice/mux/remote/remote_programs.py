@@ -49,12 +49,12 @@ _PRIVATE = (
 NEEDS_TMUX = b"command -v tmux >/dev/null || { echo 'tmux is missing there' >&2; exit 127; }"
 
 
-def name_server(session_id: str) -> str:
+def format_server_name(session_id: str) -> str:
     """Return the name of a session's tmux server on the remote host."""
     return PREFIX + session_id
 
 
-def exec_tmux(name: str, *arguments: str) -> bytes:
+def build_tmux_command(name: str, *arguments: str) -> bytes:
     """Return a shell command that replaces the shell by tmux.
 
     @param name: the name of the tmux server.
@@ -62,12 +62,12 @@ def exec_tmux(name: str, *arguments: str) -> bytes:
     return b"exec " + quote_words(*map(os.fsencode, ("tmux", "-u", "-L", name, *arguments)))
 
 
-def attach_line(name: str, *arguments: str) -> bytes:
+def build_attach_command(name: str, *arguments: str) -> bytes:
     """Return a command line that runs tmux with C{arguments} on the server C{name}."""
-    return join_programs(OF_THE_WAY, exec_tmux(name, *arguments))
+    return join_programs(OF_THE_WAY, build_tmux_command(name, *arguments))
 
 
-def start_line(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
+def build_start_command(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
     """Return a command line that starts a tmux server with C{spec} in it and becomes its first
     client.
 
@@ -88,7 +88,7 @@ def start_line(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes
     try:
         added = {
             b"TOKEN": token,
-            b"RUN": pane_program(spec, token),
+            b"RUN": build_pane_command(spec, token),
             b"PREFACE": preface,
             b"HISTORY": b"%d" % spec.history_limit,
             b"FG": spec.colours.foreground.encode(),
@@ -138,7 +138,7 @@ def _export_terminal(named: bytes) -> bytes:
     )
 
 
-def pane_program(spec: PaneSpec, token: bytes) -> bytes:
+def build_pane_command(spec: PaneSpec, token: bytes) -> bytes:
     """Return the shell command that starts the program of C{spec} inside the pane.
 
     @param token: unguessable word that authenticates the keeper's messages.
@@ -165,7 +165,7 @@ def pane_program(spec: PaneSpec, token: bytes) -> bytes:
 REACHED, ENDED = b"here\n", b"gone\n"
 
 
-def reachability_line(name: str) -> bytes:
+def build_reachability_command(name: str) -> bytes:
     """Return a command line that prints L{REACHED} or L{ENDED}. Other output is inconclusive.
 
     The command checks twice, because a starting server refuses connections for a moment.
@@ -184,7 +184,7 @@ def reachability_line(name: str) -> bytes:
     )
 
 
-def cleanup_line(name: str) -> bytes:
+def build_cleanup_command(name: str) -> bytes:
     """Return a command line that removes the files of an ended server, and the folder if it is then
     empty.
     """
@@ -203,7 +203,7 @@ FOUND = join_programs(
 """Shell command that prints the names of the service's tmux servers on the remote host."""
 
 
-def preface_line(name: str) -> bytes:
+def build_preface_command(name: str) -> bytes:
     """Return a command line that writes its standard input to a file and prints the file's path."""
     file = b'"$tservice_d/"%b.preface' % quote_word(os.fsencode(name))
     return join_programs(FOLDER, _PRIVATE, b"cat > %b && printf '%%s' %b" % (file, file))
@@ -216,19 +216,19 @@ _IDENTITY = (
 )
 
 
-def identity_line(pid: int) -> bytes:
+def build_identity_command(pid: int) -> bytes:
     """Return a command line that prints the start time of this user's process with that pid. The
     start time distinguishes the process from a later one with the same pid.
     """
     return join_programs(_IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid))
 
 
-def signal_line(pid: int, identity: bytes, name: bytes) -> bytes:
+def build_signal_command(pid: int, identity: bytes, name: bytes) -> bytes:
     """Return a command line that signals the process if its start time still matches.
 
     The command prints C{alive} or C{dead}.
 
-    @param identity: the start time as printed by L{identity_line}.
+    @param identity: the start time as printed by L{build_identity_command}.
     @param name: the name of the signal.
     """
     same = b'[ "$(tservice_id %d)" = %b ]' % (pid, quote_word(identity))
@@ -237,7 +237,7 @@ def signal_line(pid: int, identity: bytes, name: bytes) -> bytes:
     )
 
 
-def listener_line(name: str) -> bytes:
+def build_listener_command(name: str) -> bytes:
     """Return a command line that prints the pid of the tmux server C{name}.
 
     Empty output means that the pid is unknown.

@@ -14,7 +14,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tservice.core.timers import cancel_call
-from tservice.mux.preamble import ShellPreamble
+from tservice.mux.preamble import ShellPreambleFilter
 from tservice.mux.remote.shell_quoting import HEARING, MARK, SPOKEN
 from tservice.mux.transport import PreopenedChild
 
@@ -109,9 +109,9 @@ class RemoteRunner:
         if not self.channel.is_open():
             raise RemoteError("the connection to it is closed")
         child = _RemoteProgramProtocol(program + data)
-        if self.channel.preopened is None or not self.channel.preopened.hand_over(child):
+        if self.channel.preopened is None or not self.channel.preopened.hand_over_child(child):
             self._spawn_child(child)
-        timer = self.clock.callLater(RUN_TIMEOUT, child.give_up)
+        timer = self.clock.callLater(RUN_TIMEOUT, child.abort_program)
         try:
             answer = await child.ended
         finally:
@@ -139,15 +139,15 @@ class _RemoteProgramProtocol(ProcessProtocol):
     transport: Any
 
     def __init__(self, given: bytes) -> None:
-        self.ended: Deferred[RemoteResult] = Deferred(lambda _: self.give_up())
+        self.ended: Deferred[RemoteResult] = Deferred(lambda _: self.abort_program())
         self.given_up = False
         self.flooded = False
-        self.preamble = ShellPreamble(MARK)
+        self.preamble = ShellPreambleFilter(MARK)
         self._given = given
         self._out = bytearray()
         self._errors = b""
 
-    def give_up(self) -> None:
+    def abort_program(self) -> None:
         """Stop waiting for the program and kill the local child."""
         self.given_up = True
         if self.transport is not None:
@@ -164,7 +164,7 @@ class _RemoteProgramProtocol(ProcessProtocol):
         self._out += self.preamble.strip_output(data)
         if len(self._out) > MAX_ANSWER:
             self.flooded = True
-            self.give_up()
+            self.abort_program()
 
     def errReceived(self, data: bytes) -> None:
         self._errors = self.preamble.strip_errors(self._errors + data)[-MAX_ERRORS:]

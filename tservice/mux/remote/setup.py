@@ -16,7 +16,7 @@ from tservice.mux.remote import remote_programs
 from tservice.mux.remote.attached_session import AttachedSetup
 from tservice.mux.remote.runner import RemoteEnd, RemoteError
 from tservice.mux.remote.transport import RemoteTransport, build_remote_child
-from tservice.mux.tmux.setup import ServerSetup, find_no_trouble
+from tservice.mux.tmux.setup import ServerSetup, report_no_problem
 from tservice.mux.tmux.sockets import LOOKED_AT, SESSION_ID
 from tservice.mux.transport import ChildSpec
 
@@ -33,18 +33,22 @@ class RemoteSockets:
     def get_socket_path(self, session_id: str) -> Path:
         if not SESSION_ID.fullmatch(session_id):
             raise ValueError(f"not a session id: {session_id!r}")
-        return Path(remote_programs.name_server(session_id))
+        return Path(remote_programs.format_server_name(session_id))
 
     async def remove_socket(self, session_id: str) -> None:
         try:
             await self.remote.run_program(
-                remote_programs.cleanup_line(remote_programs.name_server(session_id))
+                remote_programs.build_cleanup_command(
+                    remote_programs.format_server_name(session_id)
+                )
             )
         except RemoteError as error:
             raise MuxError(f"the files of {session_id} cannot be removed: {error}") from error
 
     async def put_preface(self, session_id: str, data: bytes) -> Path:
-        program = remote_programs.preface_line(remote_programs.name_server(session_id))
+        program = remote_programs.build_preface_command(
+            remote_programs.format_server_name(session_id)
+        )
         try:
             answer = await self.remote.run_program(program, data)
         except RemoteError as error:
@@ -70,7 +74,7 @@ class RemoteSetup:
     remote: RemoteEnd
     is_foreign: bool = True
     refuses_duplicates: bool = True
-    find_trouble: Callable[[], str | None] = find_no_trouble
+    find_trouble: Callable[[], str | None] = report_no_problem
     is_owned: bool = True
     start_context: Callable[[], AbstractContextManager[None]] = nullcontext
     transport: RemoteTransport = field(init=False)
@@ -84,7 +88,7 @@ class RemoteSetup:
         self, socket_path: Path, spec: PaneSpec, token: bytes, preface: bytes
     ) -> ChildSpec:
         return build_remote_child(
-            self.remote, remote_programs.start_line(socket_path.name, spec, token, preface)
+            self.remote, remote_programs.build_start_command(socket_path.name, spec, token, preface)
         )
 
 

@@ -31,7 +31,7 @@ class RemoteTransport:
         self, socket_path: Path, arguments: Sequence[str], env: Mapping[bytes, bytes]
     ) -> ChildSpec:
         return build_remote_child(
-            self.remote, remote_programs.attach_line(socket_path.name, *arguments)
+            self.remote, remote_programs.build_attach_command(socket_path.name, *arguments)
         )
 
     async def wait_until_ready(self) -> None:
@@ -44,7 +44,7 @@ class RemoteTransport:
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
         try:
             answer = await self.remote.run_program(
-                remote_programs.reachability_line(socket_path.name)
+                remote_programs.build_reachability_command(socket_path.name)
             )
         except RemoteError:
             return ServerReachability.UNKNOWN
@@ -60,7 +60,7 @@ class RemoteTransport:
 
     async def acquire_process(self, pid: int) -> HeldProcess | None:
         try:
-            answer = await self.remote.run_program(remote_programs.identity_line(pid))
+            answer = await self.remote.run_program(remote_programs.build_identity_command(pid))
         except RemoteError:
             return RemoteProcess(self.remote, pid, None)
         identity = answer.out.strip()
@@ -68,7 +68,9 @@ class RemoteTransport:
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         try:
-            answer = await self.remote.run_program(remote_programs.listener_line(socket_path.name))
+            answer = await self.remote.run_program(
+                remote_programs.build_listener_command(socket_path.name)
+            )
         except RemoteError:
             return None
         number = answer.out.strip()
@@ -121,7 +123,7 @@ class RemoteProcess:
             return Liveness.UNKNOWN
         try:
             answer = await self.remote.run_program(
-                remote_programs.signal_line(self.pid, self.identity, name)
+                remote_programs.build_signal_command(self.pid, self.identity, name)
             )
         except RemoteError:
             return Liveness.UNKNOWN

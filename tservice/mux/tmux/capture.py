@@ -140,7 +140,7 @@ async def _read_snapshot(
         history_lines=_HistoryLines(_strip_unwritten_cells(found[0].lines, version), rows)
         if found
         else _HistoryLines((), 0),
-        is_history_continued=bool(found) and _is_one_line(found[1]),
+        is_history_continued=bool(found) and _is_row_continued(found[1]),
     )
 
 
@@ -152,7 +152,7 @@ def _history_commands(top: int | str, bottom: int, version: Version) -> tuple[by
     return lines, capture_rows(bottom, bottom + 1, version=version, joined=True)
 
 
-def _is_one_line(edge: AnswerBlock) -> bool:
+def _is_row_continued(edge: AnswerBlock) -> bool:
     """Return true if the two rows in the answer C{edge} were printed as one line."""
     return len(edge.lines) == 1
 
@@ -215,7 +215,7 @@ async def _read_pages(send: SendCommands, wanted: int, version: Version) -> _His
         if size + lines.size > HISTORY_SIZE:
             step //= 2
             continue
-        pages.append((_strip_unwritten_cells(lines.lines, version), _is_one_line(edge)))
+        pages.append((_strip_unwritten_cells(lines.lines, version), _is_row_continued(edge)))
         count, size = count + step, size + lines.size
     return _join_pages(pages, count)
 

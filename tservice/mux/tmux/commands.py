@@ -157,7 +157,7 @@ def run_if_readable(*commands: bytes) -> bytes:
     )
 
 
-def set_buffer(data: bytes) -> bytes:
+def load_paste_buffer(data: bytes) -> bytes:
     """Return a command that loads C{data} into the buffer that L{PASTE} pastes.
 
     The text travels in the control channel, so it is in no file and on no command line.
@@ -171,7 +171,7 @@ PASTE = b"paste-buffer -p -r -d -b %b -t %b" % (BUFFER, PANE)
 
 
 DROP_PASTE = b"delete-buffer -b " + BUFFER
-"""Command that deletes the buffer of L{set_buffer}, used if the buffer was not pasted."""
+"""Command that deletes the buffer of L{load_paste_buffer}, used if the buffer was not pasted."""
 
 
 def set_option(name: str, value: bytes) -> bytes:

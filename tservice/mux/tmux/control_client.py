@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from tservice.core.net.immediate_write import write_immediately
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
-from tservice.mux.preamble import ShellPreamble
+from tservice.mux.preamble import ShellPreambleFilter
 from tservice.mux.tmux.commands import PANE
 from tservice.mux.tmux.control_parser import (
     MAX_BLOCK,
@@ -177,7 +177,7 @@ class ControlClient(ProcessProtocol):
         self._odd_since = clock.seconds()
         self._cut = False
         self.initial_input = b""
-        self.preamble = ShellPreamble()
+        self.preamble = ShellPreambleFilter()
         self.pane = PANE
         self.is_session_free = False
 

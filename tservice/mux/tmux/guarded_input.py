@@ -63,7 +63,9 @@ def build_condition(
     return f"#{{==:{'-'.join(found)},{'-'.join(wanted)}}}".encode()
 
 
-def guard_commands(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> bytes:
+def build_guarded_command(
+    test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes] = ()
+) -> bytes:
     """Return a command that runs C{keys} if C{test} is true, otherwise C{otherwise}.
 
     The answer has L{count_answers} blocks.
@@ -79,11 +81,11 @@ def guard_commands(test: bytes, keys: Sequence[bytes], otherwise: Sequence[bytes
 
 
 def count_answers(keys: Sequence[bytes], otherwise: Sequence[bytes] = ()) -> int:
-    """Return the number of blocks that answer L{guard_commands}."""
+    """Return the number of blocks that answer L{build_guarded_command}."""
     return 2 + max(len(keys), len(otherwise))
 
 
-def has_passed(blocks: Sequence[AnswerBlock]) -> bool:
+def has_guard_passed(blocks: Sequence[AnswerBlock]) -> bool:
     """Return true if the condition held and the keys were sent."""
     return any(block.lines == (_PASS,) for block in blocks)
 

@@ -93,7 +93,7 @@ def read_command(found: Mapping[bytes, bytes]) -> list[bytes]:
     return argv
 
 
-def write_word(token: bytes, word: str, argument: int) -> None:
+def write_control_message(token: bytes, word: str, argument: int) -> None:
     """Write a control message into the stream. Ignore the error if the terminal is closed.
 
     @param word: name of the message, such as C{started}.
@@ -176,19 +176,19 @@ def linger_after_exit() -> None:
     If the terminal and the process end together, tmux 3.3a misses the end of its child. The exit
     status is then lost, in 15 to 35 of 100 times.
     """
-    wait_seconds(LINGER)
+    sleep_seconds(LINGER)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     for descriptor in range(3):
         os.close(descriptor)
-    wait_seconds(APART)
+    sleep_seconds(APART)
 
 
-def wait_seconds(seconds: float) -> None:
+def sleep_seconds(seconds: float) -> None:
     """Sleep. Blocking is correct, because this process has no reactor."""
     signal.sigtimedwait((), seconds)
 
 
-def end_as(status: int) -> NoReturn:
+def exit_with_status(status: int) -> NoReturn:
     """End this process with the exit status or signal in C{status} (of C{waitpid})."""
     if os.WIFSIGNALED(status):
         import resource
@@ -212,17 +212,17 @@ def main() -> NoReturn:
             read_command(found), pane_environment(found), found.get(PREFIX + b"CWD", b"/")
         )
     except OSError as error:
-        write_word(token, "failed", error.errno or 0)
+        write_control_message(token, "failed", error.errno or 0)
         linger_after_exit()
         sys.exit(127)
-    write_word(token, "started", pid)
+    write_control_message(token, "started", pid)
     status = wait_for_program(pid)
     if os.WIFSIGNALED(status):
-        write_word(token, "signal", os.WTERMSIG(status))
+        write_control_message(token, "signal", os.WTERMSIG(status))
     else:
-        write_word(token, "exit", os.WEXITSTATUS(status))
+        write_control_message(token, "exit", os.WEXITSTATUS(status))
     linger_after_exit()
-    end_as(status)
+    exit_with_status(status)
 
 
 if __name__ == "__main__":

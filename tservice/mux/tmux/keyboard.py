@@ -49,7 +49,7 @@ class PaneKeyboard:
         """See L{IPane.paste}."""
         data = sanitize_paste(text)
         if data:
-            await self._type_keys(mark, commands.PASTE, first=(commands.set_buffer(data),))
+            await self._type_keys(mark, commands.PASTE, first=(commands.load_paste_buffer(data),))
         else:
             await self._type_keys(mark)
 
@@ -76,7 +76,7 @@ class PaneKeyboard:
 
     async def paste_if(self, text: str, guard: ScreenGuard, rows: Sequence[int]) -> bool:
         """See L{IPane.paste_if}."""
-        load = commands.set_buffer(sanitize_paste(text))
+        load = commands.load_paste_buffer(sanitize_paste(text))
         return await self._type_if_unchanged(
             (commands.PASTE,), guard, rows, (load,), (commands.DROP_PASTE,)
         )
@@ -142,10 +142,10 @@ class PaneKeyboard:
         test = guards.build_condition(screen, rows, second, size)
         line = (
             *before,
-            guards.guard_commands(test, (commands.leave_copy_mode(), *keys), otherwise),
+            guards.build_guarded_command(test, (commands.leave_copy_mode(), *keys), otherwise),
         )
         answers = len(before) + guards.count_answers((b"", *keys), otherwise)
-        return guards.has_passed(await self._channel.send_line(join_commands(*line), answers))
+        return guards.has_guard_passed(await self._channel.send_line(join_commands(*line), answers))
 
     def _check_alive(self) -> None:
         if self._status.ending is not None:

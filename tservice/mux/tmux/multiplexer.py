@@ -83,7 +83,7 @@ class TmuxMultiplexer:
                 await self._roll_back(pane)
             else:
                 await pane.detach_service()
-            why = await server.find_trouble()
+            why = await server.find_start_problem()
             said = error if why is None else f"{why} ({error})"
             program = shlex.join(spec.argv[:1])
             raise type(error)(f"cannot run {program} in {spec.cwd}: {said}") from error

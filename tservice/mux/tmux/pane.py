@@ -44,7 +44,7 @@ from tservice.mux.tmux.server import TmuxServer
 from tservice.mux.tmux.server_link import ServerLink
 from tservice.mux.tmux.status import PaneStatus
 from tservice.mux.tmux.stream import PaneStream
-from tservice.mux.tmux.stream_parsers import KeeperWord
+from tservice.mux.tmux.stream_parsers import KeeperMessage
 
 PROBE_TIMEOUT = 2.0
 """Seconds after which a check of the process returns L{Liveness.UNKNOWN}."""
@@ -100,7 +100,7 @@ class TmuxPane:
         self._glyphs: tuple[GlyphRun, ...] | None = None
         # Concurrent captures of long history would run out of time waiting for each other's pages.
         self._histories = DeferredLock()
-        self._starting: Deferred[KeeperWord | None] | None = None
+        self._starting: Deferred[KeeperMessage | None] | None = None
         self._has_reported_start = False
         self._killing = False
         self._is_detached = False
@@ -218,7 +218,7 @@ class TmuxPane:
             left = await self._server.end_server(self.link, self.pid)
         except MuxError:
             # Its program may have ended without a notification.
-            self._status.query_soon()
+            self._status.request_state_query()
             raise
         finally:
             self._killing = False
@@ -257,7 +257,7 @@ class TmuxPane:
             await self._choose_pane()
         state = await self._initialize_client()
         self._stream.set_token(state.token, state.modes)
-        await self._status.wait_until_known(state)
+        await self._status.wait_for_exit_details(state)
 
     async def detach_service(self) -> None:
         """Detach this service from the pane, which keeps running. Return once no client is left."""
@@ -280,7 +280,7 @@ class TmuxPane:
         match notice.name:
             case b"window-renamed":
                 # The hook on a process's end renames its window; check if this was the cause.
-                self._status.query_soon()
+                self._status.request_state_query()
             case b"layout-change":
                 if _LAYOUT.search(notice.rest):
                     self._query_soon()
@@ -308,13 +308,13 @@ class TmuxPane:
         pane = commands.choose_pane(blocks[0].lines, self.session_id)
         if pane is None:
             raise MuxError("the tmux session has no pane")
-        self.link.follow_pane(pane)
+        self.link.set_pane_id(pane)
         keep = commands.set_option(commands.HELD.decode(), self.session_id.encode())
         await self._channel.send_line(keep, 1)
 
     def _query_soon(self) -> None:
         if self._server.owned:
-            self._status.query_soon()
+            self._status.request_state_query()
         else:
             self._channel.run_in_background(self._query_pane(), "querying a pane")
 
@@ -365,7 +365,7 @@ class TmuxPane:
             await self._channel.send_line(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._status.query_state()
 
-    def _handle_keeper_word(self, word: KeeperWord) -> None:
+    def _handle_keeper_word(self, word: KeeperMessage) -> None:
         match word.name:
             case "started" if not self._has_reported_start:
                 # Accepted once: the program could send it as often as it likes.
@@ -384,7 +384,7 @@ class TmuxPane:
                 self._status.record_exit(status=None, signal=name)
         self._resolve_start(word)
 
-    def _resolve_start(self, word: KeeperWord | None) -> None:
+    def _resolve_start(self, word: KeeperMessage | None) -> None:
         starting, self._starting = self._starting, None
         if starting is not None:
             starting.callback(word)
@@ -423,7 +423,9 @@ class TmuxPane:
                 questions, self._questions = self._questions, []
                 watched = self._stream.modes.numbers
                 answers = [
-                    build_mode_reply(each, state.flags, watched, *self._read_around(each.at))
+                    build_mode_reply(
+                        each, state.flags, watched, *self._read_surrounding_output(each.at)
+                    )
                     for each in questions
                     if needs_reply(each, state.version)
                 ]
@@ -433,7 +435,7 @@ class TmuxPane:
             self._questions = []
             self._answering = False
 
-    def _read_around(self, offset: int) -> tuple[bytes, bytes]:
+    def _read_surrounding_output(self, offset: int) -> tuple[bytes, bytes]:
         """Return the output before C{offset} and the output after it, at most L{LOOK_BACK} bytes
         each.
         """

@@ -17,7 +17,7 @@ from tservice.core.clock import wait_seconds
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
-from tservice.mux.preamble import ShellPreamble
+from tservice.mux.preamble import ShellPreambleFilter
 from tservice.mux.process_family import LeftoverProcess, ProcessFamily, UnknownProcessFamily
 from tservice.mux.tmux.control_client import ControlClient
 from tservice.mux.tmux.server_link import ServerLink
@@ -114,7 +114,7 @@ class TmuxServer:
             )
             return b""
 
-    async def find_trouble(self) -> str | None:
+    async def find_start_problem(self) -> str | None:
         """Return a problem of the location, or of the disk of the socket. tmux does not report
         these.
 
@@ -168,7 +168,7 @@ class TmuxServer:
             be confirmed.
         """
         held = None if pid is None else await self._transport.acquire_process(pid)
-        link.expect_end(True)
+        link.set_end_expected(True)
         try:
             family: ProcessFamily = UnknownProcessFamily()
             if held is not None:
@@ -177,10 +177,10 @@ class TmuxServer:
             await self._end_server(link)
             await self._end_process(held)
             await family.hang_up_jobs()
-            await self._remove_socket_late()
+            await self._try_remove_socket()
             return await family.find_leftovers()
         finally:
-            link.expect_end(False)
+            link.set_end_expected(False)
             if held is not None:
                 held.close()
 
@@ -198,7 +198,7 @@ class TmuxServer:
             await held.send_hangup()
             await self._wait_until_dead(held)
 
-    async def _remove_socket_late(self) -> None:
+    async def _try_remove_socket(self) -> None:
         """Remove the socket. If this fails, such as on a read-only disk, a later check removes
         it.
         """
@@ -286,10 +286,10 @@ class TmuxServer:
         self, client: ControlClient, child: ChildSpec, folder: str | None = None
     ) -> None:
         client.initial_input = child.initial_input
-        client.preamble = ShellPreamble(child.mark)
+        client.preamble = ShellPreambleFilter(child.mark)
         self._spawn_child(client, child, folder)
         if child.preopened is not None:
-            child.preopened.open_ahead()
+            child.preopened.start_idle_child()
 
     def _spawn_child(
         self, protocol: ProcessProtocol, child: ChildSpec, folder: str | None = None, **more: Any
@@ -300,7 +300,7 @@ class TmuxServer:
             always the root folder, because that user may lack the right to enter.
         @raise MuxError: the system refuses.
         """
-        if child.preopened is not None and child.preopened.hand_over(protocol):
+        if child.preopened is not None and child.preopened.hand_over_child(protocol):
             return
         path, argv = "/" if self._setup.is_foreign else folder, child.argv
         try:

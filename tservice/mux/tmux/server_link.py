@@ -116,7 +116,7 @@ class ServerLink:
         client.pane = self._pane
         return client
 
-    def follow_pane(self, pane: bytes) -> None:
+    def set_pane_id(self, pane: bytes) -> None:
         """Send all commands to C{pane} instead of L{PANE} from now on."""
         self._pane = pane
         for client in (self._current, self._fresh):
@@ -171,7 +171,7 @@ class ServerLink:
             await client.gone
             cancel_call(timer)
 
-    def expect_end(self, expected: bool) -> None:
+    def set_end_expected(self, expected: bool) -> None:
         """Set if the server is about to be ended. While C{expected} is true, ended clients are not
         replaced.
         """
@@ -230,10 +230,10 @@ class ServerLink:
 
     def _start_reconnecting(self) -> None:
         self._seeking = spawn_logged(
-            self._find_server(), self._log, "reconnecting to a tmux server"
+            self._reattach_after_delay(), self._log, "reconnecting to a tmux server"
         )
 
-    async def _find_server(self) -> None:
+    async def _reattach_after_delay(self) -> None:
         """Attach again after a delay, unless the server is known to be gone."""
         since = self._clock.seconds()
         await self._server.wait_until_ready()

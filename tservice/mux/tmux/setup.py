@@ -26,7 +26,7 @@ CONFIGURATION = Path(__file__).with_name("tmux.conf")
 KEEPER = Path(keeper.__file__)
 
 
-def find_no_trouble() -> str | None:
+def report_no_problem() -> str | None:
     """Return C{None}, because no problem is known."""
     return None
 
@@ -95,7 +95,7 @@ class LocalSetup:
     program: Path | None = None
     refuses_duplicates: bool = False
     is_owned: bool = True
-    find_trouble: Callable[[], str | None] = find_no_trouble
+    find_trouble: Callable[[], str | None] = report_no_problem
     terminal: Callable[[], str] = find_local_term
 
     def build_start_child(

@@ -55,7 +55,7 @@ class PaneStatus:
         self._reaps = 0
         self._looking = self._look_again = False
 
-    def query_soon(self) -> None:
+    def request_state_query(self) -> None:
         """Query the state of the pane now. If a query is running, query once more after it."""
         self._look_again = True
         if not self._looking:
@@ -79,7 +79,7 @@ class PaneStatus:
         """Return the version of the pane's tmux. Only the first call queries tmux."""
         return self._version or (await self.query_state()).version
 
-    async def wait_until_known(self, state: PaneState) -> None:
+    async def wait_for_exit_details(self, state: PaneState) -> None:
         """Wait until the pane's exit is recorded, or until the pane is known to run.
 
         @param state: the last state that tmux reported.

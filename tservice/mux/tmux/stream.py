@@ -9,8 +9,8 @@ from attrs import evolve
 from tservice.mux.mode_queries import ModeQuery, ModeQueryDetector
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.stream_parsers import (
-    KeeperWord,
-    KeeperWordParser,
+    KeeperMessage,
+    KeeperMessageParser,
     ModeTracker,
     TitleDetector,
 )
@@ -26,7 +26,7 @@ class PaneStream:
         self,
         log: OutputLog,
         *,
-        heard: Callable[[KeeperWord], None],
+        heard: Callable[[KeeperMessage], None],
         modes_changed: Callable[[], None],
         title_changed: Callable[[], None],
         asked: Callable[[ModeQuery], None],
@@ -45,7 +45,7 @@ class PaneStream:
         self._title_changed = title_changed
         self._asked = asked
         self._questions = ModeQueryDetector()
-        self._words = KeeperWordParser(b"")
+        self._words = KeeperMessageParser(b"")
         self._titles = TitleDetector()
 
     def set_token(self, token: bytes, modes: bytes = b"") -> None:
@@ -53,13 +53,13 @@ class PaneStream:
 
         @param modes: L{ModeTracker.stored_value} as an earlier run of the service stored it.
         """
-        self._words = KeeperWordParser(token)
+        self._words = KeeperMessageParser(token)
         self.modes = ModeTracker(modes)
 
     def feed(self, data: bytes) -> None:
         """Process the next piece of output."""
         for part in self._words.feed(data):
-            if isinstance(part, KeeperWord):
+            if isinstance(part, KeeperMessage):
                 self._heard(part)
                 continue
             self._log.append(part)

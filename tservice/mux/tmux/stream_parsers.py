@@ -28,7 +28,7 @@ _TITLE_PREFIX = 4
 
 
 @frozen
-class KeeperWord:
+class KeeperMessage:
     """Control message of the keeper.
 
     @ivar name: C{started}, C{failed}, C{exit} or C{signal}.
@@ -38,7 +38,7 @@ class KeeperWord:
     argument: int
 
 
-class KeeperWordParser:
+class KeeperMessageParser:
     """Parser that extracts the keeper's control messages with one token from a stream.
 
     A message that arrives in two pieces is recognized, but its bytes stay in the stream. The first
@@ -50,15 +50,15 @@ class KeeperWordParser:
         self._pattern = re.compile(re.escape(self._mark) + rb"([a-z]{1,16});([0-9]{1,9})\x07")
         self._open = b""
 
-    def feed(self, data: bytes) -> list[bytes | KeeperWord]:
+    def feed(self, data: bytes) -> list[bytes | KeeperMessage]:
         """Split C{data} into the program's output and the keeper's messages, in order."""
         text, at, seen = self._open + data, len(self._open), 0
-        parts: list[bytes | KeeperWord] = []
+        parts: list[bytes | KeeperMessage] = []
         if self._mark in text:
             for found in self._pattern.finditer(text):
                 cut = found.start() < at
                 parts.append(text[at : found.end() if cut else found.start()])
-                parts.append(KeeperWord(found[1].decode(), int(found[2])))
+                parts.append(KeeperMessage(found[1].decode(), int(found[2])))
                 at = seen = found.end()
         self._open = self._find_unfinished(text[max(seen, len(text) - _LONGEST) :])
         parts.append(text[at:])

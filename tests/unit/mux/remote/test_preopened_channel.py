@@ -57,69 +57,69 @@ class SpareTests(SynchronousTestCase):
         self.made.append(RemoteChild(protocol))
 
     def test_channel_is_not_preopened_before_the_first_use(self) -> None:
-        self.assertFalse(self.spare.hand_over(ChannelHeir()))
+        self.assertFalse(self.spare.hand_over_child(ChannelHeir()))
         self.assertEqual([], self.made)
 
     def test_waiting_channel_is_taken_with_its_output(self) -> None:
-        self.spare.open_ahead()
-        self.spare.open_ahead()
+        self.spare.start_idle_child()
+        self.spare.start_idle_child()
         (child,) = self.made
         child.say(b"welcome")
         heir = ChannelHeir()
-        self.assertTrue(self.spare.hand_over(heir))
+        self.assertTrue(self.spare.hand_over_child(heir))
         self.assertEqual(b"line\n", child.written)
         child.say(b"answer")
         child.end_stream()
         self.assertEqual([(OUT, b"welcome"), (OUT, b"answer"), "exited", OUT, "ended"], heir.heard)
 
     def test_taken_channel_is_replaced(self) -> None:
-        self.spare.open_ahead()
-        self.spare.hand_over(ChannelHeir())
-        self.assertFalse(self.spare.hand_over(ChannelHeir()))
+        self.spare.start_idle_child()
+        self.spare.hand_over_child(ChannelHeir())
+        self.assertFalse(self.spare.hand_over_child(ChannelHeir()))
         self.clock.advance(0)
         self.assertEqual(2, len(self.made))
-        self.assertTrue(self.spare.hand_over(ChannelHeir()))
+        self.assertTrue(self.spare.hand_over_child(ChannelHeir()))
 
     def test_waiting_channel_ends_after_its_limit(self) -> None:
-        self.spare.open_ahead()
+        self.spare.start_idle_child()
         self.clock.advance(WAITS)
         self.assertTrue(self.made[0].over)
-        self.assertFalse(self.spare.hand_over(ChannelHeir()))
+        self.assertFalse(self.spare.hand_over_child(ChannelHeir()))
 
     def test_ended_channel_is_not_taken(self) -> None:
-        self.spare.open_ahead()
+        self.spare.start_idle_child()
         self.made[0].end_stream()
-        self.assertFalse(self.spare.hand_over(ChannelHeir()))
-        self.spare.open_ahead()
+        self.assertFalse(self.spare.hand_over_child(ChannelHeir()))
+        self.spare.start_idle_child()
         self.assertEqual(2, len(self.made))
 
     def test_channel_that_prints_endlessly_is_ended(self) -> None:
-        self.spare.open_ahead()
+        self.spare.start_idle_child()
         self.made[0].say(b"x" * MOST_HEARD)
         self.assertFalse(self.made[0].over)
         self.made[0].say(b"x")
         self.assertTrue(self.made[0].over)
-        self.assertFalse(self.spare.hand_over(ChannelHeir()))
+        self.assertFalse(self.spare.hand_over_child(ChannelHeir()))
 
     def test_closed_spare_opens_no_channel(self) -> None:
-        self.spare.open_ahead()
-        self.spare.hand_over(ChannelHeir())
+        self.spare.start_idle_child()
+        self.spare.hand_over_child(ChannelHeir())
         self.spare.close()
-        self.spare.open_ahead()
+        self.spare.start_idle_child()
         self.assertEqual(1, len(self.made))
         self.assertFalse(self.made[0].over, "it is somebody's")
 
     def test_failed_preopening_leaves_no_channel(self) -> None:
         self.failing = True
-        self.spare.open_ahead()
-        self.assertFalse(self.spare.hand_over(ChannelHeir()))
+        self.spare.start_idle_child()
+        self.assertFalse(self.spare.hand_over_child(ChannelHeir()))
 
     def test_short_program_uses_the_preopened_channel(self) -> None:
         processes: Any = self
         way = RemoteChannel(
             prefix=lambda: ["/ssh"], takes_shell_text=True, env={}, preopened=self.spare
         )
-        self.spare.open_ahead()
+        self.spare.start_idle_child()
         far = RemoteRunner(self.clock, processes, way)
         answer = Deferred.fromCoroutine(far.run_program(b"line\n", b"data"))
         self.assertEqual(b"line\ndata", self.made[0].written)
