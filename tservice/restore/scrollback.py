@@ -16,10 +16,10 @@ from tservice.mux.interface import PaneCapture
 from tservice.terminal.plain_text import plain_text
 from tservice.terminal.sgr import RESET, make_self_contained
 from tservice.terminal.wrapped_lines import (
-    contained_lines,
-    contained_main_lines,
     get_screen_rows,
     join_wrapped,
+    self_contained_lines,
+    self_contained_main_lines,
 )
 
 LINES = 5_000
@@ -51,9 +51,9 @@ def serialize_rows(capture: PaneCapture) -> bytes:
     if capture.alternate_screen:
         shown, wrapped = get_screen_rows(capture)
         screen = join_wrapped(make_self_contained(shown), wrapped)
-        rows = [*_trim_empty_rows(contained_main_lines(capture)), *_trim_empty_rows(screen)]
+        rows = [*_trim_empty_rows(self_contained_main_lines(capture)), *_trim_empty_rows(screen)]
     else:
-        rows = _trim_empty_rows(contained_lines(capture))
+        rows = _trim_empty_rows(self_contained_lines(capture))
     return _NEW_ROW.join(_newest_rows(rows[-LINES:]))
 
 

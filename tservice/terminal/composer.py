@@ -62,7 +62,7 @@ def has_paste_placeholder(composer: str) -> bool:
     return _STAND_IN.search(composer) is not None
 
 
-def still_contains(composer: str, prompt: str) -> bool:
+def still_contains_prompt(composer: str, prompt: str) -> bool:
     """Return true if C{prompt}, which was typed before, is still in C{composer}.
 
     The comparison allows for agents that wrap rows, show tabs as blanks, scroll long texts, or
@@ -78,7 +78,7 @@ def still_contains(composer: str, prompt: str) -> bool:
     return len(shown) >= min(_ENOUGH, len(typed)) and shown in typed
 
 
-def contains_only(composer: str, prompt: str) -> bool:
+def contains_only_prompt(composer: str, prompt: str) -> bool:
     """Return true if C{composer} may contain C{prompt} and nothing else.
 
     After scrolling, the visible part of the prompt is enough. The placeholder for a long paste
@@ -121,7 +121,7 @@ def _read_after_glyph(screen: Sequence[str], glyph: str) -> str | None:
     first = _strip_box_sides(screen[start])
     stripped = first.lstrip()
     text = stripped if stripped.startswith(_SHELL_GLYPH) else stripped[len(glyph) :]
-    return "\n".join([text.strip(), *_find_continuation(screen[start + 1 :])]).rstrip("\n")
+    return "\n".join([text.strip(), *_find_continuation_rows(screen[start + 1 :])]).rstrip("\n")
 
 
 def _begins_with_glyph(row: str, glyph: str) -> bool:
@@ -188,15 +188,19 @@ def _find_glyph_row(screen: Sequence[str], glyph: str) -> int | None:
         boxed = screen[number].lstrip().startswith(_BOX_SIDES)
         if (_begins_with_similar_glyph if boxed else _begins_with_glyph)(screen[number], glyph):
             below = screen[number + 1 :]
-            return number if _is_only_footer(below[len(_find_continuation(below)) :]) else None
+            return (
+                number
+                if _are_only_footer_rows(below[len(_find_continuation_rows(below)) :])
+                else None
+            )
     return None
 
 
-def _is_only_footer(rows: Sequence[str]) -> bool:
+def _are_only_footer_rows(rows: Sequence[str]) -> bool:
     return sum(1 for row in rows if row.strip() and not _is_rule(row)) <= _FOOTER_ROWS
 
 
-def _find_continuation(rows: Sequence[str]) -> list[str]:
+def _find_continuation_rows(rows: Sequence[str]) -> list[str]:
     """Return the rows that continue the text: up to a rule, or to a row that is not indented."""
     found: list[str] = []
     for row in rows:
@@ -220,6 +224,6 @@ def _strip_footer(found: list[str], rows: Sequence[str]) -> list[str]:
 
 def _read_between_rules(screen: Sequence[str]) -> str | None:
     rules = [number for number, row in enumerate(screen) if _is_rule(row)]
-    if len(rules) < 2 or not _is_only_footer(screen[rules[-1] + 1 :]):
+    if len(rules) < 2 or not _are_only_footer_rows(screen[rules[-1] + 1 :]):
         return None
     return "\n".join(row.strip() for row in screen[rules[-2] + 1 : rules[-1]]).strip()

@@ -48,7 +48,7 @@ def is_key_hint(row: str) -> bool:
     return bool(_KEY_HINT.search(row)) and not _WORK.match(row)
 
 
-def is_waiting(row: str) -> bool:
+def is_waiting_spinner(row: str) -> bool:
     """Return true if a row is the spinner of a turn that waits for a person's answer."""
     return bool(_WAITING.match(row))
 
@@ -57,7 +57,12 @@ def find_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return the rows of the composer, including its frame; C{None} if the screen shows none."""
     if frame.last_row < 0 or frame.is_dead:
         return None
-    finders = {"framed": _find_framed, "row": _find_rowed, "bar": _find_bar, "mark": _find_marked}
+    finders = {
+        "framed": _find_framed_composer,
+        "row": _find_row_composer,
+        "bar": _find_bar_composer,
+        "mark": _find_marked_row,
+    }
     return finders[rules.shape](frame, rules)
 
 
@@ -71,16 +76,16 @@ def contains_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:
     if span is None:
         return False
     inside = [
-        at for at in frame.find_filled(span.top, span.bottom + 1) if not _is_border(frame, at)
+        at for at in frame.find_filled_rows(span.top, span.bottom + 1) if not _is_border(frame, at)
     ]
-    return any(_is_row_written(frame, at, rules if at == inside[0] else None) for at in inside)
+    return any(_row_contains_draft(frame, at, rules if at == inside[0] else None) for at in inside)
 
 
 def _is_border(frame: ScreenFrame, at: int) -> bool:
     return frame.is_rule(at) or frame.is_edge(at)
 
 
-def _is_row_written(frame: ScreenFrame, at: int, first: ScreenRules | None) -> bool:
+def _row_contains_draft(frame: ScreenFrame, at: int, first: ScreenRules | None) -> bool:
     """Return true if row C{at} contains text that is not dim.
 
     @param first: the rules whose glyph begins the composer's first row and is skipped; C{None} for
@@ -91,15 +96,15 @@ def _is_row_written(frame: ScreenFrame, at: int, first: ScreenRules | None) -> b
     if first is not None:
         glyphs = (*first.glyphs, *(get_similar_glyphs(first.glyphs[0]) if first.glyphs else ()))
         start += next((len(glyph) for glyph in glyphs if row.startswith(glyph, start)), 0)
-    return _is_written(frame, at, start)
+    return _has_undimmed_text(frame, at, start)
 
 
-def is_written_after(frame: ScreenFrame, row: int, column: int) -> bool:
+def has_text_after(frame: ScreenFrame, row: int, column: int) -> bool:
     """Return true if a row contains text other than a hint from column C{column} on."""
-    return row < len(frame.inner_rows) and _is_written(frame, row, column)
+    return row < len(frame.inner_rows) and _has_undimmed_text(frame, row, column)
 
 
-def _is_written(frame: ScreenFrame, row: int, start: int) -> bool:
+def _has_undimmed_text(frame: ScreenFrame, row: int, start: int) -> bool:
     text = frame.inner_rows[row]
     cells = [frame.get_styles(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
     # A hint has more letters than the caret covers, so a single letter was typed by the user.
@@ -115,7 +120,7 @@ def _is_faint(styles: frozenset[RunStyle]) -> bool:
     return bool(styles) and all(style.dim or style.reverse for style in styles)
 
 
-def find_live_paragraphs(
+def find_activity_paragraphs(
     frame: ScreenFrame, span: RowSpan | None, reach: int = _PARAGRAPHS
 ) -> list[list[str]]:
     """Return the paragraphs that can show a running turn, the nearest to the composer first.
@@ -142,11 +147,11 @@ def _split_paragraphs(frame: ScreenFrame, start: int, stop: int) -> list[list[st
     return found
 
 
-def _find_framed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
-    return _find_ruled(frame, rules) or _find_boxed(frame, rules)
+def _find_framed_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+    return _find_ruled_composer(frame, rules) or _find_boxed_composer(frame, rules)
 
 
-def _find_ruled(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+def _find_ruled_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return a composer between two rules that begin in the same column as the glyph."""
     lines = [i for i in range(frame.last_row + 1) if frame.is_rule(i)]
     if len(lines) < 2:
@@ -155,7 +160,7 @@ def _find_ruled(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     column = _measure_indent(frame.rows[top])
     if column != _measure_indent(frame.rows[bottom]) or not 2 <= bottom - top <= _TALLEST:
         return None
-    below = [frame.rows[i] for i in frame.find_filled(bottom + 1, frame.last_row + 1)]
+    below = [frame.rows[i] for i in frame.find_filled_rows(bottom + 1, frame.last_row + 1)]
     # The completions of a slash command fill all available room.
     completing = bool(below) and below[0][0] in _COMPLETED
     if len(below) > (_TALLEST if completing else _BELOW):
@@ -177,29 +182,29 @@ def _begins_with_glyph(row: str, rules: ScreenRules) -> bool:
     return row.startswith(_SHELL_GLYPHS)
 
 
-def _find_boxed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+def _find_boxed_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return a composer in the last box of the screen."""
     edges = [i for i in range(frame.last_row + 1) if frame.is_edge(i)]
     if len(edges) < 2 or not rules.glyphs:
         return None
     top, bottom = edges[-2:]
-    if len(frame.find_filled(bottom + 1, frame.last_row + 1)) > _BELOW:
+    if len(frame.find_filled_rows(bottom + 1, frame.last_row + 1)) > _BELOW:
         return None
-    inside = [frame.inner_rows[i].strip(" ") for i in frame.find_filled(top + 1, bottom)]
+    inside = [frame.inner_rows[i].strip(" ") for i in frame.find_filled_rows(top + 1, bottom)]
     if not inside or any(map(is_key_hint, inside)):
         return None
     prompt = _begins_with_glyph(inside[0], rules) and not _OPTION.match(inside[0])
     return RowSpan(top, bottom) if prompt else None
 
 
-def _find_rowed(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+def _find_row_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return a composer that is a row with the glyph; older versions of these clients drew a box
     around it.
     """
-    return _find_row(frame, rules) or _find_boxed(frame, rules)
+    return _find_glyph_row(frame, rules) or _find_boxed_composer(frame, rules)
 
 
-def _find_row(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+def _find_glyph_row(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return a row that begins with the glyph, if only its continuation and a footer follow."""
     glyphs = (*rules.glyphs, _BAR_GLYPH)
     begins = tuple(f"{blank}{glyph} " for glyph in glyphs for blank in ("", " "))
@@ -213,7 +218,7 @@ def _find_row(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
 
 
 def _find_footer(frame: ScreenFrame, top: int) -> RowSpan | None:
-    below = frame.find_filled(top + 1, frame.last_row + 1)
+    below = frame.find_filled_rows(top + 1, frame.last_row + 1)
     if not below or any(is_key_hint(frame.rows[i]) for i in below):
         return None
     footer = frame.last_row
@@ -222,10 +227,10 @@ def _find_footer(frame: ScreenFrame, top: int) -> RowSpan | None:
     return RowSpan(top, footer - 1) if footer > top + 1 else None
 
 
-def _find_bar(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+def _find_bar_composer(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return the rows with a bar on their left, closed by the foot of the bar."""
     ends = [i for i in range(frame.last_row + 1) if _BAR_END.fullmatch(frame.rows[i])]
-    if not ends or len(frame.find_filled(ends[-1] + 1, frame.last_row + 1)) > _BELOW:
+    if not ends or len(frame.find_filled_rows(ends[-1] + 1, frame.last_row + 1)) > _BELOW:
         return None
     top = ends[-1]
     while top and frame.rows[top - 1].lstrip(" ").startswith(rules.glyphs):
@@ -233,11 +238,11 @@ def _find_bar(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     return RowSpan(top, ends[-1]) if top < ends[-1] else None
 
 
-def _find_marked(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
+def _find_marked_row(frame: ScreenFrame, rules: ScreenRules) -> RowSpan | None:
     """Return the row among the last ones that contains the mark of an empty composer."""
     if not rules.ready_mark:
         return None
-    for at in reversed(frame.find_filled(frame.last_row - _BELOW + 1, frame.last_row + 1)):
+    for at in reversed(frame.find_filled_rows(frame.last_row - _BELOW + 1, frame.last_row + 1)):
         if rules.ready_mark in frame.rows[at]:
             return RowSpan(at, at)
     return None

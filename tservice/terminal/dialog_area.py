@@ -48,9 +48,9 @@ def find_dialog_area(frame: ScreenFrame, at: int) -> DialogArea:
 
 def _is_upper_rule(frame: ScreenFrame, at: int) -> bool:
     """Return true if a rule is the upper edge of a dialog, not the rule before its last option."""
-    following = frame.find_filled(at + 1, min(at + 3, frame.last_row + 1))
+    following = frame.find_filled_rows(at + 1, min(at + 3, frame.last_row + 1))
     # A plan is shown between dashed lines, with a rule below them.
-    above = frame.find_filled(at - 2, at)
+    above = frame.find_filled_rows(at - 2, at)
     if not following or (above and set(frame.rows[above[-1]].strip(" ")) == {"╌"}):
         return False
     return _LAST_OPTION.match(frame.inner_rows[following[0]]) is None
@@ -66,7 +66,7 @@ def parse_tabs(frame: ScreenFrame, area: DialogArea) -> tuple[tuple[str, bool], 
 
     Each tab has a label, and true if its question has been answered.
     """
-    first = frame.find_filled(area.top, min(area.top + 3, frame.last_row + 1))
+    first = frame.find_filled_rows(area.top, min(area.top + 3, frame.last_row + 1))
     row = frame.inner_rows[first[0]].strip(" ") if first and area.bounded else ""
     if not is_tab_row(row) or row[0] == "✔":
         return ()

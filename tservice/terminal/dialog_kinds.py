@@ -71,7 +71,7 @@ def squeeze_text(rows: Sequence[str]) -> str:
     return "".join("".join(rows).lower().split())
 
 
-def says_trust(rows: Sequence[str]) -> bool:
+def contains_trust_phrase(rows: Sequence[str]) -> bool:
     """Return true if the rows contain the phrases of a folder-trust dialog (protocol-trust), or
     those of other CLIs.
     """
@@ -99,7 +99,7 @@ def classify_dialog(
     if tabbed or _REVIEW.search(said):
         return DialogKind.REVIEW if _REVIEW.search(said) else DialogKind.QUESTION
     tests = (
-        (DialogKind.TRUST, _offers_trust(text, footer, labels)),
+        (DialogKind.TRUST, _asks_for_trust(text, footer, labels)),
         (DialogKind.BYPASS, bool(_BYPASS.search(said) and _ACCEPT.search(choices))),
         (DialogKind.FORM, bool(_FORM.search(said))),
         (DialogKind.MCP, bool(_MCP.search(said))),
@@ -111,14 +111,14 @@ def classify_dialog(
     return next((kind for kind, holds in tests if holds), DialogKind.NOTICE)
 
 
-def _offers_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
+def _asks_for_trust(text: Sequence[str], footer: Sequence[str], labels: Sequence[str]) -> bool:
     """Return true if a dialog with the phrases of protocol-trust really asks for trust.
 
     The content of a permission dialog may quote all these phrases. So one of three conditions must
     hold: an option says "trust", the last text before the options is the trust question, or an
     option ends the client. No dialog about a tool has such options.
     """
-    if not says_trust([*text, *labels, *footer]):
+    if not contains_trust_phrase([*text, *labels, *footer]):
         return False
     if not (any(map(is_decline_label, labels)) and any(map(is_trust_label, labels))):
         return False

@@ -112,14 +112,14 @@ def find_numbered_block(rows: Sequence[str], gap: int = GAP) -> OptionBlock | No
     """
     best: list[_OptionLine] | None = None
     run: list[_OptionLine] = []
-    for line in _iterate_numbered(rows):
+    for line in _iterate_numbered_runs(rows):
         run = _extend_run(rows, run, line, gap)
         if len(run) >= 2:
             best = run
     return None if best is None else _build_block(best)
 
 
-def _iterate_numbered(rows: Sequence[str]) -> Iterable[_OptionLine]:
+def _iterate_numbered_runs(rows: Sequence[str]) -> Iterable[_OptionLine]:
     for at, row in enumerate(rows):
         found = _NUMBERED.fullmatch(row)
         if found:
@@ -132,13 +132,13 @@ def _extend_run(
 ) -> list[_OptionLine]:
     if line.n == 1:
         return [line]
-    if not run or _count_between(rows, run[-1], line) > gap:
+    if not run or _count_rows_between(rows, run[-1], line) > gap:
         return []
     # A number out of order between two options is one of the lines between them.
     return [*run, line] if line.n == run[-1].n + 1 else run
 
 
-def _count_between(rows: Sequence[str], last: _OptionLine, line: _OptionLine) -> int:
+def _count_rows_between(rows: Sequence[str], last: _OptionLine, line: _OptionLine) -> int:
     """Return the number of other lines between two options, not counting the wrapped rows of a
     label.
     """
@@ -147,12 +147,12 @@ def _count_between(rows: Sequence[str], last: _OptionLine, line: _OptionLine) ->
         return len(others)
     hanging = " " * last.column
     wrapped = next(
-        (n for n, row in enumerate(others) if not _is_hanging(row, hanging)), len(others)
+        (n for n, row in enumerate(others) if not _is_wrapped_label_row(row, hanging)), len(others)
     )
     return len(others) - wrapped
 
 
-def _is_hanging(row: str, blanks: str) -> bool:
+def _is_wrapped_label_row(row: str, blanks: str) -> bool:
     return row.startswith(blanks) and row[len(blanks) :][:1].strip() != ""
 
 
@@ -286,7 +286,7 @@ def find_unnumbered_block(frame: ScreenFrame, start: int, stop: int) -> OptionBl
         column = found.start("label")
         first = _find_list_end(rows, at, column, -1, start - 1)
         last = _find_list_end(rows, at, column, 1, stop)
-        places = _find_beginnings(rows, first, last, at)
+        places = _find_option_starts(rows, first, last, at)
         if 2 <= len(places) <= MOST:
             return OptionBlock(
                 options=tuple(
@@ -304,7 +304,7 @@ def find_unnumbered_block(frame: ScreenFrame, start: int, stop: int) -> OptionBl
     return None
 
 
-def _find_beginnings(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
+def _find_option_starts(rows: Sequence[str], first: int, last: int, marked: int) -> list[int]:
     """Return the rows in which an option begins.
 
     If blank rows separate the options, the first row of each part begins an option, and its
@@ -334,7 +334,7 @@ def _find_list_end(rows: Sequence[str], at: int, column: int, step: int, end: in
     return last
 
 
-def parse_lettered(row: str) -> tuple[DialogOption, ...]:
+def parse_lettered_options(row: str) -> tuple[DialogOption, ...]:
     """Return options of the form C{[y] Approve   [n] Deny} in one row; empty if there are fewer
     than two.
     """
@@ -351,7 +351,7 @@ _SEGMENT = re.compile(r"\S+(?: \S+)*")
 _HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|↑/↓|←/→) \S.*", re.I)
 
 
-def parse_horizontal(frame: ScreenFrame, at: int) -> tuple[DialogOption, ...]:
+def parse_horizontal_options(frame: ScreenFrame, at: int) -> tuple[DialogOption, ...]:
     """Return options next to each other, where only the background shows the highlight.
 
     The result is empty if there are none. Key hints in the same row are not options.

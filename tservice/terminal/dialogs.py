@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from attrs import evolve, frozen
 
 from tservice.terminal import dialog_options as grammar
-from tservice.terminal.composer_regions import find_composer, is_key_hint, is_waiting
+from tservice.terminal.composer_regions import find_composer, is_key_hint, is_waiting_spinner
 from tservice.terminal.dialog_area import LOWER, TALLEST, DialogArea, find_dialog_area, parse_tabs
 from tservice.terminal.dialog_kinds import DialogKind, classify_dialog
 from tservice.terminal.dialog_options import DialogOption, OptionBlock
@@ -112,11 +112,11 @@ def read_dialog(frame: ScreenFrame, rules: ScreenRules) -> AgentDialog | None:
     if block is not None:
         return _build_dialog(frame, find_dialog_area(frame, block.top), block)
     # For an unknown CLI the composer cannot be recognized: hints alone prove nothing.
-    return None if rules.shape == "mark" else _find_optionless(frame)
+    return None if rules.shape == "mark" else _find_optionless_dialog(frame)
 
 
 def _is_transcript_view(frame: ScreenFrame) -> bool:
-    last = frame.find_filled(frame.last_row - 3, frame.last_row + 1)
+    last = frame.find_filled_rows(frame.last_row - 3, frame.last_row + 1)
     return any(_TRANSCRIPT_VIEW.search(frame.rows[i]) for i in last)
 
 
@@ -141,15 +141,20 @@ def _find_block(frame: ScreenFrame, gap: int) -> OptionBlock | None:
 
 def _is_last_block(frame: ScreenFrame, block: OptionBlock) -> bool:
     """Return true if only key hints, edges and an indented footer are below the options."""
-    below = frame.find_filled(block.bottom + 1, frame.last_row + 1)
-    return len(below) <= _BELOW and all(_may_follow(frame, i) for i in below)
+    below = frame.find_filled_rows(block.bottom + 1, frame.last_row + 1)
+    return len(below) <= _BELOW and all(_may_follow_options(frame, i) for i in below)
 
 
-def _may_follow(frame: ScreenFrame, at: int) -> bool:
+def _may_follow_options(frame: ScreenFrame, at: int) -> bool:
     row = frame.rows[at]
     if frame.is_rule(at) or frame.is_edge(at):
         return row.lstrip(" ")[0] in LOWER
-    return row[0] in " │┃" or is_key_hint(row) or is_waiting(row) or _is_wrapped_hint(frame, at)
+    return (
+        row[0] in " │┃"
+        or is_key_hint(row)
+        or is_waiting_spinner(row)
+        or _is_wrapped_hint(frame, at)
+    )
 
 
 def _is_wrapped_hint(frame: ScreenFrame, at: int) -> bool:
@@ -174,13 +179,13 @@ def _rows_below(frame: ScreenFrame, block: OptionBlock) -> Iterable[str]:
 
 def _has_known_question(frame: ScreenFrame, block: OptionBlock) -> bool:
     """Return true if one of the rows right above the options contains a known question."""
-    above = frame.find_filled(block.top - 8, block.top)[-3:]
+    above = frame.find_filled_rows(block.top - 8, block.top)[-3:]
     return any(KNOWN_QUESTION.match(frame.inner_rows[i].strip(" ")) for i in above)
 
 
 def _find_lettered(frame: ScreenFrame) -> OptionBlock | None:
-    for at in frame.find_filled(frame.last_row - _BELOW, frame.last_row + 1)[::-1]:
-        found = grammar.parse_lettered(frame.inner_rows[at])
+    for at in frame.find_filled_rows(frame.last_row - _BELOW, frame.last_row + 1)[::-1]:
+        found = grammar.parse_lettered_options(frame.inner_rows[at])
         block = OptionBlock(options=found, rows=(at,) * max(1, len(found)), bottom=at)
         if found and _is_last_block(frame, block):
             question, _ = find_question(frame, find_dialog_area(frame, at), at, tabbed=False)
@@ -190,8 +195,8 @@ def _find_lettered(frame: ScreenFrame) -> OptionBlock | None:
 
 def _find_horizontal(frame: ScreenFrame) -> OptionBlock | None:
     """Return options that are next to each other in a row below their title (opencode)."""
-    for at in frame.find_filled(frame.last_row - 4, frame.last_row + 1)[::-1]:
-        found = grammar.parse_horizontal(frame, at)
+    for at in frame.find_filled_rows(frame.last_row - 4, frame.last_row + 1)[::-1]:
+        found = grammar.parse_horizontal_options(frame, at)
         block = OptionBlock(options=found, rows=(at,), bottom=at)
         if block.has_marker and "△" in "".join(frame.rows[find_dialog_area(frame, at).top : at]):
             return block
@@ -211,18 +216,18 @@ def _find_unnumbered(frame: ScreenFrame) -> OptionBlock | None:
 
 def _is_form(frame: ScreenFrame, area: DialogArea) -> bool:
     """Return true if the area ends with the buttons of a form (MCP elicitation)."""
-    rows = [frame.inner_rows[i] for i in frame.find_filled(area.top, frame.last_row + 1)]
+    rows = [frame.inner_rows[i] for i in frame.find_filled_rows(area.top, frame.last_row + 1)]
     return any(re.search(r"\bAccept {2,}(?:❯ )?Decline\b", row) for row in rows)
 
 
-def _find_optionless(frame: ScreenFrame) -> AgentDialog | None:
+def _find_optionless_dialog(frame: ScreenFrame) -> AgentDialog | None:
     """Return a dialog without options: a form, a text field or an advert.
 
     Its key hints show that it receives the keys.
     """
-    last = frame.find_filled(frame.last_row - 4, frame.last_row + 1)
+    last = frame.find_filled_rows(frame.last_row - 4, frame.last_row + 1)
     hint = next((i for i in last if is_key_hint(frame.inner_rows[i])), None)
-    if hint is None or not all(_may_follow(frame, i) for i in last if i > hint):
+    if hint is None or not all(_may_follow_options(frame, i) for i in last if i > hint):
         return None
     # A box around everything ends here; one that was closed further up is part of the dialog.
     edge = next((i for i in last if frame.is_edge(i)), frame.last_row + 1)

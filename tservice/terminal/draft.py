@@ -6,9 +6,9 @@ from attrs import frozen
 
 from tservice.terminal.composer import (
     ComposerRule,
-    contains_only,
+    contains_only_prompt,
     read_composer_text,
-    still_contains,
+    still_contains_prompt,
 )
 from tservice.terminal.composer_regions import RowSpan, contains_draft, find_composer
 from tservice.terminal.screen_frame import ScreenFrame
@@ -38,11 +38,11 @@ class ComposerDraft:
         if len(prompt) < _SHORT and "\n" not in prompt:
             # So few characters are part of many texts, and no agent replaces them by a placeholder.
             return "".join(self.text.split()) == "".join(prompt.split())
-        return bool(self.text) and still_contains(self.text, prompt)
+        return bool(self.text) and still_contains_prompt(self.text, prompt)
 
     def is_exactly(self, prompt: str) -> bool:
         """Return true if the draft is exactly C{prompt}, which was typed before."""
-        return self.contains_prompt(prompt) and contains_only(self.text, prompt)
+        return self.contains_prompt(prompt) and contains_only_prompt(self.text, prompt)
 
 
 def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> ComposerDraft | None:
@@ -55,9 +55,9 @@ def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> Co
     if text is None:
         return None
     if span is None:
-        return ComposerDraft(text=text, rows=tuple(frame.find_filled(0, frame.last_row + 1)))
+        return ComposerDraft(text=text, rows=tuple(frame.find_filled_rows(0, frame.last_row + 1)))
     written = text if contains_draft(frame, rules) else ""
-    rows = tuple(frame.find_filled(span.top, span.bottom + 1))
+    rows = tuple(frame.find_filled_rows(span.top, span.bottom + 1))
     hinted = bool(rule.placeholder) and any(
         (rule.placeholder or "") in frame.rows[at] for at in rows
     )

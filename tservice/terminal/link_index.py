@@ -82,7 +82,7 @@ class LinkIndex:
             del lines[0]
         # A plain line only proves that its text has no link: checking that takes a twentieth of the
         # time.
-        odd = [n for n, line in enumerate(lines) if _is_odd(line, cols)]
+        odd = [n for n, line in enumerate(lines) if _has_sequences_or_wraps(line, cols)]
         oldest, effort = 0, EFFORT
         for n in reversed(odd[-READ:]):
             effort -= self._index_line(lines[n], cols)
@@ -157,7 +157,7 @@ class LinkIndex:
         return _insert_links(row, links, indent)
 
 
-def _is_odd(line: bytes, cols: int) -> bool:
+def _has_sequences_or_wraps(line: bytes, cols: int) -> bool:
     return b"\x1b" in line or b"\t" in line or len(line) > cols
 
 

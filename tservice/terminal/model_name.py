@@ -19,7 +19,7 @@ def find_displayed_model(frame: ScreenFrame, rules: ScreenRules) -> str | None:
     """
     if rules.model is None:
         return None
-    last = frame.find_filled(0, frame.last_row + 1)[-rules.model.rows :]
+    last = frame.find_filled_rows(0, frame.last_row + 1)[-rules.model.rows :]
     names = (_find_name(frame, at, rules.model) for at in reversed(last))
     return next(filter(None, map(sanitize_text, names)), None)
 

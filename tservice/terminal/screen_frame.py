@@ -138,7 +138,7 @@ class ScreenFrame:
     @cached_property
     def last_row(self) -> int:
         """Index of the last filled row; -1 for an empty screen."""
-        return max(self.find_filled(0, len(self.rows)), default=-1)
+        return max(self.find_filled_rows(0, len(self.rows)), default=-1)
 
     @cached_property
     def is_dead(self) -> bool:
@@ -159,7 +159,7 @@ class ScreenFrame:
         """Return true if row C{at} is the upper or lower edge of a box."""
         return bool(_EDGE.fullmatch(self.rows[at].strip(" ")))
 
-    def find_filled(self, start: int, stop: int) -> list[int]:
+    def find_filled_rows(self, start: int, stop: int) -> list[int]:
         """Return the indices of the rows that are not blank, from C{start} up to but not including
         C{stop}.
         """

@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.composer_regions import find_composer, find_live_paragraphs
+from tservice.terminal.composer_regions import find_activity_paragraphs, find_composer
 from tservice.terminal.dialogs import AgentDialog, read_dialog
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
@@ -70,10 +70,12 @@ def read_screen(frame: ScreenFrame, title: str, rules: ScreenRules) -> ScreenRea
     """
     dialog = read_dialog(frame, rules)
     span = find_composer(frame, rules)
-    paragraphs = find_live_paragraphs(frame, span)
+    paragraphs = find_activity_paragraphs(frame, span)
     rows = [row for paragraph in paragraphs for row in paragraph]
     # At a limit the client may immediately show a dialog below the sentence.
-    limit = _find_limit(find_live_paragraphs(frame, span, _BELOW_DIALOG) if dialog else paragraphs)
+    limit = _find_limit(
+        find_activity_paragraphs(frame, span, _BELOW_DIALOG) if dialog else paragraphs
+    )
     working, evidence = _detect_work(frame, title, rules, rows, dialog, span is not None)
     return ScreenReading(
         working=working,

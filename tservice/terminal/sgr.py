@@ -134,7 +134,7 @@ def make_self_contained(rows: Iterable[bytes]) -> Iterator[bytes]:
         yield opening + row + style.build_closing()
 
 
-def make_rows_contained(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
+def make_capture_self_contained(lines: Sequence[bytes], history: int) -> Iterator[bytes]:
     """Yield the rows of a capture with complete styles, as L{make_self_contained} does.
 
     @param history: the number of history rows; the screen after them begins without a style.

@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from tservice.terminal.pane_content import PaneContent
 from tservice.terminal.sgr import RESET, make_self_contained
 from tservice.terminal.wrapped_lines import (
-    contained_lines,
-    contained_main_lines,
     get_screen_rows,
     numbered_lines,
-    whole_lines,
+    self_contained_history_lines,
+    self_contained_lines,
+    self_contained_main_lines,
 )
 
 _ALTERNATE = b"\x1b[?1049h"
@@ -31,7 +31,7 @@ def build_snapshot(frame: PaneContent) -> bytes:
     if frame.alternate_screen:
         body = _build_main_screen(frame) + _ALTERNATE + _place_rows(*get_screen_rows(frame))
     else:
-        body = _NEW_ROW.join(contained_lines(frame))
+        body = _NEW_ROW.join(self_contained_lines(frame))
     # Rows first: modes may switch wrapping off, or origin or insert mode on.
     modes = frame.modes.replace(_ALTERNATE, b"")
     return b"".join((body, RESET, modes, frame.finish or _move_caret(frame)))
@@ -66,9 +66,9 @@ def _build_main_screen(frame: PaneContent) -> bytes:
     history, main = frame.lines[: frame.history], frame.main
     if len(main) == frame.rows:
         # Written one after the other, because a line of the history may continue in the screen.
-        return _NEW_ROW.join(contained_main_lines(frame)) + _move_to(column, row)
+        return _NEW_ROW.join(self_contained_main_lines(frame)) + _move_to(column, row)
     # The pane had another size when the program began.
-    lines = whole_lines(history, len(history), frame.wrapped, frame.cols)
+    lines = self_contained_history_lines(history, len(history), frame.wrapped, frame.cols)
     above = _NEW_ROW.join(lines) + _NEW_ROW * frame.rows if history else b""
     return above + _place_rows(main, frame.main_wrapped) + _move_to(column, row)
 

@@ -20,7 +20,7 @@ _PARTS = (
 _REPORTS = re.compile(rb"(?:" + rb"|".join(_PARTS) + rb")+")
 
 
-def is_report(data: bytes) -> bool:
+def is_terminal_report(data: bytes) -> bool:
     """Return true if C{data} consists of complete replies of a terminal emulator and nothing else.
 
     Mouse reports and keys are user input.

@@ -8,7 +8,7 @@ from unicodedata import category, east_asian_width
 
 from tservice.terminal.pane_content import PaneContent
 from tservice.terminal.plain_text import plain_bytes
-from tservice.terminal.sgr import make_rows_contained
+from tservice.terminal.sgr import make_capture_self_contained
 
 _GROUND = re.compile(rb"\x1b\[(?:[0-9;:]{0,256}[;:])?(?:4[0-8]|10[0-7])[0-9;:]{0,256}m")
 _ERASE = b"\x1b[K"
@@ -49,7 +49,7 @@ def get_screen_rows(frame: PaneContent) -> tuple[Sequence[bytes], Collection[int
     return frame.lines[start:], {index - start for index in frame.wrapped}
 
 
-def find_continued(frame: PaneContent) -> frozenset[int]:
+def find_continued_rows(frame: PaneContent) -> frozenset[int]:
     """Return the indices of those C{frame.lines} that continue in the next one."""
     if frame.alternate_screen:
         # There the history continues in the main screen.
@@ -57,33 +57,35 @@ def find_continued(frame: PaneContent) -> frozenset[int]:
     return frame.wrapped
 
 
-def contained_lines(frame: PaneContent) -> Iterator[bytes]:
+def self_contained_lines(frame: PaneContent) -> Iterator[bytes]:
     """Yield the lines of a capture, each with a sequence that sets its initial style and a reset at
     its end.
     """
-    return whole_lines(frame.lines, frame.history, find_continued(frame), frame.cols)
+    return self_contained_history_lines(
+        frame.lines, frame.history, find_continued_rows(frame), frame.cols
+    )
 
 
-def contained_main_lines(frame: PaneContent) -> Iterator[bytes]:
-    """Yield the lines of the history and the main screen in the form of L{contained_lines}.
+def self_contained_main_lines(frame: PaneContent) -> Iterator[bytes]:
+    """Yield the lines of the history and the main screen in the form of L{self_contained_lines}.
 
     Use this while the alternate screen is shown.
     """
     wrapped = {index for index in frame.wrapped if index < frame.history}
     wrapped |= {frame.history + index for index in frame.main_wrapped}
     entries = (*frame.lines[: frame.history], *frame.main)
-    return whole_lines(entries, frame.history, wrapped, frame.cols)
+    return self_contained_history_lines(entries, frame.history, wrapped, frame.cols)
 
 
-def whole_lines(
+def self_contained_history_lines(
     entries: Sequence[bytes], history: int, wrapped: Collection[int], cols: int
 ) -> Iterator[bytes]:
-    """Yield the lines of a history and the screen below it in the form of L{contained_lines}.
+    """Yield the lines of a history and the screen below it in the form of L{self_contained_lines}.
 
     @param history: the number of entries that belong to the history.
     @param wrapped: the indices of the entries that continue in the next one.
     """
-    lines = join_wrapped(make_rows_contained(entries, history), wrapped)
+    lines = join_wrapped(make_capture_self_contained(entries, history), wrapped)
     # A terminal that scrolls for a new row paints it with the current background.
     return (_erase_line_end(line, cols) if len(line) > cols else line for line in lines)
 

@@ -13,7 +13,7 @@ from tservice.terminal.composer import (
     ComposerRule,
     read_composer_text,
     shows_quoted_dialog,
-    still_contains,
+    still_contains_prompt,
 )
 
 RULE = "─" * 100
@@ -107,7 +107,7 @@ class ComposerTextTests(SynchronousTestCase):
 
 
 class ComposerHoldTests(SynchronousTestCase):
-    """L{still_contains}."""
+    """L{still_contains_prompt}."""
 
     def test_typed_prompt_is_found_in_the_composer(self) -> None:
         for composer, prompt in [
@@ -120,7 +120,7 @@ class ComposerHoldTests(SynchronousTestCase):
             ("line 8\nline 9", "\n".join(f"line {number}" for number in range(10))),
             ("!\xa0echo hi\nls", "!echo hi\nls"),
         ]:
-            self.assertTrue(still_contains(composer, prompt), composer)
+            self.assertTrue(still_contains_prompt(composer, prompt), composer)
 
     def test_other_text_in_the_composer_is_not_the_prompt(self) -> None:
         for composer, prompt in [
@@ -129,7 +129,7 @@ class ComposerHoldTests(SynchronousTestCase):
             ("o", "hello there, you"),
             ("something else", "hello"),
         ]:
-            self.assertFalse(still_contains(composer, prompt), composer)
+            self.assertFalse(still_contains_prompt(composer, prompt), composer)
 
 
 class ComposerDialogTests(SynchronousTestCase):
@@ -150,7 +150,7 @@ class ComposerDialogTests(SynchronousTestCase):
             text = read_composer_text(screen, rule)
             for sent in filter(None, map(self.SENT.match, screen)):
                 seen += 1
-                self.assertFalse(text and still_contains(text, sent[1]), str(recording))
+                self.assertFalse(text and still_contains_prompt(text, sent[1]), str(recording))
         self.assertGreater(seen, 50)
 
 

@@ -99,7 +99,7 @@ class FrameShapeTests(SynchronousTestCase):
     def test_padding_rows_of_coloured_boxes_are_empty(self) -> None:
         """Rows of half blocks hold nothing."""
         frame = ScreenFrame.from_capture("▄▄▄▄\n > a\n▀▀▀▀".encode())
-        self.assertEqual(([1], 1), (frame.find_filled(0, 3), frame.last_row))
+        self.assertEqual(([1], 1), (frame.find_filled_rows(0, 3), frame.last_row))
 
     def test_nested_box_borders_are_removed(self) -> None:
         frame = ScreenFrame.from_capture("││ a │b│ │\n│││x││││\n│\n a │\n┃║│".encode())

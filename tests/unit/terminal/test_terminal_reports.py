@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.terminal.terminal_reports import is_report
+from tservice.terminal.terminal_reports import is_terminal_report
 
 thorough = settings(max_examples=example_count(200), deadline=None, database=None)
 
@@ -48,15 +48,15 @@ TYPED = [
 
 
 class TerminalReportTests(SynchronousTestCase):
-    """L{is_report}."""
+    """L{is_terminal_report}."""
 
     def test_terminal_reports_are_recognized(self) -> None:
         for report in REPORTS:
-            self.assertTrue(is_report(report), report)
+            self.assertTrue(is_terminal_report(report), report)
 
     def test_typed_keys_are_no_reports(self) -> None:
         for typed in TYPED:
-            self.assertFalse(is_report(typed), typed)
+            self.assertFalse(is_terminal_report(typed), typed)
 
     @thorough
     @given(st.lists(st.sampled_from(REPORTS), min_size=1, max_size=4), st.sampled_from(TYPED[1:]))
@@ -64,10 +64,10 @@ class TerminalReportTests(SynchronousTestCase):
         self, reports: list[bytes], typed: bytes
     ) -> None:
         said = b"".join(reports)
-        self.assertTrue(is_report(said))
-        self.assertFalse(is_report(said + typed))
+        self.assertTrue(is_terminal_report(said))
+        self.assertFalse(is_terminal_report(said + typed))
 
     @thorough
     @given(st.binary(max_size=24))
     def test_submitting_bytes_are_no_report(self, data: bytes) -> None:
-        self.assertFalse(is_report(data + b"\r"))
+        self.assertFalse(is_terminal_report(data + b"\r"))

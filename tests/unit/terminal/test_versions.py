@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
 from tests.unit.terminal.screen_builders import option_labels
-from tservice.terminal.composer_regions import contains_draft, is_written_after
+from tservice.terminal.composer_regions import contains_draft, has_text_after
 from tservice.terminal.model_name import find_displayed_model
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import ScreenReading, read_screen
@@ -235,7 +235,7 @@ class DraftVersionTests(SynchronousTestCase):
             (False, "❯\u00a0jjj\x1b[7mn\x1b[0;2mop\x1b[0m"),
         ):
             shown = frame("● Hi", RULE, inside, RULE, "  ? for help")
-            self.assertEqual(wanted, is_written_after(shown, 2, 5), inside)
+            self.assertEqual(wanted, has_text_after(shown, 2, 5), inside)
 
     def test_composer_hints_are_no_draft(self) -> None:
         """Drawn dim, the caret on their first character."""

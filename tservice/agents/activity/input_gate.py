@@ -27,7 +27,7 @@ from tservice.core.timers import cancel_call
 from tservice.mux.interface import PaneCapture
 from tservice.sessions.interfaces import IInputGate, PromptClaim, Session
 from tservice.terminal.composer import shows_quoted_dialog
-from tservice.terminal.dialog_kinds import DialogKind, says_trust
+from tservice.terminal.dialog_kinds import DialogKind, contains_trust_phrase
 from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
@@ -227,7 +227,7 @@ def _is_start_dialog(look: AgentScreen) -> bool:
     dialog = look.reading.dialog
     if dialog is None:
         return False
-    unread = dialog.kind is DialogKind.NOTICE and says_trust(look.frame.rows)
+    unread = dialog.kind is DialogKind.NOTICE and contains_trust_phrase(look.frame.rows)
     return unread or dialog.kind in START_DIALOGS
 
 

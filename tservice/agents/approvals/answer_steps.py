@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from tservice.clis.interfaces import AnswerKeys
 from tservice.core.errors import make_conflict_error, make_field_error
-from tservice.terminal.composer import still_contains
+from tservice.terminal.composer import still_contains_prompt
 from tservice.terminal.dialog_options import DialogOption
 from tservice.terminal.dialogs import AgentDialog, is_placeholder
 
@@ -226,7 +226,7 @@ def _text_step(text: str, dialog: AgentDialog, progress: PageProgress) -> Step:
     if PasteStep(text=text) not in progress.steps:
         return PasteStep(text=text)
     # Press Enter only after the exact text, as the field shows it.
-    shown = still_contains(now.label, text)
+    shown = still_contains_prompt(now.label, text)
     return (
         PressStep(key="Enter")
         if shown and PressStep(key="Enter") not in progress.steps

@@ -18,7 +18,7 @@ from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
 from tservice.agents.model import MESSAGE_CHARS, find_summary_key
 from tservice.core.text import cut_between_letters, cut_with_note
 from tservice.terminal.dialog_kinds import DialogKind as DialogKind
-from tservice.terminal.dialog_kinds import says_trust
+from tservice.terminal.dialog_kinds import contains_trust_phrase
 from tservice.terminal.dialogs import AgentDialog
 
 LIFETIME_MS = 12 * 3600 * 1000
@@ -177,7 +177,7 @@ def is_picker(dialog: AgentDialog) -> bool:
     """
     # At its start an agent asks if a key may be used, and a command offers ways to sign in.
     offers = dialog.kind is DialogKind.API_KEY and dialog.question is None
-    if not (offers or dialog.kind is DialogKind.NOTICE) or says_trust(dialog.context):
+    if not (offers or dialog.kind is DialogKind.NOTICE) or contains_trust_phrase(dialog.context):
         return False
     return any(_ESCAPE.search(row) for row in dialog.context)
 

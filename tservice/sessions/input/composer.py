@@ -7,7 +7,7 @@ from attrs import frozen
 from tservice.clis.interfaces import CliKind, ICliRegistry, SubmissionRules
 from tservice.mux.interface import PaneCapture
 from tservice.terminal.composer import ComposerRule
-from tservice.terminal.composer_regions import is_written_after
+from tservice.terminal.composer_regions import has_text_after
 from tservice.terminal.draft import ComposerDraft, read_draft
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
@@ -64,7 +64,7 @@ class ComposerModel:
         if draft is None:
             return None
         column, row = caret = (capture.cursor_x, capture.cursor_y)
-        followed = is_written_after(frame, row, column)
+        followed = has_text_after(frame, row, column)
         return ComposerSnapshot(draft=draft, caret=caret, has_text_after_caret=followed)
 
 

@@ -50,7 +50,7 @@ from tservice.sessions.input.unconfirmed_prompt_store import UnconfirmedPromptSt
 from tservice.sessions.input.unconfirmed_prompts import UnconfirmedPrompts
 from tservice.sessions.interfaces import IInputGate, InputDelivery, PromptClaim
 from tservice.sessions.record.requests import InputRequest, check_input
-from tservice.terminal.terminal_reports import is_report
+from tservice.terminal.terminal_reports import is_terminal_report
 
 _T = TypeVar("_T")
 
@@ -317,7 +317,7 @@ class InputQueue:
             self._journal.finish_entry(entry)
             raise
         self._journal.finish_entry(entry)
-        if not is_report(entry.data):
+        if not is_terminal_report(entry.data):
             self._target.typed()
         return given
 

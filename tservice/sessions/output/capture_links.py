@@ -7,7 +7,7 @@ from attrs import evolve
 from tservice.mux.interface import PaneCapture
 from tservice.mux.outputlog import OutputLog
 from tservice.terminal.link_index import LOOK_BACK, OPENING, LinkIndex
-from tservice.terminal.wrapped_lines import find_continued
+from tservice.terminal.wrapped_lines import find_continued_rows
 
 PIECE = 32 * 1024
 """Bytes of the log that are read at a time, because the log caches the last read."""
@@ -26,5 +26,5 @@ def add_links(capture: PaneCapture, log: OutputLog) -> PaneCapture:
     if OPENING not in printed:
         return capture
     book = LinkIndex(printed, capture.cols, whole=start == 0)
-    lines = book.add_links(capture.lines, find_continued(capture))
+    lines = book.add_links(capture.lines, find_continued_rows(capture))
     return evolve(capture, lines=lines, main=book.add_links(capture.main, capture.main_wrapped))

@@ -19,7 +19,7 @@ from tservice.terminal.line_search import TextOccurrence, search_lines
 from tservice.terminal.plain_text import plain_text
 from tservice.terminal.snapshot import move_to_caret
 from tservice.terminal.text_tail import keep_tail
-from tservice.terminal.wrapped_lines import contained_lines, find_continued, join_wrapped
+from tservice.terminal.wrapped_lines import find_continued_rows, join_wrapped, self_contained_lines
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Maximum characters of C{terminalBuffer} (protocol-terminal)."""
@@ -90,7 +90,7 @@ async def read_terminal(
     if last is not None and request.history is None:
         last.record_capture(capture)
     lines: list[bytes] = []
-    async for piece in _iterate_batches(clock, contained_lines(capture)):
+    async for piece in _iterate_batches(clock, self_contained_lines(capture)):
         lines += piece
     data = _make_payload(session, capture, lines, request)
     return TerminalReading(
@@ -111,7 +111,7 @@ def make_stale_reading(
     """
     request = TerminalReadRequest(tail=tail)
     if seen is not None:
-        lines = [*contained_lines(seen.capture)]
+        lines = [*self_contained_lines(seen.capture)]
         data = _make_payload(session, seen.capture, lines, request)
         return TerminalReading(data={**data, "stale": True, "staleAt": seen.at})
     data = _empty_payload(session, request)
@@ -140,7 +140,7 @@ async def search_terminal(
     more = False
     at = 0
     async for lines in _iterate_batches(
-        clock, join_wrapped(capture.lines, find_continued(capture))
+        clock, join_wrapped(capture.lines, find_continued_rows(capture))
     ):
         here, more = search_lines(map(plain_text, lines), needle, limit - len(found), nocase=nocase)
         found += [evolve(each, line=at + each.line) for each in here]

@@ -31,7 +31,7 @@ from tservice.sessions.output.terminal_sockets import (
 from tservice.sessions.output.viewer import format_frame
 from tservice.sessions.record.requests import InputRequest
 from tservice.sessions.record.viewport import SizeRequest, ViewportKind
-from tservice.terminal.terminal_reports import is_report
+from tservice.terminal.terminal_reports import is_terminal_report
 
 CLOSE_MALFORMED = 1003
 
@@ -226,7 +226,7 @@ class TerminalSocket:
         if delivery.dropped:
             self._send_ack(message.seq, err=str(ErrorCode.OPERATION_FAILED))
             return
-        if not is_report(message.data.encode("utf-8", "replace")):
+        if not is_terminal_report(message.data.encode("utf-8", "replace")):
             self._typed(len(message.data))
         told: dict[str, object] = {
             "dup": delivery.duplicate or None,
