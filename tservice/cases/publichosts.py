@@ -22,7 +22,7 @@ async def hold_to_public(
     @raise ServiceError: 403 for the field C{repository} if an address is not public, or git may
         parse the host name differently; 422 if the host is unknown.
     """
-    host, port = source.server
+    host, port = source.host_and_port
     bracketed = host.startswith("[")
     host = host.strip("[]")
     try:

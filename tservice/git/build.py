@@ -127,7 +127,7 @@ def build_git_work(
     )
 
 
-def _in_thread(ground: Runtime, place: Location, owner: str | None) -> RunInThread:
+def _make_thread_runner(ground: Runtime, place: Location, owner: str | None) -> RunInThread:
     """Return a function that runs a callable in the worker threads of C{place}.
 
     The callable has the file permissions of that location's user, and counts toward the thread
@@ -151,7 +151,7 @@ def _make_inspector(
     return RepositoryInspector(
         clock=ground.reactor,
         runner=runner,
-        in_thread=_in_thread(ground, place, owner),
+        in_thread=_make_thread_runner(ground, place, owner),
         environ=place.build_environment(),
         home=place.home,
         euid=place.user.uid,
@@ -176,7 +176,7 @@ class _ReaderFactory:
         return GitService(
             clock=self.ground.reactor,
             inspector=_make_inspector(self.ground, self.runner, place, owner, self.forbidden),
-            in_thread=_in_thread(self.ground, place, owner),
+            in_thread=_make_thread_runner(self.ground, place, owner),
             home=place.home,
             containers=self.forbidden,
         )

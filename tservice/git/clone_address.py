@@ -48,7 +48,7 @@ class CloneSource:
         return f"{parts.scheme}://{parts.netloc}"
 
     @property
-    def server(self) -> tuple[str, int]:
+    def host_and_port(self) -> tuple[str, int]:
         """Host and port of the address.  An IPv6 host is in brackets."""
         short = None if "://" in self.url else _SHORT.fullmatch(self.url)
         if short is not None:
@@ -153,7 +153,9 @@ def _parse_url(text: str) -> CloneSource:
             )
         url = f"{parts.scheme}://{at}{rest}"
         return CloneSource(url=url, username=username or None, password=password)
-    return CloneSource(url=f"{parts.scheme}://{_ssh_user(parts.scheme, parts.netloc)}{at}{rest}")
+    return CloneSource(
+        url=f"{parts.scheme}://{_parse_ssh_user(parts.scheme, parts.netloc)}{at}{rest}"
+    )
 
 
 def _host_of(netloc: str) -> str:
@@ -161,7 +163,7 @@ def _host_of(netloc: str) -> str:
     return authority.partition("]")[0] + "]" if authority[:1] == "[" else authority.split(":")[0]
 
 
-def _ssh_user(scheme: str, netloc: str) -> str:
+def _parse_ssh_user(scheme: str, netloc: str) -> str:
     """Return the user name in an ssh address.  A password in the address is refused."""
     user, sign, _ = netloc.rpartition("@")
     if not sign:

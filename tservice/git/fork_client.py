@@ -140,14 +140,14 @@ class ForkServerClient:
 
     def _start_server(self, program: bytes) -> _ForkServerProtocol:
         server = _ForkServerProtocol(
-            self._clock, self._schedule_stop, self._handle_server_end, self._log_once
+            self._clock, self._schedule_stop, self._handle_server_end, self._log_new_line
         )
         own = [sys.executable, "-I", "-S", fork_server.__file__]
         argv = [*map(os.fsencode, own), *([program] if self._alone else [])]
         self._processes.spawnProcess(server, argv[0], argv, env={})
         return server
 
-    def _log_once(self, text: str) -> None:
+    def _log_new_line(self, text: str) -> None:
         """Log an error line, unless it was logged before.
 
         Each fork server may print the same line.

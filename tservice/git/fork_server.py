@@ -105,13 +105,13 @@ class ForkFrameDecoder:
         self._rest = data[at:]
 
 
-class _ForkedRun:
+class _ForkedProcess:
     """Process started by the fork server, with its pipes and exit status."""
 
     def __init__(self, number: int, process: subprocess.Popen[bytes]) -> None:
         self.number = number
         self.process = process
-        self.pidfd = _open_pidfd(process)
+        self.pidfd = _open_pid_descriptor(process)
         pipes = ((process.stdout, OUTPUT), (process.stderr, ERRORS))
         self.pipes = {pipe.fileno(): kind for pipe, kind in pipes if pipe is not None}
         self.until: float | None = None
@@ -135,7 +135,7 @@ class _ForkedRun:
                 pipe.close()
 
 
-def _open_pidfd(process: subprocess.Popen[bytes]) -> int:
+def _open_pid_descriptor(process: subprocess.Popen[bytes]) -> int:
     """Return a file descriptor that becomes readable when the process ends.
 
     If this fails, the process is killed.
@@ -162,7 +162,7 @@ class ForkServer:
         self._now = now
         self._system = system
         self._frames = ForkFrameDecoder()
-        self._runs: dict[int, _ForkedRun] = {}
+        self._runs: dict[int, _ForkedProcess] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(0, selectors.EVENT_READ, self._handle_input)
 
@@ -194,7 +194,7 @@ class ForkServer:
 
     def _start_run(self, number: int, payload: bytes) -> None:
         try:
-            run = _ForkedRun(number, start_process(**json.loads(payload), system=self._system))
+            run = _ForkedProcess(number, start_process(**json.loads(payload), system=self._system))
         except (OSError, ValueError) as error:
             self._send_frame(number, FAILED, _error_reason(error).encode())
             return
@@ -206,7 +206,7 @@ class ForkServer:
     def _register_descriptor(self, descriptor: int, call: Callable[[int], None]) -> None:
         self._selector.register(descriptor, selectors.EVENT_READ, call)
 
-    def _forward_output(self, run: _ForkedRun, pipe: int) -> None:
+    def _forward_output(self, run: _ForkedProcess, pipe: int) -> None:
         data = os.read(pipe, CHUNK_SIZE)
         if data:
             self._send_frame(run.number, run.pipes[pipe], data)
@@ -214,7 +214,7 @@ class ForkServer:
         self._selector.unregister(pipe)
         del run.pipes[pipe]
 
-    def _handle_exit(self, run: _ForkedRun) -> None:
+    def _handle_exit(self, run: _ForkedProcess) -> None:
         # Kill git's children before their group's number can be reused.
         run.kill_group()
         run.process.wait()
@@ -222,7 +222,7 @@ class ForkServer:
         os.close(run.pidfd)
         run.until = self._now() + GRACE
 
-    def _finish_run(self, run: _ForkedRun) -> None:
+    def _finish_run(self, run: _ForkedProcess) -> None:
         for pipe in run.pipes:
             self._selector.unregister(pipe)
         run.close_pipes()
@@ -254,9 +254,9 @@ def start_process(
     @raise ValueError: an argument contains a NUL.
     """
     if uid is not None:
-        _replace_keyring()
+        _join_empty_keyring()
     bounded = None if within is None or system is None else (_encode_latin(within), system)
-    with _restricted_to_folder(*bounded) if bounded else nullcontext() as enter:
+    with _prepare_folder_restriction(*bounded) if bounded else nullcontext() as enter:
         return _spawn_process(argv, env, uid, gid, enter)
 
 
@@ -291,14 +291,14 @@ def _spawn_process(
 
 
 @contextmanager
-def _restricted_to_folder(
+def _prepare_folder_restriction(
     folder: str | bytes, system: Sequence[str]
 ) -> Iterator[Callable[[], None]]:
     """Yield a function that a new process calls to restrict itself to C{folder}.
 
     @raise OSError: the folder does not exist.
     """
-    with _service_modules():
+    with _importable_service_modules():
         from tservice.core.process.landlock import apply_rules, make_folder_rules
     rules = make_folder_rules(folder, system)
     try:
@@ -312,12 +312,12 @@ def _error_reason(error: OSError | ValueError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def _replace_keyring() -> None:
+def _join_empty_keyring() -> None:
     """Replace the session keyring of this process by an empty one.
 
     A process of another user then cannot read the keys of root or of the previous user.
     """
-    with _service_modules():
+    with _importable_service_modules():
         from tservice.core.users.keyring import use_fresh_keyring
     with use_fresh_keyring():
         pass
@@ -329,7 +329,7 @@ def allow_only_git(program: str) -> None:
     @param program: path of git.
     @raise OSError: the restriction is not possible; nothing has changed.
     """
-    with _service_modules():
+    with _importable_service_modules():
         from tservice.core.process.landlock import restrict_programs
     programs = (program, os.path.join(_find_exec_path(program), "git"))
     # Test it in a child first: this process cannot undo it.
@@ -345,7 +345,7 @@ def find_system_paths(program: str) -> tuple[str, ...]:
     """
     folder = _find_exec_path(program)
     system = (*SYSTEM, folder, os.path.dirname(program))
-    with _restricted_to_folder(folder, system) as enter:
+    with _prepare_folder_restriction(folder, system) as enter:
         _run_program([program, "--version"], enter)
     return system
 
@@ -355,7 +355,7 @@ def _find_exec_path(program: str) -> str:
 
     @raise OSError: git fails (see L{_run_program}), or is a script, whose needs are unknown.
     """
-    with _service_modules():
+    with _importable_service_modules():
         from tservice.core.process.landlock import find_loader
     find_loader(program)
     return _run_program([program, "--exec-path"])
@@ -383,7 +383,7 @@ def _run_program(argv: list[str], before: Callable[[], None] | None = None) -> s
 
 
 @contextmanager
-def _service_modules() -> Iterator[None]:
+def _importable_service_modules() -> Iterator[None]:
     """Make the service's modules importable in a bare interpreter."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     try:

@@ -54,7 +54,7 @@ from tservice.git.runner import (
     choose_actor,
     get_primary_group,
 )
-from tservice.git.search import SearchBounds, find_again, is_moved
+from tservice.git.search import SearchBounds, find_current_repository, has_symlink_in_path
 from tservice.git.user_settings import UserSettings, read_user_settings
 
 CONFIG_SECONDS = 5.0
@@ -146,7 +146,7 @@ class RepositoryInspector:
             has_remote=visit.configured.has_remote,
             upstream_gone=gone,
             unpushed=await self._read_unpushed(visit, tree.head),
-            repo_root=repository.shown_root,
+            repo_root=repository.wire_root,
             checked_at=get_unix_ms(self._clock),
         )
 
@@ -224,7 +224,9 @@ class RepositoryInspector:
             raise RepositoryInContainerError
         if bounds.is_outside(repository):
             raise RepositoryOutsideError
-        if find_again(repository, top) != repository or is_moved(repository):
+        if find_current_repository(repository, top) != repository or has_symlink_in_path(
+            repository
+        ):
             raise GitError("the repository was moved or replaced")
         user = read_user_settings(self._home, self._environ)
         actor = choose_actor(repository, user, self._euid, get_primary_group, self._itself)

@@ -186,7 +186,7 @@ def make_arguments(repository: GitRepository, words: Iterable[str | bytes]) -> l
     ]
 
 
-def absolute_folders(path: str) -> str:
+def remove_relative_folders(path: str) -> str:
     """Return the value of C{PATH} without relative folders, which would be searched in the
     repository.
     """

@@ -60,7 +60,7 @@ class GitRepository:
     bare: bool = False
 
     @property
-    def shown_root(self) -> str:
+    def wire_root(self) -> str:
         """Field C{repoRoot} on the wire: C{root} as text, which clients send back."""
         return to_display_text(self.root)
 
@@ -69,7 +69,7 @@ class GitRepository:
         """C{root} as text, for the check that the folder is reachable."""
         return os.fsdecode(self.root)
 
-    def path_from(self, folder: bytes) -> str:
+    def path_relative_to(self, folder: bytes) -> str:
         """Return C{root} relative to C{folder} (protocol-git-status).
 
         The result is C{.} for the folder itself, and begins with C{..} for a parent.
@@ -273,7 +273,7 @@ def make_failed_snapshot(
     payload = {
         "state": "error",
         "error": error,
-        "repoRoot": repository.shown_root,
+        "repoRoot": repository.wire_root,
         "checkedAt": now,
     }
     return StatusSnapshot(payload=payload, error=error, git_missing=git_missing)

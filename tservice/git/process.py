@@ -27,7 +27,7 @@ It returns false when it wants no more.
 
 
 @frozen(kw_only=True)
-class ProcessEnd:
+class GitProcessResult:
     """Result of a process.
 
     @ivar status: the exit status; a negative number is a signal; C{None} if the process was not
@@ -54,7 +54,7 @@ class GitProcess:
     """
 
     def __init__(self, clock: IReactorTime, timeout: float, sink: Sink) -> None:
-        self.ended: Deferred[ProcessEnd] = Deferred()
+        self.ended: Deferred[GitProcessResult] = Deferred()
         self._clock = clock
         self._timeout = timeout
         self._sink = sink
@@ -110,7 +110,7 @@ class GitProcess:
             return
         self._end = None
         cancel_call(self._timer)
-        ending = ProcessEnd(
+        ending = GitProcessResult(
             status=status,
             reason=reason,
             timed_out=self._timed_out,

@@ -41,7 +41,7 @@ class GitReaderRegistry:
         """Return the status of a workspace; see L{GitService.get_status}."""
         place = await self._resolve_location(workspace)
         if place.unreadable_reason is not None:
-            return self._own.make_unsupported_answer(place.unreadable_reason)
+            return self._own.make_unsupported_response(place.unreadable_reason)
         return await self._get_reader(place, workspace.owner).get_status(workspace, options)
 
     async def get_diff(

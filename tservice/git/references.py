@@ -8,7 +8,7 @@ import re
 from dulwich.refs import Ref, check_ref_format
 
 from tservice.git.model import GitRepository
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 _PACKED_LIMIT = 32 * 1024 * 1024
 _LOOSE_LIMIT = 4096
@@ -29,12 +29,12 @@ def has_reference(repository: GitRepository, short: str) -> bool:
 
 
 def _has_loose_reference(repository: GitRepository, name: bytes) -> bool:
-    text = read_small(os.path.join(repository.common, name), _LOOSE_LIMIT)
+    text = read_small_file(os.path.join(repository.common, name), _LOOSE_LIMIT)
     return bool(text and text.strip())
 
 
 def _has_packed_reference(repository: GitRepository, names: set[Ref]) -> bool:
-    text = read_small(os.path.join(repository.common, b"packed-refs"), _PACKED_LIMIT)
+    text = read_small_file(os.path.join(repository.common, b"packed-refs"), _PACKED_LIMIT)
     if text is None:
         return False
     return any(_has_reference_line(text, name) for name in names)

@@ -19,9 +19,9 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.core.workers.program_lookup import FindProgram
 from tservice.git.error_text import make_error_text
 from tservice.git.fork_client import ForkServerClient
-from tservice.git.isolation import absolute_folders, make_arguments, make_environment
+from tservice.git.isolation import make_arguments, make_environment, remove_relative_folders
 from tservice.git.model import GitRepository
-from tservice.git.process import GitProcess, ProcessEnd, Sink
+from tservice.git.process import GitProcess, GitProcessResult, Sink
 from tservice.git.search import find_group, find_owners
 from tservice.git.user_settings import UserSettings
 
@@ -120,7 +120,7 @@ class GitRunner:
         self._find, self._program = find, ""
         self._clock = clock
         self._forks = ForkServerClient(clock, processes, alone=True)
-        self._path = absolute_folders(environ.get("PATH", _DEFAULT_PATH))
+        self._path = remove_relative_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
         self._running: set[GitProcess] = set()
 
@@ -138,7 +138,7 @@ class GitRunner:
         timeout: float,
         sink: Sink,
         overrides: Mapping[str, str],
-    ) -> ProcessEnd:
+    ) -> GitProcessResult:
         """Run git with the arguments C{words} and pass its output to C{sink}.
 
         @param timeout: seconds until git is killed.
@@ -215,7 +215,7 @@ class GitRunner:
             raise GitError(f"git could not be started: {error.strerror}") from None
         git.start_timer(lambda: self._forks.kill_process(number))
 
-    def _check_end(self, ending: ProcessEnd, timeout: float) -> None:
+    def _check_end(self, ending: GitProcessResult, timeout: float) -> None:
         if ending.timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.fault is not None:

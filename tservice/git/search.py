@@ -13,7 +13,7 @@ from attrs import field, frozen
 from dulwich.repo import COMMONDIR, CONTROLDIR, OBJECTDIR, REFSDIR
 
 from tservice.git.model import FoundRepositories, GitRepository
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 DEPTH = 2
 """Number of folder levels below the workspace that are searched (protocol-git-status)."""
@@ -81,10 +81,10 @@ def find_repositories(workspace: bytes, bounds: SearchBounds) -> FoundRepositori
     @raise OSError: the workspace is no readable folder.
     """
     os.close(os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
-    around = _find_around(workspace, bounds)
+    around = _find_enclosing_repository(workspace, bounds)
     if around is not None:
         return FoundRepositories(repositories=(around,))
-    return _find_below(workspace, bounds)
+    return _find_repositories_below(workspace, bounds)
 
 
 def recognise_repository(folder: bytes, top: bytes | None = None) -> GitRepository | None:
@@ -124,7 +124,9 @@ def recognise_control(folder: bytes, top: bytes | None = None) -> GitRepository 
     return GitRepository(root=control, control=control, common=common, bare=True)
 
 
-def find_again(repository: GitRepository, top: bytes | None = None) -> GitRepository | None:
+def find_current_repository(
+    repository: GitRepository, top: bytes | None = None
+) -> GitRepository | None:
     """Find the repository that is now at the path of C{repository}.
 
     The result is equal to C{repository} if nothing has changed.
@@ -136,7 +138,7 @@ def find_again(repository: GitRepository, top: bytes | None = None) -> GitReposi
     return look(repository.root, top)
 
 
-def is_moved(repository: GitRepository) -> bool:
+def has_symlink_in_path(repository: GitRepository) -> bool:
     """Return true if the path of the working tree now contains a symbolic link."""
     return os.path.realpath(repository.root) != repository.root
 
@@ -165,14 +167,14 @@ def _read_pointer(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
 
     C{None} means that there is no such file, or that it is a symbolic link or has other content.
     """
-    text = read_small(file, _POINTER_LIMIT, links=False)
+    text = read_small_file(file, _POINTER_LIMIT, links=False)
     if text is None or not text.startswith(prefix):
         return None
     target = text[len(prefix) :].rstrip(b"\r\n")
     return os.path.join(base, target) if target and b"\0" not in target else None
 
 
-def _find_around(workspace: bytes, bounds: SearchBounds) -> GitRepository | None:
+def _find_enclosing_repository(workspace: bytes, bounds: SearchBounds) -> GitRepository | None:
     for folder in _walk_upwards(workspace):
         found = recognise_repository(folder, bounds.top)
         if found is not None and bounds.is_allowed(found, workspace):
@@ -180,7 +182,7 @@ def _find_around(workspace: bytes, bounds: SearchBounds) -> GitRepository | None
     return None
 
 
-def _find_below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
+def _find_repositories_below(workspace: bytes, bounds: SearchBounds) -> FoundRepositories:
     """Find repositories below C{workspace}, sorted by depth and path."""
     found: list[GitRepository] = []
     level, budget, cut = [workspace], FOLDERS_LIMIT, False

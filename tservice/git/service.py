@@ -102,7 +102,7 @@ class GitService:
         )
         self._turns = DeferredSemaphore(MAX_CONCURRENT_READS)
 
-    def make_unsupported_answer(self, reason: str) -> dict[str, Any]:
+    def make_unsupported_response(self, reason: str) -> dict[str, Any]:
         """Return the status response for a workspace in which git must not be run."""
         return self._make_answer("unsupported", reason=reason)
 
@@ -187,7 +187,7 @@ class GitService:
         except OSError:
             raise make_not_found_error("Repository") from None
         for repository in limit_repositories(found, options.max_repos).repositories:
-            if repository.shown_root == repo:
+            if repository.wire_root == repo:
                 return repository
         raise make_not_found_error("Repository")
 
@@ -255,7 +255,7 @@ class GitService:
         repos = [
             {
                 "name": to_display_text(os.path.basename(repository.root)),
-                "path": repository.path_from(wanted.workspace),
+                "path": repository.path_relative_to(wanted.workspace),
                 "status": state.payload,
             }
             for repository, state in zip(found.repositories, states, strict=True)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from tservice.core.kernel_paths import open_without_magic_links
 
 
-def read_small(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
+def read_small_file(path: bytes, limit: int, *, links: bool = True) -> bytes | None:
     """Return the content of a plain file of at most C{limit} bytes.
 
     C{None} means that the file is missing, too large, or not a plain file.  The call never waits

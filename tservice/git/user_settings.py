@@ -15,7 +15,7 @@ from attrs import frozen
 from dulwich.config import ConfigFile
 
 from tservice.git.isolation import ConfiguredNames
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 _CONFIG_LIMIT = 1024 * 1024
 _KEPT = ("excludesFile", "attributesFile", "autocrlf", "eol")
@@ -65,7 +65,7 @@ def read_user_settings(home: Path, environ: Mapping[str, str]) -> UserSettings:
 
 
 def _parse_config(path: Path) -> ConfigFile | None:
-    text = read_small(os.fsencode(path), _CONFIG_LIMIT)
+    text = read_small_file(os.fsencode(path), _CONFIG_LIMIT)
     if text is None:
         return None
     try:

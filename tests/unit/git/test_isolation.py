@@ -11,10 +11,10 @@ from tservice.git.error_text import make_error_text
 from tservice.git.isolation import (
     OVERRIDES_LIMIT,
     TooManyOverridesError,
-    absolute_folders,
     make_arguments,
     make_environment,
     parse_names,
+    remove_relative_folders,
 )
 from tservice.git.model import ERROR_LIMIT, GitRepository
 
@@ -86,7 +86,7 @@ class GitEnvironmentTests(SynchronousTestCase):
         self.assertEqual([b"status", b"\xff"], words[-2:])
 
     def test_relative_folders_are_dropped_from_the_path(self) -> None:
-        self.assertEqual("/a:/b", absolute_folders("/a::.:bin:/b:"))
+        self.assertEqual("/a:/b", remove_relative_folders("/a::.:bin:/b:"))
 
 
 class ErrorTextTests(SynchronousTestCase):

@@ -30,7 +30,7 @@ from tservice.git.fork_server import (
 )
 from tservice.git.model import GitRepository
 from tservice.git.porcelain import GitOutputError
-from tservice.git.process import KILL_SECONDS, GitProcess, ProcessEnd
+from tservice.git.process import KILL_SECONDS, GitProcess, GitProcessResult
 from tservice.git.runner import GitActor, GitError, GitMissingError, GitRunner, OutputCollector
 
 REPOSITORY = GitRepository(root=b"/r", control=b"/r/.git", common=b"/r/.git")
@@ -56,7 +56,7 @@ class GitProcessTests(SynchronousTestCase):
     def kill(self) -> None:
         self.killed += 1
 
-    def ending(self) -> ProcessEnd:
+    def ending(self) -> GitProcessResult:
         self.assertEqual([], self.clock.getDelayedCalls())
         return self.successResultOf(self.git.ended)
 
@@ -78,7 +78,7 @@ class GitProcessTests(SynchronousTestCase):
         self.git.stderr_received(b"warning")
         self.git.process_ended(0)
         self.assertEqual([b"a"], self.heard)
-        self.assertEqual(ProcessEnd(status=0, stderr=b"warning"), self.ending())
+        self.assertEqual(GitProcessResult(status=0, stderr=b"warning"), self.ending())
         self.git.kill()
         self.assertEqual(0, self.killed)
 
@@ -110,7 +110,7 @@ class GitProcessTests(SynchronousTestCase):
 
     def test_failed_start_has_its_reason(self) -> None:
         self.git.process_failed("no")
-        self.assertEqual(ProcessEnd(status=None, reason="no"), self.ending())
+        self.assertEqual(GitProcessResult(status=None, reason="no"), self.ending())
 
 
 class FakeServer(StringTransport):

@@ -17,7 +17,7 @@ from tservice.git.search import (
     SearchBounds,
     find_owners,
     find_repositories,
-    is_moved,
+    has_symlink_in_path,
     recognise_repository,
 )
 
@@ -38,7 +38,7 @@ class LocateCase(SynchronousTestCase):
 
     def names(self, workspace: Path, *forbidden: Path) -> list[str]:
         found = self.find(workspace, *forbidden).repositories
-        return [each.path_from(os.fsencode(workspace)) for each in found]
+        return [each.path_relative_to(os.fsencode(workspace)) for each in found]
 
     def one(self, root: Path) -> GitRepository:
         repository = recognise_repository(os.fsencode(root))
@@ -189,10 +189,10 @@ class RecogniseTests(LocateCase):
 
     def test_moved_repository_is_detected(self) -> None:
         found = self.one(make_bare_minimum(self.work))
-        self.assertFalse(is_moved(found))
+        self.assertFalse(has_symlink_in_path(found))
         self.work.rename(self.home / "other")
         self.work.symlink_to(self.home / "other")
-        self.assertTrue(is_moved(found))
+        self.assertTrue(has_symlink_in_path(found))
 
     def test_owners_of_the_repository_are_collected(self) -> None:
         self.assertEqual({os.geteuid()}, find_owners(self.one(make_bare_minimum(self.work))))

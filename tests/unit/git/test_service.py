@@ -63,7 +63,7 @@ class FakeInspector:
             has_remote=False,
             upstream_gone=False,
             unpushed=UnpushedCommits(),
-            repo_root=repository.shown_root,
+            repo_root=repository.wire_root,
             checked_at=5,
         )
 
@@ -125,7 +125,7 @@ class GitServiceTests(SynchronousTestCase):
         self.assertEqual(wanted, self.status())
 
     def test_unsupported_location_gives_its_reason(self) -> None:
-        answer = self.service.make_unsupported_answer("docker")
+        answer = self.service.make_unsupported_response("docker")
         self.assertEqual(("unsupported", "docker"), (answer["state"], answer["reason"]))
 
     def test_missing_folder_is_an_error(self) -> None:

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from tservice.core.errors import ServiceError
 from tservice.core.workers.program_lookup import FindProgram
 from tservice.git.fork_client import ForkServerClient
-from tservice.git.process import GitProcess, ProcessEnd, Sink
+from tservice.git.process import GitProcess, GitProcessResult, Sink
 from tservice.git.runner import GitActor, GitError, GitMissingError, OutputCollector
 
 _CONFIG_LIMIT = 4 * 1024 * 1024
@@ -57,7 +57,7 @@ class GitChildren:
         sink: Sink,
         on_stderr: Callable[[bytes], object],
         on_start: Callable[[Callable[[], None]], object],
-    ) -> ProcessEnd:
+    ) -> GitProcessResult:
         """Run git with the arguments C{words} in the root folder, thus outside of any repository.
 
         @param sink: receives standard output.

@@ -24,9 +24,9 @@ from tservice.git.error_text import make_error_text
 from tservice.git.inspector import CONFIG_SECONDS
 from tservice.git.interfaces import CloneOutcome, CloneRequest, CloneRun, MissingParts
 from tservice.git.isolation import parse_names
-from tservice.git.process import ProcessEnd
+from tservice.git.process import GitProcessResult
 from tservice.git.runner import GitError, get_actor
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 SECONDS = 600.0
 """Time limit of a clone in seconds (protocol-clone)."""
@@ -65,7 +65,7 @@ class RepositoryCloner:
         except GitError as error:
             raise make_failure_error(str(error)) from None
         if ending.status != 0 or run.cancelled:
-            look = partial(_is_full, order.target)
+            look = partial(_is_disk_full, order.target)
             full = await self._in_place(order.place, look, order.target, order.owner)
             raise self._explain_failure(ending, order, run, full, reader.finish_input())
         finish = partial(_finish_checkout, order)
@@ -75,7 +75,7 @@ class RepositoryCloner:
 
     async def _run_clone(
         self, order: CloneRequest, run: CloneRun, reader: ProgressReader
-    ) -> ProcessEnd:
+    ) -> GitProcessResult:
         place, actor = order.place, get_actor(order.place)
         own = user_environment({**place.build_environment(), "HOME": str(place.home)})
         names = await self._children.read_output(
@@ -99,7 +99,12 @@ class RepositoryCloner:
         )
 
     def _explain_failure(
-        self, ending: ProcessEnd, order: CloneRequest, run: CloneRun, full: bool, complaints: bytes
+        self,
+        ending: GitProcessResult,
+        order: CloneRequest,
+        run: CloneRun,
+        full: bool,
+        complaints: bytes,
     ) -> ServiceError:
         if run.cancelled:
             return make_failure_error("the clone was cancelled")
@@ -115,7 +120,7 @@ class RepositoryCloner:
         return make_failure_error(f"{known} ({text})" if known is not None else text)
 
 
-def _is_full(target: str) -> bool:
+def _is_disk_full(target: str) -> bool:
     """Return true if the disk that holds C{target} is full.  Blocks.
 
     Git does not always report a full disk as such.
@@ -134,6 +139,6 @@ def _finish_checkout(order: CloneRequest) -> str | None:
     root = os.fsencode(order.target)
     # A clone without a template lacks this folder, in which users edit files.
     os.makedirs(os.path.join(root, b".git", b"info"), exist_ok=True)
-    head = read_small(os.path.join(root, b".git", b"HEAD"), _SMALL) or b""
+    head = read_small_file(os.path.join(root, b".git", b"HEAD"), _SMALL) or b""
     branch = head.removeprefix(_HEAD).strip() if head.startswith(_HEAD) else b""
     return branch.decode("utf-8", "replace") or order.ref

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tservice.git.clone_address import CloneSource
-from tservice.git.isolation import ConfiguredNames, absolute_folders
+from tservice.git.isolation import ConfiguredNames, remove_relative_folders
 
 NETWORK = "https:http:ssh:git"
 """Protocols that a clone may use.
@@ -73,7 +73,7 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name in _KEPT or name.startswith(("LC_", "XDG_"))
     }
-    path = absolute_folders(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"))
+    path = remove_relative_folders(environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"))
     return {
         **kept,
         "PATH": path,
@@ -94,7 +94,12 @@ def clone_environment(
     @param environ: the result of L{user_environment}.
     @param configured: keys that the configuration of the user and of the machine sets.
     """
-    pairs = [*_FIXED, *_filter_overrides(configured), *_credential_settings(source), *_held(source)]
+    pairs = [
+        *_FIXED,
+        *_filter_overrides(configured),
+        *_credential_settings(source),
+        *_restrict_addresses(source),
+    ]
     found = {
         **environ,
         "GIT_ALLOW_PROTOCOL": "file" if source.local else NETWORK,
@@ -148,7 +153,7 @@ def _filter_overrides(configured: ConfiguredNames) -> Iterable[tuple[str, str]]:
     ]
 
 
-def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
+def _restrict_addresses(source: CloneSource) -> Sequence[tuple[str, str]]:
     """Return configuration that makes git connect only to C{source.addresses}.
 
     Host names are resolved once.  curl receives the resolved addresses, and a C{git:} URL contains
@@ -157,7 +162,7 @@ def _held(source: CloneSource) -> Sequence[tuple[str, str]]:
     """
     if not source.addresses:
         return ()
-    host, port = source.server
+    host, port = source.host_and_port
     forms = [f"[{each}]" if ":" in each else each for each in source.addresses]
     found = [("http.followRedirects", "false"), ("fetch.uriProtocols", "")]
     if ":" not in host:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tservice.core.files import is_secret_file
 from tservice.git.inspector import ReadingContext, RepositoryInspector
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 LISTED_BYTES = 256 * 1024 * 1024
 """Maximum bytes of git's output when it lists ignored files and folders."""
@@ -35,7 +35,7 @@ async def list_ignored_secrets(
     return [each for each in listed.split(b"\0") if is_secret_file(os.fsdecode(each))]
 
 
-def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
+def filter_uncopied(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
     """Return the C{paths} below C{root} of which C{source} has no identical copy.
 
     Blocks.
@@ -48,5 +48,5 @@ def without_copies(root: bytes, paths: Sequence[bytes], top: bytes, source: byte
 
 
 def _is_copied(root: bytes, path: bytes, other: bytes) -> bool:
-    found = read_small(os.path.join(root, path), COMPARED_BYTES)
-    return found is not None and found == read_small(os.path.join(other, path), COMPARED_BYTES)
+    found = read_small_file(os.path.join(root, path), COMPARED_BYTES)
+    return found is not None and found == read_small_file(os.path.join(other, path), COMPARED_BYTES)

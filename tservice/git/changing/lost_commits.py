@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import frozen
 
-from tservice.git.changing.nested_repositories import FolderRepositories, worktree_folders
+from tservice.git.changing.nested_repositories import FolderRepositories, list_worktree_folders
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.model import GitRepository
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 MAX_COUNTED = 1000
 """Maximum number of commits that are counted.
@@ -150,11 +150,11 @@ def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> l
     """
     common = repository.common
     controls = [] if inside.is_removed(common) else [common]
-    for control, folder in worktree_folders(common):
+    for control, folder in list_worktree_folders(common):
         goes = inside.is_removed(os.path.realpath(control)) or inside.is_removed(folder)
         if not goes and os.path.isdir(folder):
             controls.append(control)
-    found = [read_small(os.path.join(control, b"HEAD"), _HASH_LIMIT) for control in controls]
+    found = [read_small_file(os.path.join(control, b"HEAD"), _HASH_LIMIT) for control in controls]
     heads = [text.strip().decode("ascii", "replace") for text in found if text]
     return [head for head in heads if re.fullmatch("[0-9a-f]{40,64}", head)]
 

@@ -16,7 +16,7 @@ from tservice.git.interfaces import MissingParts
 from tservice.git.model import GitRepository
 from tservice.git.runner import GitError
 from tservice.git.search import recognise_repository
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 SECONDS = 30.0
 """Time limit of one git command in seconds."""
@@ -81,12 +81,12 @@ def _read_missing_parts(root: bytes, filtered: Sequence[bytes]) -> MissingParts:
 
 
 def _is_pointer(root: bytes, path: bytes) -> bool:
-    text = read_small(os.path.join(root, path), 1024, links=False)
+    text = read_small_file(os.path.join(root, path), 1024, links=False)
     return text is not None and text.startswith(_POINTER)
 
 
 def _lacks_submodule(root: bytes) -> bool:
     """Return true if the repository at C{root} has a submodule that is not checked out."""
-    text = read_small(os.path.join(root, b".gitmodules"), _MODULES_LIMIT, links=False) or b""
+    text = read_small_file(os.path.join(root, b".gitmodules"), _MODULES_LIMIT, links=False) or b""
     paths = _MODULE_PATH.findall(text)
     return any(not os.path.lexists(os.path.join(root, path, b".git")) for path in paths)

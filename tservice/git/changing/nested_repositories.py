@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from tservice.git.model import GitRepository, to_display_text
 from tservice.git.search import is_within, recognise_control, recognise_repository
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 REPOSITORIES = 200
 """Maximum number of repositories found in one folder.
@@ -34,7 +34,7 @@ _POINTER_LIMIT = 8192
 
 
 @frozen(kw_only=True)
-class HeldRepository:
+class NestedRepository:
     """Repository found in a folder.
 
     @ivar name: the repository's name in error texts.
@@ -54,7 +54,7 @@ class FolderRepositories:
     """
 
     top: bytes
-    repositories: tuple[HeldRepository, ...] = ()
+    repositories: tuple[NestedRepository, ...] = ()
     is_complete: bool = True
     broken: tuple[str, ...] = ()
     _going: tuple[bytes, ...] = field(default=())
@@ -77,7 +77,7 @@ def find_repositories(folder: bytes) -> FolderRepositories:
     """
     os.close(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     top = os.path.realpath(folder)
-    found: list[HeldRepository] = []
+    found: list[NestedRepository] = []
     broken: list[str] = []
     ahead = deque([top])
     seen = 0
@@ -89,8 +89,10 @@ def find_repositories(folder: bytes) -> FolderRepositories:
         if repository is None and names >= _BARE:
             repository, folders = recognise_control(each), []
         if repository is not None:
-            name = repository.path_from(top)
-            found.append(HeldRepository(repository=repository, name="it" if name == "." else name))
+            name = repository.path_relative_to(top)
+            found.append(
+                NestedRepository(repository=repository, name="it" if name == "." else name)
+            )
         elif _CONTROL in names and not _is_empty(os.path.join(each, _CONTROL)):
             broken.append(to_display_text(os.path.relpath(each, top)))
         ahead += folders
@@ -114,13 +116,13 @@ def find_missing_worktree(path: bytes, repository: bytes) -> FolderRepositories:
     known = None if control is None else recognise_control(control)
     if known is None:
         return FolderRepositories(top=top)
-    held = HeldRepository(repository=known, name="it")
+    held = NestedRepository(repository=known, name="it")
     return _make_folder_repositories(
         top, [held, *_find_absorbed_submodules([held], top)][:REPOSITORIES], [], whole=True
     )
 
 
-def worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
+def list_worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the control folder (in C{.git/worktrees}) and the working tree of each linked worktree.
 
     @param common: the common control folder of the repository.
@@ -132,20 +134,20 @@ def worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
         return
     for name in names:
         control = os.path.join(folder, name)
-        text = read_small(os.path.join(control, b"gitdir"), _POINTER_LIMIT)
+        text = read_small_file(os.path.join(control, b"gitdir"), _POINTER_LIMIT)
         if text:
             pointer = os.path.join(control, text.strip())
             yield control, os.path.realpath(os.path.dirname(pointer))
 
 
 def _find_control_folder(top: bytes, common: bytes) -> bytes | None:
-    found = (control for control, folder in worktree_folders(common) if folder == top)
+    found = (control for control, folder in list_worktree_folders(common) if folder == top)
     control = next(found, None)
     return None if control is None else os.path.realpath(control)
 
 
 def _make_folder_repositories(
-    top: bytes, found: list[HeldRepository], broken: list[str], *, whole: bool
+    top: bytes, found: list[NestedRepository], broken: list[str], *, whole: bool
 ) -> FolderRepositories:
     linked = {
         it.repository.control for it in found if it.repository.control != it.repository.common
@@ -159,12 +161,14 @@ def _make_folder_repositories(
     )
 
 
-def _find_absorbed_submodules(found: Iterable[HeldRepository], top: bytes) -> list[HeldRepository]:
+def _find_absorbed_submodules(
+    found: Iterable[NestedRepository], top: bytes
+) -> list[NestedRepository]:
     """Return submodules that are not checked out, but whose repositories would be removed too."""
     known = {each.repository.control for each in found}
     linked = {each.repository.control for each in found if not _is_main(each.repository)}
     ahead = [control for control in known if control in linked or is_within(control, top)]
-    more: list[HeldRepository] = []
+    more: list[NestedRepository] = []
     while ahead and len(more) <= REPOSITORIES:
         modules = os.path.join(ahead.pop(), _MODULES)
         for control in _find_module_controls(modules):
@@ -174,7 +178,7 @@ def _find_absorbed_submodules(found: Iterable[HeldRepository], top: bytes) -> li
             known.add(repository.control)
             ahead.append(repository.control)
             name = f"the submodule {to_display_text(os.path.relpath(control, modules))}"
-            more.append(HeldRepository(repository=repository, name=name))
+            more.append(NestedRepository(repository=repository, name=name))
     return more
 
 

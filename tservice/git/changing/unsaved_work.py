@@ -12,7 +12,7 @@ from attrs import frozen
 from tservice.core.locations.location import Location
 from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.changing.hidden_changes import count_hidden_changes
-from tservice.git.changing.ignored_secrets import list_ignored_secrets, without_copies
+from tservice.git.changing.ignored_secrets import filter_uncopied, list_ignored_secrets
 from tservice.git.changing.lost_commits import (
     LostCommits,
     find_detached_commits,
@@ -27,14 +27,14 @@ from tservice.git.changing.nested_repositories import (
     FolderRepositories,
     find_missing_worktree,
     find_repositories,
-    worktree_folders,
+    list_worktree_folders,
 )
 from tservice.git.commits import COUNT, parse_count
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.model import ChangeKind, GitRepository, RepositoryStatus, to_display_text
 from tservice.git.porcelain import GitOutputError
 from tservice.git.runner import GitError
-from tservice.git.small_files import read_small
+from tservice.git.small_files import read_small_file
 
 _T = TypeVar("_T")
 
@@ -62,7 +62,7 @@ _UNFINISHED_OPERATIONS = {
 
 
 @frozen(kw_only=True)
-class _FolderCheck:
+class _FolderCheckContext:
     """Context of the check of one folder.
 
     @ivar source: the main repository if the folder is a worktree that is removed for good; C{None}
@@ -113,7 +113,7 @@ class UnsavedWorkFinder:
         """
         find = partial(_find_repositories, folder, repository)
         inside = await self._in_place(place, find, folder, owner)
-        look = _FolderCheck(
+        look = _FolderCheckContext(
             inspector=self._inspector_of(place, owner),
             inside=inside,
             place=place,
@@ -128,18 +128,18 @@ class UnsavedWorkFinder:
                 found.append(f"{held.name} has {lost}")
         return tuple(found)
 
-    async def _describe_loss(self, look: _FolderCheck, repository: GitRepository) -> str:
+    async def _describe_loss(self, look: _FolderCheckContext, repository: GitRepository) -> str:
         try:
             said = await self._list_losses(look, repository)
         except (GitError, GitOutputError) as error:
             return f"a repository that cannot be checked: {error}"
         return " and ".join(said)
 
-    async def _list_losses(self, look: _FolderCheck, repository: GitRepository) -> list[str]:
+    async def _list_losses(self, look: _FolderCheckContext, repository: GitRepository) -> list[str]:
         inspector, goes = look.inspector, look.inside.is_removed(repository.common)
         status = None if repository.bare else await inspector.read_status(repository, SECONDS)
         visit = await inspector.open_repository(repository, SECONDS)
-        read = partial(_read_files, repository, look.inside, status)
+        read = partial(_collect_repository_facts, repository, look.inside, status)
         files = await self._in_place(look.place, read, repository.folder, look.owner)
         hidden = 0 if status is None else await self._count_hidden_changes(look, visit)
         unpushed = await _count_unpushed(look, visit, status)
@@ -162,7 +162,9 @@ class UnsavedWorkFinder:
             said.append(f"a lock of git worktree lock{files.lock and f' ({files.lock})'}")
         return said
 
-    async def _describe_secrets(self, look: _FolderCheck, visit: ReadingContext) -> list[str]:
+    async def _describe_secrets(
+        self, look: _FolderCheckContext, visit: ReadingContext
+    ) -> list[str]:
         """Return sentences on ignored files that may hold secrets.
 
         Identical copies of files in the repository that the worktree was made from are left out.
@@ -174,12 +176,12 @@ class UnsavedWorkFinder:
             return []
         root = visit.repository.root
         source = os.fsencode(look.source)
-        work = partial(without_copies, root, paths, look.inside.top, source)
+        work = partial(filter_uncopied, root, paths, look.inside.top, source)
         found = await self._in_place(look.place, work, visit.repository.folder, look.owner)
         said = _format_count(len(found), "ignored file with secrets", "ignored files with secrets")
         return [f"{each} ({to_display_text(found[0])})" for each in said]
 
-    async def _count_hidden_changes(self, look: _FolderCheck, visit: ReadingContext) -> int:
+    async def _count_hidden_changes(self, look: _FolderCheckContext, visit: ReadingContext) -> int:
         def in_thread(work: Callable[[], _T], at: str, /) -> Awaitable[_T]:
             return self._in_place(look.place, work, at, look.owner)
 
@@ -187,7 +189,7 @@ class UnsavedWorkFinder:
 
 
 async def _count_unpushed(
-    look: _FolderCheck, visit: ReadingContext, status: RepositoryStatus | None
+    look: _FolderCheckContext, visit: ReadingContext, status: RepositoryStatus | None
 ) -> int:
     """Return the number of unpushed commits of a repository that has a remote.
 
@@ -202,7 +204,7 @@ async def _count_unpushed(
 
 
 async def _find_lost_commits(
-    look: _FolderCheck, visit: ReadingContext, files: _RepositoryFacts
+    look: _FolderCheckContext, visit: ReadingContext, files: _RepositoryFacts
 ) -> tuple[LostCommits, LostCommits]:
     """Return two groups of commits that have no other copy.
 
@@ -255,7 +257,7 @@ def _find_repositories(folder: str, repository: str | None) -> FolderRepositorie
     return find_repositories(os.fsencode(folder))
 
 
-def _read_files(
+def _collect_repository_facts(
     repository: GitRepository, inside: FolderRepositories, status: RepositoryStatus | None
 ) -> _RepositoryFacts:
     """Collect facts about a repository from the file system.  Blocks."""
@@ -282,7 +284,7 @@ def _read_lock_reason(repository: GitRepository) -> str | None:
     path = os.path.join(repository.control, b"locked")
     if repository.control == repository.common or not os.path.lexists(path):
         return None
-    text = (read_small(path, _REASON_LIMIT) or b"").decode("utf-8", "replace")
+    text = (read_small_file(path, _REASON_LIMIT) or b"").decode("utf-8", "replace")
     return " ".join(text.split())
 
 
@@ -295,7 +297,7 @@ def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositori
     """
     if not inside.is_removed(repository.common) or repository.control != repository.common:
         return 0
-    folders = [folder for _, folder in worktree_folders(repository.common)]
+    folders = [folder for _, folder in list_worktree_folders(repository.common)]
     return sum(os.path.isdir(folder) and not inside.is_removed(folder) for folder in folders)
 
 

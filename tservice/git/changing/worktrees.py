@@ -36,14 +36,14 @@ class _RepositoryCommands:
     inspector: RepositoryInspector
     visit: ReadingContext
 
-    async def run_short(self, *words: str) -> bytes:
+    async def run_reading_command(self, *words: str) -> bytes:
         """Run git with the limit L{READ_SECONDS} and return its output.
 
         @raise GitError: the command failed.
         """
         return await self.inspector.run_git(self.visit, words, _LIMIT)
 
-    async def run_long(self, *words: str) -> bytes:
+    async def run_checkout_command(self, *words: str) -> bytes:
         """Run git with the limit L{SECONDS} and return its output.
 
         @raise GitError: the command failed.
@@ -61,7 +61,7 @@ class _RepositoryCommands:
         @raise ServiceError: 422: git refuses.
         """
         try:
-            await self.run_long("worktree", "remove", "--force", "--force", "--", path)
+            await self.run_checkout_command("worktree", "remove", "--force", "--force", "--", path)
         except GitError as error:
             if known or _UNKNOWN not in str(error):
                 raise _to_service_error(error) from None
@@ -95,8 +95,8 @@ class WorktreeManager:
             claim = partial(_create_folder, order.path)
             await self._in_place(order.place, claim, order.path, order.owner)
             try:
-                await shop.run_long(
-                    "worktree", "add", *_worktree_arguments(order, there, elsewhere)
+                await shop.run_checkout_command(
+                    "worktree", "add", *_make_add_arguments(order, there, elsewhere)
                 )
             except GitError as error:
                 made = not there and "a branch named" not in str(error)
@@ -157,7 +157,9 @@ class WorktreeManager:
             remote has the branch, otherwise C{None}.
         """
         own, others = f"refs/heads/{branch}", f"refs/remotes/*/{branch}"
-        output = await shop.run_short("for-each-ref", "--format=%(refname)", "--", own, others)
+        output = await shop.run_reading_command(
+            "for-each-ref", "--format=%(refname)", "--", own, others
+        )
         names = output.decode("utf-8", "replace").splitlines()
         far = [name for name in names if name.startswith("refs/remotes/")]
         # Git itself does not choose between several remotes.
@@ -174,18 +176,22 @@ class WorktreeManager:
         @param made: true if the branch was created and has to be deleted.
         """
         with suppress(GitError):
-            await shop.run_short("worktree", "remove", "--force", "--force", "--", order.path)
+            await shop.run_reading_command(
+                "worktree", "remove", "--force", "--force", "--", order.path
+            )
         work = partial(shutil.rmtree, order.path, ignore_errors=True)
         await self._in_place(order.place, work, order.path, order.owner)
         # A killed git may have left its record of the folder.
         with suppress(GitError):
-            await shop.run_short("worktree", "remove", "--force", "--force", "--", order.path)
+            await shop.run_reading_command(
+                "worktree", "remove", "--force", "--force", "--", order.path
+            )
         if made:
             with suppress(GitError):
-                await shop.run_short("branch", "-D", "--", order.branch)
+                await shop.run_reading_command("branch", "-D", "--", order.branch)
 
 
-def _worktree_arguments(order: WorktreeRequest, there: bool, elsewhere: str | None) -> list[str]:
+def _make_add_arguments(order: WorktreeRequest, there: bool, elsewhere: str | None) -> list[str]:
     """Return the arguments of C{git worktree add}.
 
     @param there: true if the local branch exists; the worktree then gets that branch.
