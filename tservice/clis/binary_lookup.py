@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.clis.environments import path_with_node
+from tservice.clis.environments import add_node_folder
 from tservice.core.process.program_folders import (
     find_matching_folders,
     find_npm_folder,
@@ -89,30 +89,30 @@ class BinaryLookup:
         """Forget cached results, because a program may have been installed."""
         self._answers.clear()
 
-    def search_path(self) -> str:
+    def build_search_path(self) -> str:
         """Return a value for C{PATH} with the existing folders, in the order in which they are
         searched.
         """
         usual = [str(folder) for folder in self._usual_folders() if _is_folder(folder)]
         return join_path(self._own, self._login, *usual)
 
-    def path_for_program(self, program: str) -> str:
+    def build_program_path(self, program: str) -> str:
         """Return the value of C{PATH} for a child process that runs C{program}.
 
         @param program: an absolute path.
         """
-        return path_with_node(
-            self.search_path(), program, lambda file: self.find_program((file,)) is not None
+        return add_node_folder(
+            self.build_search_path(), program, lambda file: self.find_program((file,)) is not None
         )
 
-    def searched_folders(self) -> tuple[str, ...]:
+    def list_searched_folders(self) -> tuple[str, ...]:
         """Return every searched folder, even if it does not exist. A C{*} stands for any
         version.
         """
         usual = format_search_folders((*find_npm_folder(self._home), *self._patterns), self._home)
         return tuple(join_path(self._own, self._login, *usual).split(":"))
 
-    def opened_folders(self) -> tuple[str, ...]:
+    def list_opened_folders(self) -> tuple[str, ...]:
         """Return the folders that a search reads, so that a caller can first check for hung
         mounts.
         """

@@ -45,7 +45,7 @@ def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
         processes=ground.reactor,
         environ=ground.environ,
         home=ground.home,
-        path_of=ground.programs.path_for_program,
+        path_of=ground.programs.build_program_path,
     )
     registry = CliRegistry(
         settings=ground.settings,
@@ -66,7 +66,7 @@ def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
         environ=ground.environ,
         home=ground.home,
         hub=ground.hub,
-        path_of=ground.programs.path_for_program,
+        path_of=ground.programs.build_program_path,
         locate=locate,
     )
     service = CliService(

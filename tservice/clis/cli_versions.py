@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.clis.command import CliCommand, CommandResult
-from tservice.clis.environments import without_service_variables
+from tservice.clis.environments import remove_service_variables
 from tservice.clis.model import VersionQuery
 from tservice.core.text import find_version
 from tservice.core.timers import cancel_call
@@ -52,7 +52,7 @@ class CliVersionReader:
         self._path_of = path_of
         self._clock = clock
         self._processes = processes
-        self._env = {**without_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._env = {**remove_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._home = home
         self._make = make
         self._answers: dict[tuple[Path, tuple[str, ...], str], _CachedVersion] = {}

@@ -42,13 +42,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 class CheckedOverrides:
     """Validated C{envOverrides}. Only L{check_overrides} creates objects of this class.
 
-    L{added_environment} accepts no other type, so that unchecked overrides never reach a pane.
+    L{build_added_environment} accepts no other type, so that unchecked overrides never reach a
+    pane.
     """
 
     values: Mapping[str, str] = field(repr=False)
 
 
-def base_environment(
+def build_inherited_environment(
     environ: Mapping[str, str], entry: CliEntry, extra: tuple[str, ...] = ()
 ) -> dict[str, str]:
     """Return the variables that a pane inherits from the service's environment.
@@ -62,7 +63,7 @@ def base_environment(
     }
 
 
-def added_environment(
+def build_added_environment(
     entry: CliEntry, judged: CheckedOverrides, pane: PaneVariables
 ) -> dict[str, str]:
     """Return the variables that the entry, the caller and the service add, in this order. Later
@@ -102,11 +103,11 @@ def check_overrides(
     if size > OVERRIDE_BYTES:
         raise make_field_error("envOverrides", f"must have at most {OVERRIDE_BYTES} bytes in total")
     if not granted:
-        check_harmless(entry, overrides)
+        check_overrides_harmless(entry, overrides)
     return CheckedOverrides(dict(overrides))
 
 
-def path_with_node(path: str, program: str, is_there: Callable[[str], bool]) -> str:
+def add_node_folder(path: str, program: str, is_there: Callable[[str], bool]) -> str:
     """Return C{path} preceded by the folder of C{program}, if that folder contains C{node}.
 
     Programs installed by npm begin with C{#!/usr/bin/env node}. They need the version of Node with
@@ -122,7 +123,7 @@ def path_with_node(path: str, program: str, is_there: Callable[[str], bool]) -> 
     return join_path(folder, path)
 
 
-def without_service_variables(environ: Mapping[str, str]) -> dict[str, str]:
+def remove_service_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for a child process that is not a pane, without the service's own
     variables.
     """
@@ -137,7 +138,7 @@ def _passes_to_pane(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
     return entry.env.passes_from_service(name) or (name in extra and not is_refused(name))
 
 
-def check_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
+def check_overrides_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:
     """Check that C{overrides} contain only variables that need no grant.
 
     @raise ServiceError: 403 naming C{envOverrides.<NAME>}.

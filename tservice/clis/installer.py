@@ -14,7 +14,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorT
 from twisted.logger import Logger
 
 from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandResult
-from tservice.clis.environments import without_service_variables
+from tservice.clis.environments import remove_service_variables
 from tservice.core.errors import make_conflict_error, make_failure_error, make_not_found_error
 from tservice.core.event_payloads import CliInstallFinished, CliInstallOutput, CliInstallPayload
 from tservice.core.events import Event, EventHub, EventName
@@ -90,14 +90,14 @@ class Installer:
         self._clock = clock
         self._processes = processes
         # The output is shown in a browser, not in a terminal.
-        self._env = {**without_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
+        self._env = {**remove_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._env["NPM_CONFIG_PREFIX"] = str(home / NPM_PREFIX)
         self._home = home
         self._hub = hub
         self._make = make
         self._running: dict[str, CliCommand] = {}
 
-    def refuse_running(self, name: str) -> None:
+    def require_not_running(self, name: str) -> None:
         """Fail if this CLI is already being installed.
 
         @raise ServiceError: 409 if an installation of C{name} runs.
@@ -113,7 +113,7 @@ class Installer:
         @raise ServiceError: 409 if the CLI is already being installed; 422 if the process could not
             be started.
         """
-        self.refuse_running(name)
+        self.require_not_running(name)
         feed = InstallOutputFeed(self._clock, lambda text: self._publish_output(name, text))
         command = self._make(self._clock, feed.append)
         self._publish(EventName.CLI_INSTALL_STARTED, CliInstallPayload(id=name))

@@ -168,7 +168,7 @@ class ICliRegistry(Interface):
         C{PATH} is searched first, then the usual folders. The result is cached for 30 s.
         """
 
-    def pane_environment(mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
+    def build_pane_environment(mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
         """Return the environment of a pane on this machine, without the service's own variables.
 
         @param overrides: C{envOverrides} of the session. Must be empty if C{mode} is unknown.
@@ -181,7 +181,7 @@ class ICliRegistry(Interface):
 
         May block on a disk.
 
-        @param overrides: as for L{pane_environment}.
+        @param overrides: as for L{build_pane_environment}.
         @param place: location in which to search.
         @param granted: as L{LaunchRequest.granted}.
         @raise ServiceError: 400 for an unknown mode, or a variable that is no longer allowed; 403

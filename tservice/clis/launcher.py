@@ -21,11 +21,11 @@ from tservice.clis.command_line import (
 from tservice.clis.configured_models import read_configured_model
 from tservice.clis.environments import (
     CheckedOverrides,
-    added_environment,
-    base_environment,
-    check_harmless,
+    add_node_folder,
+    build_added_environment,
+    build_inherited_environment,
     check_overrides,
-    path_with_node,
+    check_overrides_harmless,
 )
 from tservice.clis.interfaces import PRIMARY, ICliRegistry, InstalledCli, LaunchPlan, LaunchRequest
 from tservice.clis.model import CliEntry, CliKind
@@ -116,13 +116,13 @@ class CliRegistry:
         return can.hooks is not HookSupport.NONE or on_screen
 
     def find_binary(self, entry: CliEntry) -> Path | None:
-        return self._lookup.find_program(_binary_names(entry, self._environ.get("SHELL", "")))
+        return self._lookup.find_program(_list_binary_names(entry, self._environ.get("SHELL", "")))
 
-    def pane_environment(self, mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
+    def build_pane_environment(self, mode: str, overrides: Mapping[str, str]) -> Mapping[str, str]:
         entry = self.get_entry(mode)
         if entry is None:
             return {}
-        base = base_environment(self._environ, entry, self._pane_env)
+        base = build_inherited_environment(self._environ, entry, self._pane_env)
         return {**base, **entry.env.set, **overrides}
 
     def find_program(
@@ -131,10 +131,10 @@ class CliRegistry:
         entry = self._get_permitted(mode, granted=granted)
         judged = check_overrides(entry, overrides, granted=granted)
         environ = place.build_environment(self._pane_env)
-        base = base_environment(environ, entry, self._pane_env)
+        base = build_inherited_environment(environ, entry, self._pane_env)
         env = {**base, **entry.env.set, **judged.values}
         path = _find_installed(entry, place)
-        return InstalledCli(path=path, env=_with_path(env, entry, path, place))
+        return InstalledCli(path=path, env=_add_program_path(env, entry, path, place))
 
     def read_configured_model(self, mode: str, env: Mapping[str, str]) -> str | None:
         entry = self.get_entry(mode)
@@ -151,14 +151,14 @@ class CliRegistry:
     ) -> None:
         entry = self._get_permitted(mode, granted=False)
         check_params_unprivileged(entry, params)
-        check_harmless(entry, overrides)
+        check_overrides_harmless(entry, overrides)
 
     def check_prompt(self, mode: str, text: str, named: str, *, granted: bool) -> None:
         entry = self.get_entry(mode)
         if granted or entry is None or entry.kind is CliKind.SHELL:
             return
         submission = entry.capabilities.submission
-        if submission.runs_shell(text):
+        if submission.runs_shell_command(text):
             what = f"{named}: a prompt that begins with {submission.shell}"
             raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
 
@@ -167,12 +167,12 @@ class CliRegistry:
         entry = judged.entry
         environ = request.place.build_environment(self._pane_env)
         binary = _find_installed(entry, request.place)
-        base = base_environment(environ, entry, self._pane_env)
+        base = build_inherited_environment(environ, entry, self._pane_env)
         return LaunchPlan(
             argv=build_argv(entry, binary, judged.params, request.resume),
             env={
-                **_with_path(base, entry, binary, request.place),
-                **added_environment(entry, judged.overrides, request.pane),
+                **_add_program_path(base, entry, binary, request.place),
+                **build_added_environment(entry, judged.overrides, request.pane),
                 **({} if request.granted else NO_EDITOR),
             },
             params=judged.params,
@@ -198,14 +198,14 @@ class CliRegistry:
         """Validate a request. Every launch passes through this check."""
         entry = self._get_permitted(request.mode, granted=request.granted)
         params, clamped = resolve_params(
-            entry, self._requested_params(request), granted=request.granted
+            entry, self._get_requested_params(request), granted=request.granted
         )
         if request.resume is not None:
             check_resume(entry, request.resume)
         overrides = check_overrides(entry, request.overrides, granted=request.granted)
         return _CheckedRequest(entry=entry, params=params, clamped=clamped, overrides=overrides)
 
-    def _requested_params(self, request: LaunchRequest) -> Mapping[str, object]:
+    def _get_requested_params(self, request: LaunchRequest) -> Mapping[str, object]:
         """Return the caller's parameters. For the primary CLI the settings determine the permission
         mode.
 
@@ -249,7 +249,7 @@ def _is_sandboxed(request: LaunchRequest) -> bool:
 def _find_installed(entry: CliEntry, place: Location) -> str:
     if entry.id in place.commands:
         return place.commands[entry.id]
-    found = place.find_program(_binary_names(entry, place.user.shell))
+    found = place.find_program(_list_binary_names(entry, place.user.shell))
     if found is None:
         looked = place.get_search_path() or "no folder"
         raise make_failure_error(
@@ -258,7 +258,7 @@ def _find_installed(entry: CliEntry, place: Location) -> str:
     return str(found)
 
 
-def _with_path(
+def _add_program_path(
     env: Mapping[str, str], entry: CliEntry, program: str, place: Location
 ) -> Mapping[str, str]:
     """Return C{env} with a C{PATH} on which C{program} finds other programs and its version of
@@ -268,11 +268,11 @@ def _with_path(
     """
     path = place.get_search_path()
     if entry.kind is not CliKind.SHELL and place.has_local_files:
-        path = path_with_node(path, program, lambda file: place.find_program((file,)) is not None)
+        path = add_node_folder(path, program, lambda file: place.find_program((file,)) is not None)
     return {**env, "PATH": path} if path and "PATH" not in entry.env.unset else env
 
 
-def _binary_names(entry: CliEntry, login: str) -> tuple[str, ...]:
+def _list_binary_names(entry: CliEntry, login: str) -> tuple[str, ...]:
     """Return the names of the entry's program, best first. For a shell the user's login shell is
     first.
 

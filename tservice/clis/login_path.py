@@ -17,7 +17,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.clis.environments import without_service_variables
+from tservice.clis.environments import remove_service_variables
 from tservice.core.errors import ServiceError
 from tservice.core.process.process_group import make_group_command
 from tservice.core.process.program_folders import join_path
@@ -47,7 +47,7 @@ _ANSWER = re.compile(rb"\ntservice-path\n([^\n]*)\ntservice-end\n")
 KillGroup = Callable[[int, int], None]
 
 
-async def _keep_all(path: str) -> str:
+async def _keep_all_folders(path: str) -> str:
     """Return the path unchanged."""
     return path
 
@@ -67,7 +67,7 @@ class LoginShell:
     environ: Mapping[str, str]
     home: Path
     program: Callable[[], Awaitable[str]]
-    answering: Callable[[str], Awaitable[str]] = _keep_all
+    answering: Callable[[str], Awaitable[str]] = _keep_all_folders
     kill_group: KillGroup = field(default=os.killpg)
 
 
@@ -146,7 +146,7 @@ class LoginPathReader:
     async def _run_shell(
         self, child: _LoginShellProcess, program: str, interactive: str, seconds: float
     ) -> str:
-        env = {**without_service_variables(self._shell.environ), "HOME": str(self._shell.home)}
+        env = {**remove_service_variables(self._shell.environ), "HOME": str(self._shell.home)}
         # A dash before its name turns any shell into a login shell.
         words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
         command = make_group_command([program, *words[1:]], name=words[0])

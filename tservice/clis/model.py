@@ -201,13 +201,13 @@ def parse_entry(data: Mapping[str, Any]) -> CliEntry:
         # Via JSON, where strict mode accepts lists for tuples and strings for enums.
         return CliEntry.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        field, rule = first_validation_error(error)
+        field, rule = describe_first_error(error)
         raise make_field_error(field, rule) from None
     except (TypeError, ValueError):
         raise make_field_error("entry", "must be plain JSON data") from None
 
 
-def first_validation_error(error: ValidationError) -> tuple[str, str]:
+def describe_first_error(error: ValidationError) -> tuple[str, str]:
     """Return the field and the rule of the first error in C{error}."""
     fault = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in fault["loc"]) or "entry"

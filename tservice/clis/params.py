@@ -99,7 +99,7 @@ class LaunchParam(CliRecord):
         return value in self.privileged
 
 
-def offered_choices(params: Mapping[str, LaunchParam]) -> dict[str, list[str]]:
+def list_offered_choices(params: Mapping[str, LaunchParam]) -> dict[str, list[str]]:
     """Return the parameters that a client offers as choices, each with its values (protocol-clis).
 
     An empty list means that any value is accepted.

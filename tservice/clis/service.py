@@ -22,7 +22,7 @@ from tservice.clis.installer import NPM_PREFIX, Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.login_path import LoginPathReader
 from tservice.clis.model import CliEntry, CliKind, InstallCommand
-from tservice.clis.params import offered_choices
+from tservice.clis.params import list_offered_choices
 from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
 from tservice.clis.responses import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
 from tservice.core.disk_errors import find_disk_problem
@@ -164,7 +164,7 @@ class CliService:
             version=version,
             install_command=None if install is None else " ".join(install.command),
             custom_model=entry.capabilities.custom_model.style is not CustomModelStyle.NONE or None,
-            params=offered_choices(entry.params) or None,
+            params=list_offered_choices(entry.params) or None,
             newline=None
             if entry.kind is CliKind.SHELL
             else KEYS[entry.capabilities.submission.newline].plain.decode(),
@@ -180,7 +180,7 @@ class CliService:
         """
         if any(name.startswith("/") for name in entry.binaries):
             return list(entry.binaries)
-        return list(self._lookup.searched_folders())
+        return list(self._lookup.list_searched_folders())
 
     def _login_problem(self) -> str | None:
         return None if self._login is None else self._login.problem
@@ -270,7 +270,7 @@ class CliService:
             failed.
         """
         entry, install = self._require_installable(name)
-        self._installer.refuse_running(name)
+        self._installer.require_not_running(name)
         program, *words = install.command
         found = self._lookup.find_program((program,))
         if found is None:

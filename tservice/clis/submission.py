@@ -76,7 +76,7 @@ class SubmissionRules(CliRecord):
     newline: _Newline = "S-Enter"
     park: DraftParking | None = None
 
-    def append_blank(self, text: str) -> str:
+    def prevent_completion(self, text: str) -> str:
         """Return C{text}, with a blank appended if Enter right after it would not submit the
         prompt.
         """
@@ -90,9 +90,9 @@ class SubmissionRules(CliRecord):
         """Return true if C{text} is a command of the agent or of the shell, which the model does
         not receive.
         """
-        return self.is_command(text) or self.runs_shell(text)
+        return self.is_command(text) or self.runs_shell_command(text)
 
-    def runs_shell(self, prompt: str) -> bool:
+    def runs_shell_command(self, prompt: str) -> bool:
         """Return true if the agent runs C{prompt} as a shell command without asking."""
         begun = prompt.replace(_MARK, " ").lstrip()
         return self.shell is not None and begun.startswith(self.shell)
@@ -105,7 +105,7 @@ class SubmissionRules(CliRecord):
         """
         pasted = _PASTE.fullmatch(keys)
         if self.shell is None or pasted is not None:
-            return pasted is not None and self.runs_shell(pasted[1])
+            return pasted is not None and self.runs_shell_command(pasted[1])
         named = {each.lstrip("0") for key in _KEY.findall(keys) for each in re.split("[;:]", key)}
         spelled = bool(named & {str(ord(self.shell)), *_LETTERS})
         return spelled or self.shell in keys or _YANK in keys or bool(_UNFINISHED.search(keys))

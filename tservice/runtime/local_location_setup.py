@@ -58,7 +58,9 @@ def build_local_locations(
                 clock, build_user_environment(user, environ), user.home, can_run_program
             )
 
-        return lambda names: make_lookup().find_program(names), lambda: make_lookup().search_path()
+        return lambda names: make_lookup().find_program(
+            names
+        ), lambda: make_lookup().build_search_path()
 
     others = OsUserLocationProvider(
         users=os_users.users,

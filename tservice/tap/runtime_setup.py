@@ -51,7 +51,7 @@ def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime,
         program.environ,
         program.home,
         programs.find_program,
-        path=programs.search_path,
+        path=programs.build_search_path,
     )
     places = build_local_locations(
         clock=program.reactor, environ=program.environ, own=own, os_users=os_users
@@ -155,6 +155,6 @@ def make_reachability_probe(
 
     async def list_search_folders() -> Sequence[str]:
         await login.wait_known()
-        return (*programs.opened_folders(), str(program.config.cases_dir))
+        return (*programs.list_opened_folders(), str(program.config.cases_dir))
 
     return ReachabilityProbe(places, doors.files, list_search_folders)

@@ -53,7 +53,7 @@ class CliServiceCase(SynchronousTestCase):
             environ=self.environ,
             home=self.root,
             hub=self.hub,
-            path_of=lookup.path_for_program,
+            path_of=lookup.build_program_path,
             make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             locate=self.where,
         )
@@ -69,7 +69,7 @@ class CliServiceCase(SynchronousTestCase):
                 processes=self.processes,
                 environ=self.environ,
                 home=self.root,
-                path_of=lookup.path_for_program,
+                path_of=lookup.build_program_path,
                 make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             ),
             settings=self.settings,

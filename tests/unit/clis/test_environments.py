@@ -13,10 +13,10 @@ from tservice.clis.environments import (
     OVERRIDE_BYTES,
     OVERRIDES,
     CheckedOverrides,
-    added_environment,
-    base_environment,
+    build_added_environment,
+    build_inherited_environment,
     check_overrides,
-    without_service_variables,
+    remove_service_variables,
 )
 from tservice.clis.field_types import REFUSED_ENV
 from tservice.clis.model import CliEntry
@@ -53,7 +53,7 @@ class BaseTests(SynchronousTestCase):
     """What passes from the service to a pane."""
 
     def names(self, mode: str, extra: tuple[str, ...] = ()) -> set[str]:
-        return set(base_environment(ENVIRON, STOCK[mode], extra))
+        return set(build_inherited_environment(ENVIRON, STOCK[mode], extra))
 
     def test_allow_list_and_mode_variables_pass(self) -> None:
         common = {"PATH", "HOME", "LC_ALL", "XDG_RUNTIME_DIR"}
@@ -69,7 +69,7 @@ class BaseTests(SynchronousTestCase):
         entry = make_entry(env={"set": {"TERM": "vt100"}})
         self.assertEqual(
             "vt100",
-            added_environment(entry, check_overrides(entry, {}, granted=True), PANE)["TERM"],
+            build_added_environment(entry, check_overrides(entry, {}, granted=True), PANE)["TERM"],
         )
 
     def test_names_listed_by_the_operator_pass(self) -> None:
@@ -78,7 +78,7 @@ class BaseTests(SynchronousTestCase):
 
     def test_variables_of_the_service_are_removed(self) -> None:
         kept = set(ENVIRON) - {"SERVICE_PASSWORD", "SERVICE_SESSION_ID"}
-        self.assertEqual(kept, set(without_service_variables(ENVIRON)))
+        self.assertEqual(kept, set(remove_service_variables(ENVIRON)))
 
 
 class AdditionTests(SynchronousTestCase):
@@ -95,7 +95,7 @@ class AdditionTests(SynchronousTestCase):
                 "SERVICE_API_URL": "http://127.0.0.1:1",
                 "SERVICE_HOOK_SECRET_FILE": "/d/hook-secret",
             },
-            added_environment(entry, check_overrides(entry, {"B": "2"}, granted=True), PANE),
+            build_added_environment(entry, check_overrides(entry, {"B": "2"}, granted=True), PANE),
         )
 
 
@@ -236,7 +236,7 @@ class EnvironmentProperties(SynchronousTestCase):
         except ServiceError as error:
             self.assertTrue(error.message.startswith("envOverrides"))
             return
-        added = added_environment(entry, judged, PANE)
+        added = build_added_environment(entry, judged, PANE)
         self.assertEqual(PANE.session_id, added["SERVICE_SESSION_ID"])
         self.assertEqual(FOUR, {name for name in added if name.startswith("SERVICE_")})
         self.assertFalse(REFUSED_ENV & set(added))
@@ -254,7 +254,7 @@ class EnvironmentProperties(SynchronousTestCase):
     def test_no_service_variable_passes(
         self, mode: str, environ: dict[str, str], extra: tuple[str, ...]
     ) -> None:
-        base = base_environment(environ, STOCK[mode], extra)
+        base = build_inherited_environment(environ, STOCK[mode], extra)
         self.assertFalse([name for name in base if name.startswith("SERVICE_")])
         self.assertFalse((REFUSED_ENV - {"PATH"}) & set(base))
         self.assertTrue(base.items() <= environ.items())

@@ -75,5 +75,5 @@ def find_own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
     """
     files = TranscriptFiles.from_home(home)
     for mode in MODES:
-        files = files.with_environment(mode, clis.pane_environment(mode, {}))
+        files = files.with_environment(mode, clis.build_pane_environment(mode, {}))
     return files

@@ -297,7 +297,7 @@ class InputQueue:
     ) -> JournalEntry:
         composer = self._target.composer()
         if composer is not None and kind is not InputKind.RAW:
-            data = composer.submission.append_blank(data.decode("utf-8")).encode("utf-8")
+            data = composer.submission.prevent_completion(data.decode("utf-8")).encode("utf-8")
         return JournalEntry(
             session_id=self._target.session().id, id=self._new_id(), kind=kind, data=data,
             client_id=None if request.seq is None else request.client_id, seq=request.seq,
