@@ -10,7 +10,7 @@ from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.clones import CaseCloner
 from tservice.cases.interfaces import CaseContainers, NoContainers, WorkspaceHookWriter
 from tservice.cases.preparation import CasePreparer
-from tservice.cases.publichosts import hold_to_public
+from tservice.cases.publichosts import restrict_to_public_hosts
 from tservice.cases.removal import CaseRemover
 from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
@@ -53,7 +53,7 @@ def build_cases(
     )
 
     def hold(source: CloneSource, account: str) -> Awaitable[CloneSource]:
-        return hold_to_public(source, ground.reactor.nameResolver, account)
+        return restrict_to_public_hosts(source, ground.reactor.nameResolver, account)
 
     clones = CaseCloner(desk, git, hold)
     boxes = containers or NoContainers()

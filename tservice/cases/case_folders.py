@@ -22,7 +22,7 @@ from tservice.cases.model import (
     MAX_CASES,
     AgentMarker,
     FolderState,
-    is_case_name,
+    is_valid_folder_name,
     match_name,
 )
 from tservice.cases.path_rules import FolderBounds, check_path, resolve_bounds
@@ -78,7 +78,9 @@ def list_local_names(cases: Path) -> list[str]:
         with os.scandir(cases) as entries:
             looked = islice(entries, MAX_ENTRIES)
             names = (
-                entry.name for entry in looked if is_case_name(entry.name) and _is_folder(entry)
+                entry.name
+                for entry in looked
+                if is_valid_folder_name(entry.name) and _is_folder(entry)
             )
             # Sorting many names at once would block the interpreter.
             return nsmallest(MAX_CASES, names)

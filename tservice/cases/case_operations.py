@@ -108,7 +108,7 @@ class CaseOperations:
             for waiter in mine.waiting:
                 waiter.callback(None)
 
-    async def wait_until_made(self, owner: str, name: str) -> None:
+    async def wait_until_created(self, owner: str, name: str) -> None:
         """Wait until no case of that name is being created."""
         while (other := self._reserved.get((owner, name.lower()))) and other.what == BEING_MADE:
             waiter: Deferred[None] = Deferred(other.waiting.remove)
@@ -240,7 +240,7 @@ class CaseOperations:
         try:
             await self.run_on_folders(caller, paths, partial(making.run_work, work))
         except Exception:
-            if making.give_up():
+            if making.stop_waiting():
                 await self.roll_back(caller, making)
             raise
         return making
@@ -258,7 +258,7 @@ class CaseOperations:
 
     # -- whatever becomes of who asked
 
-    async def run_to_end(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def run_uninterrupted(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return the result of C{work}, which is not interrupted if the caller is cancelled."""
         flight = SharedWork(work)
         if not flight.is_finished:

@@ -20,8 +20,8 @@ from tservice.cases.model import (
     CaseLocation,
     CaseRow,
     FolderState,
-    is_case_name,
     is_same_name,
+    is_valid_folder_name,
     sort_cases,
 )
 from tservice.core.errors import ServiceError, make_not_found_error
@@ -59,12 +59,12 @@ class CaseCatalogue:
         away = [row for row in every if row.far is not None]
         rows = {row.name.lower(): row for row in every if row.far is None}
         cases_dir = desk.workspaces.get_cases_folder(caller)
-        linked = [row for row in rows.values() if self._may_see(row, cases_dir, caller)]
+        linked = [row for row in rows.values() if self._is_visible_to(row, cases_dir, caller)]
         looks = await self._read_folders(caller, cases_dir, [str(row.path) for row in linked])
         live = self._make_counter(caller)
         found = [_make_linked_case(row, looks[str(row.path)], live) for row in linked]
         found += [
-            self._make_distant_case(row, live)
+            self._make_case_elsewhere(row, live)
             for row in away
             if desk.workspaces.is_unrestricted(caller)
         ]
@@ -97,13 +97,13 @@ class CaseCatalogue:
         cases_dir, row = desk.workspaces.get_cases_folder(caller), desk.store.find_row(owner, name)
         if row is not None and row.far is not None:
             free = desk.workspaces.is_unrestricted(caller)
-            return (self._make_distant_case(row, self._make_counter(caller)),) if free else ()
+            return (self._make_case_elsewhere(row, self._make_counter(caller)),) if free else ()
         if row is not None and row.path is not None:
-            if not self._may_see(row, cases_dir, caller):
+            if not self._is_visible_to(row, cases_dir, caller):
                 return ()
             looks = await self._read_folder(caller, row.path)
             return (_make_linked_case(row, looks[row.path], self._make_counter(caller)),)
-        if not is_case_name(name):
+        if not is_valid_folder_name(name):
             return ()
         looks = await self._run_in_pool(
             caller, [str(cases_dir)], partial(read_local_state, cases_dir, name)
@@ -135,7 +135,7 @@ class CaseCatalogue:
         """
         owner = self._desk.workspaces.get_owner(caller)
         every = self._sessions().list()
-        return [each for each in every if _works_in(each, name, path, owner)]
+        return [each for each in every if _session_works_in_case(each, name, path, owner)]
 
     def _with_container(self, case: Case, owner: str) -> Case:
         """Return the case with its container added, if it has one."""
@@ -151,7 +151,9 @@ class CaseCatalogue:
         """
         owner = self._desk.workspaces.get_owner(caller)
         running = [each for each in self._sessions().list() if each.pid is not None]
-        return lambda name, path: sum(_works_in(each, name, path, owner) for each in running)
+        return lambda name, path: sum(
+            _session_works_in_case(each, name, path, owner) for each in running
+        )
 
     async def _read_folders(
         self, caller: Identity, cases_dir: Path, linked: list[str]
@@ -200,7 +202,7 @@ class CaseCatalogue:
         except OSError as error:
             raise to_service_error(error, "the cases cannot be read") from error
 
-    def _may_see(self, row: CaseRow, cases_dir: Path, caller: Identity) -> bool:
+    def _is_visible_to(self, row: CaseRow, cases_dir: Path, caller: Identity) -> bool:
         """Return true if the caller may see the case.
 
         A former admin may own cases in folders that are no longer allowed.
@@ -210,7 +212,7 @@ class CaseCatalogue:
         inside = PurePosixPath(row.path).is_relative_to(cases_dir)
         return inside or self._desk.workspaces.is_unrestricted(caller)
 
-    def _make_distant_case(self, row: CaseRow, live: Count) -> Case:
+    def _make_case_elsewhere(self, row: CaseRow, live: Count) -> Case:
         """Return a case in another location, such as a remote host.
 
         Its folder is not read.
@@ -241,7 +243,7 @@ class CaseCatalogue:
         return [
             case
             for case in cases
-            if any(_works_in(session, case.name, case.path, owner) for session in own)
+            if any(_session_works_in_case(session, case.name, case.path, owner) for session in own)
         ]
 
 
@@ -280,7 +282,7 @@ def _make_local_case(
     )
 
 
-def _works_in(session: Session, name: str, path: str, owner: str | None) -> bool:
+def _session_works_in_case(session: Session, name: str, path: str, owner: str | None) -> bool:
     """Return true if the session belongs to the case.
 
     The session then has the case's name, or its working directory is at or below the case's folder.

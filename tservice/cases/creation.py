@@ -45,7 +45,7 @@ class CreatedFiles:
             self.roll_back()
         return self
 
-    def give_up(self) -> bool:
+    def stop_waiting(self) -> bool:
         """Stop waiting for the thread.
 
         @return: true if the thread has already finished; the caller then has to call L{roll_back}.

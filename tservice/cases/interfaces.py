@@ -76,7 +76,7 @@ class ICases(Interface):
     The C{async} methods read folders in threads.  They raise 422 if a folder is not reachable.
     """
 
-    def owner_of(caller: Identity) -> str | None:
+    def get_owner_name(caller: Identity) -> str | None:
         """Return the account that owns what C{caller} creates; C{None} in single-user mode."""
 
     async def resolve_folder(text: str, caller: Identity) -> str:

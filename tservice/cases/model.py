@@ -198,7 +198,7 @@ def check_known_name(name: str, named: str) -> str:
     return name
 
 
-def is_case_name(name: str) -> bool:
+def is_valid_folder_name(name: str) -> bool:
     """Return true if a folder of that name, in a folder of cases, counts as a case."""
     return _NAME.fullmatch(name) is not None
 
@@ -231,7 +231,7 @@ def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     may have the same.  The unique name ends with a hash of the branch, for a branch whose readable
     name is taken.
     """
-    part = _branch_part(branch)
+    part = _make_branch_suffix(branch)
     code = hashlib.sha256(f"{name}\0{branch}".encode("utf-8", "replace")).hexdigest()[:_CODE]
     whole = f"{name}-{part}" if part else ""
     base = whole or name
@@ -243,7 +243,7 @@ def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     return (whole if whole and _fits_name(whole) else unique), unique
 
 
-def _branch_part(branch: str) -> str:
+def _make_branch_suffix(branch: str) -> str:
     """Return the letters and digits of C{branch}, with a C{-} in place of other characters."""
     kept = ""
     # NFC joins letters and separate accents.

@@ -13,7 +13,7 @@ from tservice.core.workers.resolver import limit_to_owner_share
 from tservice.git.interfaces import CloneSource
 
 
-async def hold_to_public(
+async def restrict_to_public_hosts(
     source: CloneSource, resolver: IHostnameResolver, account: str
 ) -> CloneSource:
     """Return C{source} with the addresses to which git may connect, which must all be public.

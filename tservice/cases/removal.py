@@ -51,7 +51,7 @@ class CaseRemover:
             if goes and not force:
                 await self._check_nothing_unsaved(case, caller)
             self._check_not_busy(case, caller)
-            self._desk.store.check_disk()
+            self._desk.store.check_disk_space()
             again()
             if case.container is not None:
                 await self._containers.remove_container(owner, case.name)

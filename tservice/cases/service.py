@@ -159,7 +159,7 @@ class CaseService:
         if container is not None:
             self._containers.check_settings(container)
         work = self._create_case(name, description, path, caller, again, container)
-        return await self._desk.run_to_end(work)
+        return await self._desk.run_uninterrupted(work)
 
     async def _create_case(
         self, name: str, description: str | None, path: str | None, caller: Identity,
@@ -168,7 +168,7 @@ class CaseService:
         desk = self._desk
         await desk.check_paths(caller)
         owner, hooks = desk.get_owner(caller), desk.get_hook_writer(caller)
-        where = None if path is None else self._check_text(path, caller)
+        where = None if path is None else self._check_path_text(path, caller)
         cases = self._workspaces.get_cases_folder(caller)
         with desk.reserve_name(owner, name, BEING_MADE):
             await desk.check_not_taken(caller, name)
@@ -230,7 +230,9 @@ class CaseService:
         self._require_admin(caller)
         if container is not None:
             self._containers.check_settings(container)
-        return await self._desk.run_to_end(self._link_folder(name, path, caller, again, container))
+        return await self._desk.run_uninterrupted(
+            self._link_folder(name, path, caller, again, container)
+        )
 
     async def _link_folder(
         self, name: str, path: str, caller: Identity, again: Callable[[], None],
@@ -238,7 +240,7 @@ class CaseService:
     ) -> Case:  # fmt: skip
         desk = self._desk
         await desk.check_paths(caller)
-        owner, where = desk.get_owner(caller), self._check_text(path, caller)
+        owner, where = desk.get_owner(caller), self._check_path_text(path, caller)
         with desk.reserve_name(owner, name, "linked"):
             await desk.check_not_taken(caller, name)
             check = partial(check_link, where, self._workspaces.get_bounds(caller))
@@ -260,7 +262,7 @@ class CaseService:
         """
         check_case_name(name)
         self._require_admin(caller)
-        return await self._desk.run_to_end(self._link_remote(name, far, path, caller, again))
+        return await self._desk.run_uninterrupted(self._link_remote(name, far, path, caller, again))
 
     async def _link_remote(
         self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
@@ -297,7 +299,7 @@ class CaseService:
 
         @param again: checks the caller's permissions again, before the case is saved.
         """
-        return await self._desk.run_to_end(self._make_worktree(name, wish, caller, again))
+        return await self._desk.run_uninterrupted(self._make_worktree(name, wish, caller, again))
 
     async def _make_worktree(
         self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
@@ -309,7 +311,7 @@ class CaseService:
         self, name: str, caller: Identity, again: Callable[[], object]
     ) -> PreparationResult:
         """Fetch missing parts of a case (protocol-prepare); see L{CasePreparer.prepare_case}."""
-        return await self._desk.run_to_end(self._preparer.prepare_case(name, caller, again))
+        return await self._desk.run_uninterrupted(self._preparer.prepare_case(name, caller, again))
 
     # -- changing
 
@@ -324,7 +326,7 @@ class CaseService:
         @raise ServiceError: 404: there is no such case; 409: it is in use, or work would be lost;
             422: the removal failed.
         """
-        await self._desk.run_to_end(
+        await self._desk.run_uninterrupted(
             self._removal.remove_case(name, caller, force=force, again=again)
         )
 
@@ -356,7 +358,7 @@ class CaseService:
 
     # -- ICases
 
-    def owner_of(self, caller: Identity) -> str | None:
+    def get_owner_name(self, caller: Identity) -> str | None:
         return self._workspaces.get_owner(caller)
 
     async def resolve_folder(self, text: str, caller: Identity) -> str:
@@ -381,13 +383,13 @@ class CaseService:
     ) -> ResolvedCase:
         check_known_name(name, "caseName")
         owner = self._desk.get_owner(caller)
-        await self._desk.wait_until_made(owner, name)
+        await self._desk.wait_until_created(owner, name)
         self.check_not_removed(name, caller)
         found = await self._find_case(name, caller)
         if found is not None:
             return found
         check_case_name(name, "caseName")
-        await self._desk.wait_until_made(owner, name)
+        await self._desk.wait_until_created(owner, name)
         with self._desk.reserve_name(owner, name, BEING_MADE):
             # Another caller may have made it since the search.
             found = await self._find_case(name, caller)
@@ -416,7 +418,7 @@ class CaseService:
             await desk.roll_back(caller, making)
             raise
         self._desk.publish_event(
-            EventName.CASE_CREATED, owner, make_case_response(_make_new_case(row, path))
+            EventName.CASE_CREATED, owner, make_case_response(_make_created_case(row, path))
         )
 
         async def undo_creation() -> None:
@@ -462,7 +464,7 @@ class CaseService:
         found = self._containers.find_container(self._desk.get_owner(caller), name)
         return None if found is None else found.place
 
-    def _check_text(self, path: str, caller: Identity) -> str:
+    def _check_path_text(self, path: str, caller: Identity) -> str:
         """Check a path by its text only; symbolic links are checked later, in a thread."""
         bounds = self._workspaces.get_bounds(caller)
         where = normalize_path(path, bounds)
@@ -488,7 +490,7 @@ class CaseService:
         return case
 
 
-def _make_new_case(row: CaseRow, path: str) -> Case:
+def _make_created_case(row: CaseRow, path: str) -> Case:
     """Return the current state of a local case that was just created."""
     return Case(
         name=row.name, path=path, location=CaseLocation.LOCAL, created_at=row.created_at,

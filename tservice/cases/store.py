@@ -110,7 +110,7 @@ class CaseStore:
         """Delete a case that was rolled back.  On a full disk the deletion is deferred."""
         self._database.execute_or_defer(("case", owner, name), _FORGET, (owner, name))
 
-    def check_disk(self) -> None:
+    def check_disk_space(self) -> None:
         """Check that the database can be written.  Call this before a folder is removed.
 
         @raise DiskFull: the disk is full.

@@ -122,13 +122,13 @@ class WorkspaceFolders:
         path = Path(text)
         if "\0" in text or not path.is_absolute():
             raise make_field_error(named, "must be an absolute path")
-        self._check_kernel(path, caller, place, named)
+        self._refuse_kernel_folder(path, caller, place, named)
         if place.is_isolated and not can_enter_folder(text):
             raise make_field_error(
                 named, f"must be an existing folder that {place.user.name} may enter"
             )
         # Check this first, to reveal nothing outside of a user's own folder.
-        self._check_own(path, caller, place, named)
+        self._check_inside_workspace(path, caller, place, named)
         if not place.is_isolated and not os.path.isdir(text):
             raise make_field_error(named, "must be an existing folder")
         return os.path.normpath(path)
@@ -147,7 +147,9 @@ class WorkspaceFolders:
             return place.home / CASES_FOLDER
         return self.folder_of(caller.username) if self.multiuser else self.cases_dir
 
-    def _check_kernel(self, path: Path, caller: Identity, place: Location, named: str) -> None:
+    def _refuse_kernel_folder(
+        self, path: Path, caller: Identity, place: Location, named: str
+    ) -> None:
         """Refuse kernel folders such as C{/proc}.
 
         Symbolic links outside of a restricted user's own folder are not followed, so that the error
@@ -160,7 +162,9 @@ class WorkspaceFolders:
         if is_kernel_path(str(path)) or (free and leads_to_kernel(str(path))):
             raise make_kernel_folder_error(named)
 
-    def _check_own(self, path: Path, caller: Identity, place: Location, named: str) -> None:
+    def _check_inside_workspace(
+        self, path: Path, caller: Identity, place: Location, named: str
+    ) -> None:
         """Check that the path is in the user's workspace, after resolving symbolic links."""
         if not self._is_unrestricted(caller, place):
             FolderLimit(self._cases_folder(caller, place)).check_folder(str(path), named)

@@ -90,7 +90,7 @@ class CaseWorktreeMaker:
             row for row in self._desk.store.list_rows(owner) if is_same_name(row.name, readable)
         )
         found = next((row.worktree for row in rows), None)
-        wanted = WorktreeOrigin(repository=_find_origin(case), branch=branch)
+        wanted = WorktreeOrigin(repository=_find_origin_folder(case), branch=branch)
         return readable if found is None or found == wanted else unique
 
     async def _add_worktree(
@@ -124,7 +124,7 @@ class CaseWorktreeMaker:
             name=new,
             path=path,
             created_at=get_unix_ms(desk.clock),
-            worktree=WorktreeOrigin(repository=_find_origin(case), branch=wish.branch),
+            worktree=WorktreeOrigin(repository=_find_origin_folder(case), branch=wish.branch),
         )
         try:
             await desk.resolve_folder(path, caller, "branch")
@@ -150,7 +150,7 @@ class CaseWorktreeMaker:
         return ResolvedCase(name=new, path=path, undo=undo_worktree)
 
 
-def _find_origin(case: Case) -> str:
+def _find_origin_folder(case: Case) -> str:
     """Return the folder of the case whose repository a new worktree of C{case} uses."""
     return case.path if case.worktree is None else case.worktree.repository
 

@@ -331,12 +331,12 @@ class UndoTests(CaseCase):
 
         def work(making: CreatedFiles) -> None:
             making.make_folder(target)
-            self.assertFalse(making.give_up())
+            self.assertFalse(making.stop_waiting())
 
         late.run_work(work)
         self.assertFalse(target.exists())
         early.run_work(lambda making: making.make_folder(target))
-        self.assertTrue(early.give_up())
+        self.assertTrue(early.stop_waiting())
         early.roll_back()
         self.assertFalse(target.exists())
 

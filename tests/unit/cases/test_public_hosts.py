@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.unit.sessions.harness import start_coroutine
-from tservice.cases.publichosts import hold_to_public
+from tservice.cases.publichosts import restrict_to_public_hosts
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.git.clone_address import CloneSource, parse_source
 
@@ -43,13 +43,13 @@ class Names:
 class PublicHostTests(SynchronousTestCase):
     def hold(self, where: str, *addresses: str) -> CloneSource:
         source = parse_source(where, local=False)
-        done = start_coroutine(hold_to_public(source, Names(*addresses), "kim"))
+        done = start_coroutine(restrict_to_public_hosts(source, Names(*addresses), "kim"))
         held: CloneSource = self.successResultOf(done)
         return held
 
     def refused(self, where: str, *addresses: str) -> ServiceError:
         source = parse_source(where, local=False)
-        done = start_coroutine(hold_to_public(source, Names(*addresses), "kim"))
+        done = start_coroutine(restrict_to_public_hosts(source, Names(*addresses), "kim"))
         error: ServiceError = self.failureResultOf(done, ServiceError).value
         return error
 

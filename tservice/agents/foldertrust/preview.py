@@ -60,7 +60,7 @@ class FolderPreview:
             folder = case.path
         else:
             folder = await self.cases.default_folder(caller, None)
-        owner = self.cases.owner_of(caller)
+        owner = self.cases.get_owner_name(caller)
         found = await self.trust.find(mode, place, folder, owner, {})
         summary = found.summary()
         kept = cut_between_letters(summary, SHOWN_CHARS)

@@ -119,7 +119,7 @@ class SessionCreator:
     ) -> Session:
         mode = self.resolve_mode(request)
         entry = self._clis.require_enabled(mode)
-        owner = self._cases.owner_of(caller)
+        owner = self._cases.get_owner_name(caller)
         name, source = self._check_name(request)
         custom = request.custom_model
         session = Session(
@@ -201,7 +201,7 @@ class SessionCreator:
         """
         if text is None:
             return None
-        owner = self._cases.owner_of(caller)
+        owner = self._cases.get_owner_name(caller)
         ids = [
             record.id
             for record in self._roster.list_records()
