@@ -50,7 +50,7 @@ class SlowPlaceTests(LateCase):
             self.waiting.append(Deferred())
             await self.waiting[-1]
 
-        self.patch(PaneLauncher, "check_responsive", slow)
+        self.patch(PaneLauncher, "check_folders_reachable", slow)
 
     def refused(self, connection: SiteConnection) -> None:
         """The place is ready, and nothing is started there."""

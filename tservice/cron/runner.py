@@ -44,7 +44,7 @@ from tservice.sessions.interfaces import (
     ISessions,
     Session,
     SessionStatus,
-    check_started,
+    require_started,
 )
 
 MAX_STARTING = 8
@@ -243,7 +243,7 @@ class JobRunner:
                 await self._close_previous(run)
             request = _make_request(job, run, definition)
             session = await self._sessions.create(request, owner, still)
-            check_started(session)
+            require_started(session)
         started = self._book.change_run(
             run,
             status=RunStatus.SESSION_STARTED,

@@ -22,10 +22,10 @@ from tservice.restore.model import may_have_rebooted
 from tservice.restore.offer import find_ended_by_reboot, offer_expiry
 from tservice.restore.scrollback import SavedScrollback, ScrollbackFolder, make_preface
 from tservice.restore.store import RestoreStore
-from tservice.sessions.interfaces import IRecollection, SavedScreen, Session
+from tservice.sessions.interfaces import SavedScreen, SavedStateReader, Session
 
 
-@implementer(IRecollection)
+@implementer(SavedStateReader)
 class RebootRecollection:
     """Sessions that are offered for restoration, and the expiry of each offer.
 

@@ -40,14 +40,13 @@ __all__ = [
     "ContextQuestion",
     "CreateRequest",
     "EndpointModel",
-    "FolderHeld",
+    "FolderApprovalRequired",
     "IActivitySource",
     "IActivitySources",
     "IConversations",
     "ICustomModels",
     "IInputGate",
     "ILaunchPreparation",
-    "IRecollection",
     "ISessions",
     "Identity",
     "InputDelivery",
@@ -62,6 +61,7 @@ __all__ = [
     "PromptClaim",
     "PromptReport",
     "Reauthorize",
+    "SavedStateReader",
     "Session",
     "SessionAnswer",
     "SessionLocationKind",
@@ -72,7 +72,7 @@ __all__ = [
     "TodoStatus",
     "TokenUsage",
     "accept_always",
-    "check_started",
+    "require_started",
 ]
 
 Reauthorize = Callable[[], object]
@@ -296,11 +296,11 @@ class ILaunchPreparation(Interface):
     async def prepare_launch(session: Session, env: Mapping[str, str]) -> None:
         """Prepare files for a process that is about to start with the environment C{env}.
 
-        @raise FolderHeld: the process must not start before a person has answered.
+        @raise FolderApprovalRequired: the process must not start before a person has answered.
         """
 
 
-class FolderHeld(ServiceError):
+class FolderApprovalRequired(ServiceError):
     """Raised (409) if a session's folder contains settings that run programs, until a person
     approves.
     """
@@ -375,7 +375,7 @@ class SavedScreen:
     at: int
 
 
-class IRecollection(Interface):
+class SavedStateReader(Interface):
     """Saved data about sessions from before a restart of the machine."""
 
     def accept_records(records: Sequence[Session]) -> None:
@@ -428,9 +428,9 @@ class IActivitySource(Interface):
         """Stop reporting, because the process ended or was detached.  May be called twice."""
 
 
-def check_started(session: Session) -> None:
+def require_started(session: Session) -> None:
     """Raise an error if a new session was not started, because it waits for an answer
-    (L{FolderHeld}).
+    (L{FolderApprovalRequired}).
 
     @raise ServiceError: 422.
     """

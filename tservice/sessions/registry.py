@@ -117,7 +117,7 @@ class SessionRegistry:
         finally:
             del self._sessions[live.record.id]
             live.inputs.close()
-            self.publish_now(live, EventName.SESSION_DELETED)
+            self.publish_timestamped_event(live, EventName.SESSION_DELETED)
 
     def update_record(self, live: LiveSession, *, durable: bool = True, **fields: Any) -> Session:
         """Change fields of the record, save it and publish C{session:updated}.
@@ -160,7 +160,7 @@ class SessionRegistry:
                 live.record = live.session
                 self._repository.save_observation(live.record)
 
-    def publish_now(self, live: LiveSession, name: EventName) -> None:
+    def publish_timestamped_event(self, live: LiveSession, name: EventName) -> None:
         """Publish an event of a session with the current time."""
         self.publish_event(
             live, name, OccurrencePayload(id=live.record.id, at=get_unix_ms(self._clock))
@@ -201,7 +201,7 @@ def may_see(record: Session, caller: Identity | None) -> bool:
     return caller is None or caller.can_access(record.owner, record.id)
 
 
-def is_own(record: Session, caller: Identity) -> bool:
+def is_owned_by(record: Session, caller: Identity) -> bool:
     """Return true if the session belongs to C{caller}.
 
     A session without an owner belongs to every caller who may see it.

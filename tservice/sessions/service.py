@@ -25,7 +25,7 @@ from tservice.sessions.input.offline_buffer import OfflineInputBuffer
 from tservice.sessions.input.target import InputTarget
 from tservice.sessions.input.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.interfaces import (
-    FolderHeld,
+    FolderApprovalRequired,
     IActivitySources,
     IAgentTokens,
     IConversations,
@@ -33,11 +33,11 @@ from tservice.sessions.interfaces import (
     IInputGate,
     ILaunchPreparation,
     InputDelivery,
-    IRecollection,
     ISessions,
     PromptClaim,
     PromptReport,
     Reauthorize,
+    SavedStateReader,
     accept_always,
 )
 from tservice.sessions.life.adoption import PaneAdoption
@@ -69,7 +69,7 @@ from tservice.sessions.record.repository import SessionRepository
 from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.record.viewport import SizeRequest
 from tservice.sessions.record.wire import SessionAnswer, make_session_answer
-from tservice.sessions.registry import SessionRegistry, is_own, may_see
+from tservice.sessions.registry import SessionRegistry, is_owned_by, may_see
 from tservice.sessions.terminal_reader import TerminalReader
 
 
@@ -106,7 +106,7 @@ class UnreportedClaim:
 
 
 @implementer(IConversations)
-class KnownConversations:
+class UncheckedConversations:
     """Conversation access that lets an agent continue any conversation that it reported."""
 
     async def find_last_conversation(self, session: Session) -> str | None:
@@ -130,8 +130,8 @@ class AgentSupport:
     activity: IActivitySources | None = None
     gate: IInputGate = field(factory=PassThroughGate)
     preparation: ILaunchPreparation = field(factory=NoLaunchPreparation)
-    conversations: IConversations = field(factory=KnownConversations)
-    recollection: IRecollection = field(factory=NoRecollection)
+    conversations: IConversations = field(factory=UncheckedConversations)
+    recollection: SavedStateReader = field(factory=NoRecollection)
 
 
 @frozen(kw_only=True)
@@ -155,7 +155,7 @@ class SessionDependencies:
     adoption: PaneAdoption
     gate: IInputGate
     conversations: IConversations
-    recollection: IRecollection
+    recollection: SavedStateReader
     models: Callable[[], ICustomModels]
     new_input_id: Callable[[], str]
     history_limit: Callable[[], int]
@@ -356,7 +356,7 @@ class SessionService:
         @raise ServiceError: 422: some sessions do not answer, while the others were removed. Or the
             disk is full, and a restart would list the removed sessions again.
         """
-        own = [live for live in self._roster if is_own(live.record, caller)]
+        own = [live for live in self._roster if is_owned_by(live.record, caller)]
         refused, owed = [], None
         left: list[LeftoverProcess] = []
         for live in own:
@@ -437,7 +437,7 @@ class SessionService:
             await self._processes.start_process(
                 live, granted=granted, resume=resume, reauthorize=reauthorize
             )
-        except FolderHeld as held:
+        except FolderApprovalRequired as held:
             self._log.info("{id} is not started: {reason}", id=live.record.id, reason=held.message)
         except Exception:
             self._roster.remove(live, asked=False)
@@ -472,7 +472,7 @@ class SessionService:
             submitting=lambda text: self._handle_submit(live, text),
             may_still_type=lambda sender: self._entitled(sender, live.record.id),
             check_drivable=lambda sender: self._deps.driving.check_sender(live.record, sender),
-            allowed=lambda *asked: self._deps.driving.judge_text(live.record, *asked),
+            allowed=lambda *asked: self._deps.driving.check_text_permission(live.record, *asked),
             lost=lambda chunks, why: self._roster.publish_lost_input(live, chunks, why),
         )
         inputs = InputQueue(

@@ -53,7 +53,7 @@ def build_suggestions(
         sessions=sessions,
         clis=clis,
         places=ground.locations,
-        starting=build_session_places(ground).locate_start,
+        starting=build_session_places(ground).find_start_location,
         threads=ground.worker_pools.files,
         sources=SuggestionSources(
             intents=intents,

@@ -22,7 +22,7 @@ from tservice.sessions.interfaces import (
     Reauthorize,
     Session,
     accept_always,
-    check_started,
+    require_started,
 )
 from tservice.timed_runs.driver import TimedRunDriver
 from tservice.timed_runs.model import (
@@ -186,7 +186,7 @@ class TimedRunService:
         )
         try:
             session = await self._parts.sessions.create(request, caller, reauthorize)
-            check_started(session)
+            require_started(session)
         except Exception:
             # The start failed, and the caller gets the error.
             self._runs.pop(run.id, None)

@@ -20,7 +20,7 @@ from tservice.core.events import EventHub
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
-from tservice.sessions.service import KnownConversations
+from tservice.sessions.service import UncheckedConversations
 
 IDLE_TITLE = "✳ Claude Code"
 BUSY_TITLE = "⠂ Claude Code"
@@ -113,7 +113,7 @@ class AgentMachine(SessionHarness):
             clis=self.clis,
             api_url=lambda: "http://127.0.0.1:8770",
             set_priority=self.renice,
-            support=evolve(self.agents.support, conversations=KnownConversations()),
+            support=evolve(self.agents.support, conversations=UncheckedConversations()),
         ).service
 
 

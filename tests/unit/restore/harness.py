@@ -18,7 +18,7 @@ from tservice.restore.recollection import RebootRecollection
 from tservice.restore.service import RestoreService
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
-from tservice.sessions.service import AgentSupport, KnownConversations
+from tservice.sessions.service import AgentSupport, UncheckedConversations
 from tservice.settings.model import Settings
 
 
@@ -44,7 +44,7 @@ class RestoreMachine(SessionHarness):
         config = evolve(self.config, boot_id_file=file, multiuser=self.multiuser)
         ground = self.ground(config=config)
         self.recollection = build_recollection(ground, clis=self.clis)
-        conversations = KnownConversations()
+        conversations = UncheckedConversations()
         cases = build_fake_cases(ground, lambda: self.sessions).service
         self.sessions = build_sessions(
             ground,

@@ -284,7 +284,7 @@ class ManyUsersTests(RestoreHarnessCase):
             ) -> None:
                 lost.append(error)
 
-            with patch.object(PaneLauncher, "check_responsive", slow):
+            with patch.object(PaneLauncher, "check_folders_reachable", slow):
                 working = start_coroutine(self.restore.restore_sessions(self.ann, None, again))
                 self.spend(10)
             working.addErrback(lambda why: why.trap(ServiceError, HttpRefusal))

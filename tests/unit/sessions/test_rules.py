@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.sessions.input.classify import classify_input, looks_like_prompt, prompt_text
+from tservice.sessions.input.classify import classify_input, looks_like_prompt, sanitize_prompt
 from tservice.sessions.input.journal import InputKind
 from tservice.sessions.life.exit_breaker import EXITS, WINDOW_MS, add_failure, has_tripped
 from tservice.sessions.record.display import (
@@ -255,6 +255,6 @@ class ClassifyTests(SynchronousTestCase):
     @thorough
     @given(st.text())
     def test_pasted_text_contains_no_control_character(self, text: str) -> None:
-        pasted = prompt_text(text)
+        pasted = sanitize_prompt(text)
         self.assertFalse(any(ord(c) < 32 and c not in "\n\t" for c in pasted))
         self.assertNotIn("\x9b", pasted)

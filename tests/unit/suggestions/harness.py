@@ -149,7 +149,7 @@ class MindCase(SessionCase):
             sessions=self.sessions,
             clis=machine.clis,
             places=machine.ground().locations,
-            starting=build_session_places(machine.ground()).locate_start,
+            starting=build_session_places(machine.ground()).find_start_location,
             threads=machine.ground().worker_pools.files,
             sources=SuggestionSources(
                 intents=self.intents,

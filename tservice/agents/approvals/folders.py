@@ -9,7 +9,7 @@ from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.service import FolderQuestions, FolderTrust
 from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
 from tservice.core.identity import Identity
-from tservice.sessions.interfaces import FolderHeld, ISessions, Reauthorize, Session
+from tservice.sessions.interfaces import FolderApprovalRequired, ISessions, Reauthorize, Session
 
 _CHOICES = {
     (AnswerAction.APPROVE, ()): True,
@@ -55,7 +55,7 @@ class FolderAnswers:
         try:
             granted = caller.can_bypass_permissions
             await self._sessions.start(session.id, granted=granted, reauthorize=again)
-        except FolderHeld as held:
+        except FolderApprovalRequired as held:
             raise make_conflict_error("the folder changed: look at the new question") from held
 
     def _ask(self, session: Session, found: FolderFinding) -> None:

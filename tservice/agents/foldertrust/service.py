@@ -20,7 +20,7 @@ from tservice.core.locations.location import Location, LocationId
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.worker_pool import IThreads
-from tservice.sessions.interfaces import FolderHeld, ILaunchPreparation, Session
+from tservice.sessions.interfaces import FolderApprovalRequired, ILaunchPreparation, Session
 from tservice.settings.interfaces import ISettings
 
 ONCE = 1000
@@ -86,9 +86,9 @@ class FolderTrust:
             self.questions.withdraw(session.id)
             return
         if not self._deps.settings.get().approvals_inbox_enabled:
-            raise FolderHeld("switch on approvalsInboxEnabled to be asked about it")
+            raise FolderApprovalRequired("switch on approvalsInboxEnabled to be asked about it")
         self.questions.ask(session, found)
-        raise FolderHeld("answer the question in the inbox, then the session starts")
+        raise FolderApprovalRequired("answer the question in the inbox, then the session starts")
 
     def admits(self, owner: str | None, found: FolderFinding) -> bool:
         """Return true if the owner's session may start without a question about its folder."""

@@ -23,7 +23,7 @@ def classify_input(
     """
     if use_mux or (use_mux is None and looks_like_prompt(text)):
         kind = InputKind.TYPED if typed else InputKind.PROMPT
-        return kind, prompt_text(text).encode("utf-8", "replace")
+        return kind, sanitize_prompt(text).encode("utf-8", "replace")
     return InputKind.RAW, text.encode("utf-8", "replace")
 
 
@@ -38,7 +38,7 @@ def looks_like_prompt(text: str) -> bool:
     return _is_text(body)
 
 
-def prompt_text(text: str) -> str:
+def sanitize_prompt(text: str) -> str:
     """Return the text of a prompt without one trailing CR, with LF line ends and no other control
     characters.
 
@@ -49,7 +49,7 @@ def prompt_text(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
-def check_text(text: str, use_mux: bool | None) -> None:
+def refuse_blank_prompt(text: str, use_mux: bool | None) -> None:
     """Refuse a prompt that is only white space. A single CR is a key press and allowed
     (protocol-prompts).
 

@@ -35,7 +35,7 @@ class ComposerSnapshot:
         return self.caret[1] - self.draft.rows[0]
 
     @property
-    def is_whole(self) -> bool:
+    def is_fully_recognized(self) -> bool:
         """True if the composer was certainly recognized and contains the caret.
 
         On a partly drawn screen, an earlier prompt may be the last text that looks like a composer.

@@ -78,7 +78,7 @@ class DraftStash:
         if sight is None or not sight.draft.text:
             return sight
         left = self._find_remainder(sight.draft)
-        if left is None and not sight.is_whole:
+        if left is None and not sight.is_fully_recognized:
             raise NotTyped(UNPARKED)
         try:
             if left is not None:
@@ -221,4 +221,6 @@ def _is_unchanged(before: ComposerSnapshot, now: ComposerSnapshot) -> bool:
     """Return true if the composer shows the same text and is recognized at least as reliably as
     before.
     """
-    return before.draft.text == now.draft.text and (now.is_whole or not before.is_whole)
+    return before.draft.text == now.draft.text and (
+        now.is_fully_recognized or not before.is_fully_recognized
+    )

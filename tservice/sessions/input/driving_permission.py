@@ -51,7 +51,7 @@ class DrivingPermission:
         if name == session.owner:
             self.bounds.check_os_user(name, session.location_id)
 
-    def judge_text(
+    def check_text_permission(
         self, session: Session, sender: Identity | None, kind: InputKind, text: str
     ) -> None:
         """Check that C{text} does not make an agent run a command without confirmation.

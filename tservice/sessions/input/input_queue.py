@@ -32,7 +32,7 @@ from tservice.core.errors import (
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
-from tservice.sessions.input.classify import check_text
+from tservice.sessions.input.classify import refuse_blank_prompt
 from tservice.sessions.input.journal import InputJournal, InputKind, JournalEntry
 from tservice.sessions.input.offline_buffer import BufferedInput, OfflineInputBuffer
 from tservice.sessions.input.prompt_runner import PromptOutcome, PromptRunner
@@ -87,25 +87,24 @@ class InputQueue:
     async def deliver_input(self, request: InputRequest) -> InputDelivery:
         """Type C{request} when its turn comes.
 
-        @raise ServiceError: 400, 413: see L{check_input} and L{check_text}; 403: the permission to
+        @raise ServiceError: 400, 413: see L{check_input} and L{refuse_blank_prompt}; 403: the
+            permission to
             type ended; 409: no process, or an earlier input of this client failed (both numbers are
             free again); 422: not typed, not submitted, or unknown, as the text says; 429: too many
             inputs wait.
         """
         check_input(request)
-        check_text(request.text, request.use_mux)
+        refuse_blank_prompt(request.text, request.use_mux)
         self._target.require_live_pane()
         if self._is_idle:
             self._failures.clear()
         failures = self._failures.get(request.client_id or "", 0)
         answer: Deferred[InputDelivery] = Deferred(lambda _: done.cancel())
-        raw = self._target.classify(request)[0] is InputKind.RAW
+        raw = self._target.classify_request(request)[0] is InputKind.RAW
         done = self._enqueue(
             request.client_id, raw, lambda: self._process_request(request, failures, answer)
         )
-        done.addCallbacks(
-            lambda it: _answer_once(answer, it), lambda why: _answer_once(answer, why)
-        )
+        done.addCallbacks(lambda it: _fire_once(answer, it), lambda why: _fire_once(answer, why))
         return await answer
 
     def buffer_input(self, request: InputRequest) -> InputDelivery:
@@ -115,9 +114,9 @@ class InputQueue:
             full.
         """
         check_input(request)
-        check_text(request.text, request.use_mux)
+        refuse_blank_prompt(request.text, request.use_mux)
         self._target.check_drivable(request.sender)
-        self._target.classify(request)
+        self._target.classify_request(request)
         session = self._target.session()
         if session.pid is None:
             raise no_process_error()
@@ -214,9 +213,9 @@ class InputQueue:
         return outcome
 
     async def _wait_for_gate(self) -> None:
-        await self._hold_prompts(self._gate.wait_until_ready(self._target.session()))
+        await self._wait_letting_keys_overtake(self._gate.wait_until_ready(self._target.session()))
 
-    async def _hold_prompts(self, until: Awaitable[None]) -> None:
+    async def _wait_letting_keys_overtake(self, until: Awaitable[None]) -> None:
         """Wait for C{until}. Keys and raw bytes may overtake the queue in this time."""
         self._holding = True
         try:
@@ -224,7 +223,7 @@ class InputQueue:
         finally:
             self._holding = False
         # The inputs that overtook are typed first.
-        await self._passing.put(_take_turn)
+        await self._passing.put(_wait_for_queue_turn)
 
     # -- internals, one input at a time
 
@@ -237,10 +236,10 @@ class InputQueue:
         try:
             return await self._accept_request(
                 request,
-                unsure=lambda: _answer_once(answer, make_failure_error(UNSURE)),
+                unsure=lambda: _fire_once(answer, make_failure_error(UNSURE)),
                 # A caller without a number can only send again, and an input whose wait failed is
                 # never typed later. All other inputs must not get lost.
-                wanted=lambda: not answer.called or _outlives_answer(request),
+                wanted=lambda: not answer.called or _may_type_after_error(request),
             )
         except NotTyped as error:
             self._count_failure(client)
@@ -269,15 +268,15 @@ class InputQueue:
     ) -> InputDelivery:
         previous = self._find_last_seq(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
-            judge = partial(self._target.judge_input, request)
+            judge = partial(self._target.check_input_permission, request)
             judge()
             await self._doubts.confirm_prompt(request.client_id, request.seq, judge)
             return InputDelivery(delivered=False, duplicate=True, last=previous)
-        kind, data = self._target.classify(request)
+        kind, data = self._target.classify_request(request)
         if kind is not InputKind.RAW:
             self._target.check_drivable(request.sender)
             await self._wait_for_gate()
-        self._target.judge_input(request)
+        self._target.check_input_permission(request)
         entry = evolve(self._make_entry(request, kind, data, previous), buffered=buffered)
         context = self._make_context(
             entry, unsure=unsure, wanted=wanted,
@@ -354,7 +353,7 @@ class InputQueue:
                     # Without a journal entry it might be typed twice.
                     self._log.warn("buffered input of {id}: {why}", id=session_id, why=str(error))
                     # Keys overtake it, so that a user can make room.
-                    await self._hold_prompts(wait_seconds(self._clock, PAUSE))
+                    await self._wait_letting_keys_overtake(wait_seconds(self._clock, PAUSE))
         finally:
             self._catching_up = False
             if lost:
@@ -410,7 +409,7 @@ class InputQueue:
     async def _finish_pending(self, entry: JournalEntry) -> None:
         try:
             # The sender is no longer known, so the owner's permission counts.
-            self._target.judge_entry(entry)
+            self._target.check_entry_permission(entry)
             await self._deliver_entry(entry, self._recovery_context(entry), resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
@@ -463,7 +462,7 @@ class InputQueue:
             self._target.submitting(None)
 
     async def _press_now(self, key: str, sender: Identity | None) -> None:
-        self._target.judge_key(key, sender)
+        self._target.check_key_permission(key, sender)
         pane = self._target.require_live_pane()
         if key == "S-Enter":
             # A new line in a composer. A shell has no composer, and would print the key's bytes.
@@ -482,16 +481,16 @@ class InputQueue:
         self._target.typed()
 
 
-async def _take_turn() -> None:
+async def _wait_for_queue_turn() -> None:
     """Do nothing. Queued as a job, this waits until every earlier job is done."""
 
 
-def _outlives_answer(request: InputRequest) -> bool:
+def _may_type_after_error(request: InputRequest) -> bool:
     """Return true if the input may still be typed after its caller received an error."""
     return request.seq is not None and request.submitting is None
 
 
-def _answer_once(
+def _fire_once(
     answer: Deferred[InputDelivery], outcome: InputDelivery | Failure | ServiceError
 ) -> None:
     """Fire the caller's Deferred with the outcome, unless it has already fired."""

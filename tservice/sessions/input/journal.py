@@ -131,9 +131,9 @@ class InputJournal:
             number.
         @raise DiskFull: a prompt cannot be written, or too many clients have unsaved numbers.
         """
-        if _needs_no_row(entry):
+        if _can_skip_disk(entry):
             self._unsaved.write_number(entry.session_id, but_of=entry.client_id)
-            self._check_room(entry.session_id, entry.client_id)
+            self._check_mark_capacity(entry.session_id, entry.client_id)
             return evolve(self._with_mark_id(entry), with_pane=True)
         self._unsaved.write_number(entry.session_id)
         raw = entry.kind is InputKind.RAW and entry.buffered is None
@@ -277,7 +277,7 @@ class InputJournal:
         """Write a client's sequence number. If the disk is full, hold it in memory and defer the
         write.
         """
-        self._check_room(session_id, client)
+        self._check_mark_capacity(session_id, client)
         key, place = _deferred_key(session_id, client), (session_id, client)
         held = self._held.setdefault(session_id, {})
         if seq is None:
@@ -289,7 +289,7 @@ class InputJournal:
         held[client] = seq
         self._latest.pop(session_id, None)
 
-    def _check_room(self, session_id: str, client: str | None) -> None:
+    def _check_mark_capacity(self, session_id: str, client: str | None) -> None:
         """Raise L{DiskFull} if one more client's number does not fit into a mark. Nothing is typed
         yet.
         """
@@ -350,7 +350,7 @@ def _deferred_key(session_id: str, client: str) -> Key:
     return ("mark", session_id, client)
 
 
-def _needs_no_row(entry: JournalEntry) -> bool:
+def _can_skip_disk(entry: JournalEntry) -> bool:
     """Return true if the entry needs no row on disk.
 
     This is so if one command types all of it, and its client's number has a row on disk.

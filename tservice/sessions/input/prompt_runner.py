@@ -126,7 +126,7 @@ class PromptRunner:
         if mark is not None and mark.step not in (PASTED, WRITTEN):
             self._submitter.resume_submission()
         else:
-            await self._wait_out_dialog()
+            await self._wait_before_enter()
             await self._submitter.press_enter(self._typist, shown)
         try:
             await self._submitter.confirm_submission()
@@ -166,7 +166,7 @@ class PromptRunner:
         added.
         """
         sight = await self._touch.read_composer()
-        if sight is None or not (sight.is_whole and sight.draft.is_exactly(self._text)):
+        if sight is None or not (sight.is_fully_recognized and sight.draft.is_exactly(self._text)):
             return False
         return await self._find_dialog(self._text) is None
 
@@ -185,7 +185,7 @@ class PromptRunner:
         )
         # The agent may not have read it yet, a user may have removed it, or it is put aside. Its
         # absence then proves nothing.
-        return untold or self._submitter.is_unseen or self.passed or not gone
+        return untold or self._submitter.was_never_visible or self.passed or not gone
 
     async def is_in_composer(self) -> bool | None:
         """Return true if the prompt's text is in the composer; C{None} if no composer is
@@ -217,19 +217,19 @@ class PromptRunner:
         before = await self._parking.stash_draft(await self._wait_for_composer(), self._text)
         self._context.displacing()
         await self._typist.type_text(None)
-        return await self._wait_until_taken(before)
+        return await self._wait_for_typed_text(before)
 
     async def _wait_for_composer(self) -> ComposerSnapshot | None:
         """Return the composer once it is visible; C{None} if it does not appear in time."""
         seen = await self._touch.read_composer()
         for pause in SIGHTS if self._composer.is_recognizable else ():
-            if seen is not None and (seen.is_whole or not seen.draft.text):
+            if seen is not None and (seen.is_fully_recognized or not seen.draft.text):
                 break
             await wait_seconds(self._context.clock, pause)
             seen = await self._touch.read_composer()
         return seen
 
-    async def _wait_until_taken(self, before: ComposerSnapshot | None) -> PromptVisibility:
+    async def _wait_for_typed_text(self, before: ComposerSnapshot | None) -> PromptVisibility:
         """Wait until the composer shows the text, or until it counts as invisible.
 
         @param before: the composer before the text was typed.
@@ -319,7 +319,7 @@ class PromptRunner:
         if asked is not None:
             raise NotTyped(f"the agent shows a dialog; answer it first ({asked})")
 
-    async def _wait_out_dialog(self) -> None:
+    async def _wait_before_enter(self) -> None:
         """Wait until no dialog is open, so that Enter does not answer one that just appeared."""
         if await self._find_dialog(self._text) is not None:
             await self._wait_past_dialog()
@@ -372,4 +372,4 @@ class PromptRunner:
 
 
 def _has_trailing_text(sight: ComposerSnapshot) -> bool:
-    return sight.is_whole and sight.has_text_after_caret
+    return sight.is_fully_recognized and sight.has_text_after_caret

@@ -91,7 +91,7 @@ class PromptSubmitter:
         self.claim = self._context.claim(False)
 
     @property
-    def is_unseen(self) -> bool:
+    def was_never_visible(self) -> bool:
         """True if the text was not visible before its Enter, and has not become visible since."""
         return self._shown is PromptVisibility.NOTHING
 
@@ -108,7 +108,7 @@ class PromptSubmitter:
         if self._shown is PromptVisibility.BLIND and await self._trusts_reports():
             return
         try:
-            if self._shown is PromptVisibility.WHOLE or await self._has_surfaced():
+            if self._shown is PromptVisibility.WHOLE or await self._has_become_visible():
                 await self._wait_until_submitted()
         except KeyUnconfirmed as error:
             raise SubmissionUnconfirmed(NOT_SURE) from error
@@ -159,7 +159,7 @@ class PromptSubmitter:
             await wait_seconds(self._context.clock, pause)
         return False
 
-    async def _has_surfaced(self) -> bool:
+    async def _has_become_visible(self) -> bool:
         """Return true if a text that was invisible before its Enter is in the composer now.
 
         Return false if the agent reported the prompt as submitted.
@@ -201,7 +201,7 @@ class PromptSubmitter:
             self._listening.note_enter(seen)
 
     async def _is_submitted(self) -> bool:
-        return await self._leaves_composer(LEAVING) and await self._is_confirmed()
+        return await self._leaves_composer(LEAVING) and await self._is_submission_confirmed()
 
     async def _leaves_composer(self, looks: Sequence[float]) -> bool:
         """Return true if the text vanishes from the composer.
@@ -216,20 +216,20 @@ class PromptSubmitter:
             if self._context.pane.ending is not None:
                 # C{/exit} ends the process, and its text stays on the screen of the dead pane.
                 return True
-            found, whole = await self._look_for_text()
-            if found and await self._is_still_free(whole):
+            found, whole = await self._check_text_gone()
+            if found and await self._is_text_still_gone(whole):
                 return True
             seen = seen or found is not None
         return not seen and self._composer.submission.is_not_prompt(self._text)
 
-    async def _is_composer_free(self) -> bool | None:
+    async def _is_text_gone(self) -> bool | None:
         """Return true if the text is gone or a dialog replaces the composer; C{None} if this is
         unknown.
         """
-        return (await self._look_for_text())[0]
+        return (await self._check_text_gone())[0]
 
-    async def _look_for_text(self) -> tuple[bool | None, bool]:
-        """Return the result of L{_is_composer_free}, and true if the screen was certainly
+    async def _check_text_gone(self) -> tuple[bool | None, bool]:
+        """Return the result of L{_is_text_gone}, and true if the screen was certainly
         complete.
         """
         capture = await self._touch.capture_screen()
@@ -242,9 +242,11 @@ class PromptSubmitter:
                 return True, True
             if sight is None:
                 return None, True
-        return not self._stands(sight) and not self._is_home(sight), sight.is_whole
+        return not self._stands(sight) and not self._shows_first_screen(
+            sight
+        ), sight.is_fully_recognized
 
-    async def _is_still_free(self, whole: bool) -> bool:
+    async def _is_text_still_gone(self, whole: bool) -> bool:
         """Check again that the text is gone from the composer.
 
         A partly drawn screen may show an earlier prompt where the composer belongs.
@@ -253,13 +255,13 @@ class PromptSubmitter:
         """
         for pause in STANDING:
             await wait_seconds(self._context.clock, pause)
-            free, now = await self._look_for_text()
+            free, now = await self._check_text_gone()
             if not free or (whole and now):
                 return bool(free)
             whole = now
         return True
 
-    async def _is_confirmed(self) -> bool:
+    async def _is_submission_confirmed(self) -> bool:
         """Return true if an emptied composer was more than an intermediate state of drawing.
 
         An agent that reports its prompts gets some time to report this one. An agent whose first
@@ -275,7 +277,7 @@ class PromptSubmitter:
             ):
                 return True
             await wait_seconds(self._context.clock, pause)
-            if await self._is_composer_free() is False:
+            if await self._is_text_gone() is False:
                 return False
         return True
 
@@ -294,7 +296,7 @@ class PromptSubmitter:
                 return False
             if await self._listening.reads_keys() and await self._is_still_unreported():
                 return True
-            if await self._leaves_composer((pause,)) and await self._is_confirmed():
+            if await self._leaves_composer((pause,)) and await self._is_submission_confirmed():
                 return False
         raise SubmissionUnconfirmed(NOT_SURE)
 
@@ -319,7 +321,7 @@ class PromptSubmitter:
             return False
         return await self.get_report() in (PromptReport.NOT_YET, PromptReport.NOTHING)
 
-    def _is_home(self, sight: ComposerSnapshot) -> bool:
+    def _shows_first_screen(self, sight: ComposerSnapshot) -> bool:
         """Return true if the agent still shows its first screen, which its first prompt ends.
 
         opencode draws this screen with an empty composer for a while, and drops text that is typed

@@ -69,7 +69,7 @@ class InputTarget:
             )
         self.check_drivable(sender)
 
-    def classify(self, request: InputRequest) -> tuple[InputKind, bytes]:
+    def classify_request(self, request: InputRequest) -> tuple[InputKind, bytes]:
         """Return how to type C{request}, and the bytes to type.
 
         @raise ServiceError: 403: the sender lacks the permission that this text needs.
@@ -78,26 +78,26 @@ class InputTarget:
         self.allowed(request.sender, kind, data.decode("utf-8"))
         return kind, data
 
-    def judge_input(self, request: InputRequest) -> None:
+    def check_input_permission(self, request: InputRequest) -> None:
         """Check again that the sender may type, and may type this text.
 
-        @raise ServiceError: as L{check_sender} and L{classify}.
+        @raise ServiceError: as L{check_sender} and L{classify_request}.
         """
         self.check_sender(request.sender)
-        self.classify(request)
+        self.classify_request(request)
 
-    def judge_key(self, key: str, sender: Identity | None) -> None:
+    def check_key_permission(self, key: str, sender: Identity | None) -> None:
         """Check again that the sender may type, and may press this key.
 
-        @raise ServiceError: as L{check_sender} and L{classify}.
+        @raise ServiceError: as L{check_sender} and L{classify_request}.
         """
         self.check_sender(sender)
         self.allowed(sender, InputKind.RAW, KEYS[key].plain.decode())
 
-    def judge_entry(self, entry: JournalEntry) -> None:
+    def check_entry_permission(self, entry: JournalEntry) -> None:
         """Check that the service may finish an entry of an earlier run, on behalf of the owner.
 
-        @raise ServiceError: as L{check_sender} and L{classify}.
+        @raise ServiceError: as L{check_sender} and L{classify_request}.
         """
         self.check_sender(None)
         self.allowed(None, entry.kind, entry.data.decode("utf-8"))

@@ -243,7 +243,7 @@ class SessionCreator:
         """Return the location of the new session, once it is ready for use."""
         places = self._launcher.places
         if case is None or case.place is None:
-            return places.locate_caller(caller)
+            return places.find_caller_location(caller)
         await places.places.prepare_location(case.place)
         return places.places.check_location(case.place, None)
 

@@ -31,10 +31,10 @@ from tservice.sessions.interfaces import (
     IAgentTokens,
     ICustomModels,
     ILaunchPreparation,
-    IRecollection,
     ModelRequest,
     Reauthorize,
     SavedScreen,
+    SavedStateReader,
 )
 from tservice.sessions.life.session_locations import SessionLocationRules, write_hook_secret
 from tservice.sessions.record.model import EndpointModel, Session
@@ -70,7 +70,7 @@ class NoLaunchPreparation:
         """Do nothing, because no files are needed."""
 
 
-@implementer(IRecollection)
+@implementer(SavedStateReader)
 class NoRecollection:
     """Recollection without any saved data."""
 
@@ -108,7 +108,7 @@ class PaneLauncher:
         clis: ICliRegistry,
         settings: LaunchSettings,
         preparation: ILaunchPreparation,
-        recollection: IRecollection,
+        recollection: SavedStateReader,
         models: Callable[[], ICustomModels] = NoCustomModels,
     ) -> None:
         self._models = models
@@ -144,7 +144,7 @@ class PaneLauncher:
         """Rules for the locations of panes."""
         return self._settings.places
 
-    async def check_responsive(self, session: Session) -> None:
+    async def check_folders_reachable(self, session: Session) -> None:
         """Check that the folders for a start are reachable, so that they cannot block the service.
 
         @raise ServiceError: 422: a folder, or the system's user database, does not answer; 429: too
@@ -162,7 +162,7 @@ class PaneLauncher:
         @param granted: true if the caller may bypass permissions.
         @param resume: the agent's own id of the conversation to continue; C{None} for a new one.
         @raise ServiceError: 400, 403 or 422 as for L{ICliRegistry.plan_launch}; 422: the session's
-            location does not allow a start now (L{SessionLocationRules.locate_start}).
+            location does not allow a start now (L{SessionLocationRules.find_start_location}).
         """
         return self._clis.plan_launch(self._launch_request(session, granted, resume))
 
@@ -175,7 +175,7 @@ class PaneLauncher:
         self._clis.check_request(self._launch_request(session, granted, None))
 
     def _launch_request(self, session: Session, granted: bool, resume: str | None) -> LaunchRequest:
-        place = self.places.locate_start(session)
+        place = self.places.find_start_location(session)
         return LaunchRequest(
             mode=session.mode,
             pane=self._pane_keys(session, place),
@@ -207,7 +207,7 @@ class PaneLauncher:
         @raise ServiceError: 403: the folder leads out of the account's folders; 422: the folder is
             gone, or the multiplexer could not start the program.
         """
-        place = self.places.locate_start(session)
+        place = self.places.find_start_location(session)
         folder = session.working_dir
         inside = self._settings.bounds.get_folder_limit(session.owner, session.location_id)
         look = partial(place.run_file_work, partial(_is_usable, folder, inside))
@@ -244,7 +244,7 @@ class PaneLauncher:
 
         @raise ServiceError: 422: no tmux session has that name, or its server does not answer.
         """
-        place = self.places.locate_start(session)
+        place = self.places.find_start_location(session)
         try:
             pane = await self._mux.adopt_pane(session.id, place)
         except MuxError as error:
@@ -261,7 +261,7 @@ class PaneLauncher:
         @raise ServiceError: 422: the server or its location does not answer, so the pane must be
             left running.
         """
-        place = await self.places.locate_running(session)
+        place = await self.places.find_running_location(session)
         try:
             # Its hooks continue to work, even if the service has a new secret.
             write_hook_secret(place)

@@ -14,7 +14,7 @@ from tservice.core.event_payloads import SessionExited
 from tservice.core.events import EventName
 from tservice.mux.interface import IPane, LeftoverProcess, PaneExit
 from tservice.sessions.interfaces import (
-    FolderHeld,
+    FolderApprovalRequired,
     IActivitySources,
     IAgentTokens,
     Reauthorize,
@@ -148,7 +148,11 @@ class SessionProcesses:
             pane = parked or await self._launch_pane(live, granted, resume, reauthorize)
         except Exception as error:
             live.lifecycle.move.mark_start_failed()
-            held = {"status_reason": error.message} if isinstance(error, FolderHeld) else {}
+            held = (
+                {"status_reason": error.message}
+                if isinstance(error, FolderApprovalRequired)
+                else {}
+            )
             self._roster.record_observation(
                 live, phase=live.lifecycle.phase, status=SessionStatus.IDLE, pid=None, **held
             )
@@ -169,7 +173,7 @@ class SessionProcesses:
         self, live: LiveSession, granted: bool, resume: str | None, reauthorize: Reauthorize
     ) -> IPane:
         # Waking a host takes up to 40 s, and building an image takes minutes.
-        await self._launcher.check_responsive(live.record)
+        await self._launcher.check_folders_reachable(live.record)
         reauthorize()
         if not live.record.is_owned:
             self._roster.update_record(live, phase=ProcessPhase.STARTING)
@@ -186,7 +190,7 @@ class SessionProcesses:
         )
         if old is not None:
             await end_pane(old)
-        colours = live.reported_colours = self._windows.colours_of(live)
+        colours = live.reported_colours = self._windows.get_reported_colours(live)
         return await self._launcher.launch_pane(live.record, plan, reauthorize, colours)
 
     async def _recover_detached(self, live: LiveSession, granted: bool) -> IPane | None:
@@ -317,7 +321,7 @@ class SessionProcesses:
         if fresh:
             renice = confine_to_location(self._set_priority, live.record.location_id)
             apply_at_start(renice, pane.pid, live.record.nice)
-            self._roster.publish_now(live, EventName.SESSION_INTERACTIVE)
+            self._roster.publish_timestamped_event(live, EventName.SESSION_INTERACTIVE)
         else:
             live.inputs.recover_input()
         live.activity = self._activity.make_source(live.record, pane, watcher, fresh, resumed)
@@ -349,13 +353,13 @@ class SessionProcesses:
             status_reason=_describe_exit(ending),
             turn_open=False,
             pid=None,
-            pane_exit=ending if _is_known(ending) else None,
+            pane_exit=ending if _is_exit_known(ending) else None,
         )
         told = SessionExited(id=live.record.id, status=None if ending is None else ending.status)
         self._roster.publish_event(live, EventName.SESSION_EXIT, told)
         if broke:
-            self._roster.publish_now(live, EventName.SESSION_BREAKER_TRIPPED)
-            self._roster.publish_now(live, EventName.SESSION_ERROR)
+            self._roster.publish_timestamped_event(live, EventName.SESSION_BREAKER_TRIPPED)
+            self._roster.publish_timestamped_event(live, EventName.SESSION_ERROR)
 
     def _handle_resize(self, live: LiveSession, cols: int, rows: int) -> None:
         self._roster.update_record(live, durable=False, cols=cols, rows=rows)
@@ -368,13 +372,13 @@ class SessionProcesses:
         self._roster.update_record(
             live, durable=False, status=SessionStatus.BUSY, status_reason=reason
         )
-        self._roster.publish_now(live, EventName.SESSION_WORKING)
+        self._roster.publish_timestamped_event(live, EventName.SESSION_WORKING)
 
     def _handle_idle(self, live: LiveSession, reason: str) -> None:
         self._roster.update_record(
             live, durable=False, status=SessionStatus.IDLE, status_reason=reason, turn_open=False
         )
-        self._roster.publish_now(live, EventName.SESSION_IDLE)
+        self._roster.publish_timestamped_event(live, EventName.SESSION_IDLE)
 
     def _handle_evidence(self, live: LiveSession, reason: str) -> None:
         if reason != live.record.status_reason:
@@ -398,13 +402,13 @@ def _combine_calls(*calls: Callable[[], None]) -> Callable[[], None]:
     return call_all
 
 
-def _is_known(ending: ProcessExit | None) -> bool:
+def _is_exit_known(ending: ProcessExit | None) -> bool:
     """Return true if the process's exit status or signal is known. An unknown status is never 0."""
     return ending is not None and ending != ProcessExit(at=ending.at)
 
 
 def _describe_exit(ending: ProcessExit | None) -> str:
-    if ending is None or not _is_known(ending):
+    if ending is None or not _is_exit_known(ending):
         return "the process is gone"
     if ending.signal is not None:
         return f"the process was ended by {ending.signal}"

@@ -98,7 +98,7 @@ class SessionProperties:
                 raise
         return session
 
-    def set_order(self, order: Sequence[str], caller: Identity) -> list[str]:
+    def set_list_order(self, order: Sequence[str], caller: Identity) -> list[str]:
         """Arrange the caller's sessions in this order. Sessions that are not listed keep their
         positions.
 

@@ -29,21 +29,21 @@ class SessionLocationRules:
     places: LocationRegistry
     of_account: Callable[[str | None], str | None]
 
-    def locate_caller(self, caller: Identity) -> Location:
+    def find_caller_location(self, caller: Identity) -> Location:
         """Return the location for sessions that C{caller} creates.
 
         @raise ServiceError: 422 naming C{osUser}: panes cannot run as that user now.
         """
         return self.places.get_caller_location(caller)
 
-    def locate_start(self, session: Session) -> Location:
+    def find_start_location(self, session: Session) -> Location:
         """Return the location where the process of C{session} is to be started.
 
         @raise ServiceError: 422: the location does not allow a start now.
         """
         return self.places.check_location(session.location_id, self.of_account(session.owner))
 
-    async def locate_running(self, session: Session) -> Location:
+    async def find_running_location(self, session: Session) -> Location:
         """Return the location where C{session} runs, even if no new process may be started there.
 
         @raise ServiceError: 422, 429: the location does not answer.

@@ -63,7 +63,7 @@ class ViewportManager:
         live.colours[viewer] = colours
         self.apply_colours(live)
 
-    def colours_of(self, live: LiveSession) -> TerminalColours:
+    def get_reported_colours(self, live: LiveSession) -> TerminalColours:
         """Return the colours that the terminal reports to the session's programs now."""
         holder = live.claims.holder
         shown = None if holder is None else live.colours.get(holder)
@@ -71,7 +71,7 @@ class ViewportManager:
 
     def apply_colours(self, live: LiveSession) -> None:
         """Update the colours that the pane reports, if they changed."""
-        colours = self.colours_of(live)
+        colours = self.get_reported_colours(live)
         if live.pane is None or live.record.pid is None or live.reported_colours == colours:
             return
         live.reported_colours = colours

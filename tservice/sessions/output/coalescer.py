@@ -36,7 +36,7 @@ class RequestCoalescer(Generic[_Demand]):
         self._pause: IDelayedCall | None = None
         self._busy = self._stopped = False
 
-    def put(self, demand: _Demand) -> None:
+    def submit_request(self, demand: _Demand) -> None:
         """Handle C{demand} now or soon, unless a later request replaces it."""
         self._demand = demand
         self._run_next()

@@ -64,7 +64,7 @@ class FloodMode:
         return (
             not self._needed()
             and bool(self._viewers)
-            and all(viewer.is_left_behind() for viewer in self._viewers)
+            and all(viewer.cannot_keep_up() for viewer in self._viewers)
         )
 
     async def _run_flood(self) -> None:
@@ -90,7 +90,7 @@ class FloodMode:
 
     def _show_sample(self, capture: PaneCapture) -> None:
         for viewer in tuple(self._viewers):
-            if viewer.takes_more():
+            if viewer.can_send_more():
                 viewer.send_snapshot(capture)
 
 

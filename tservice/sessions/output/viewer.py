@@ -157,23 +157,23 @@ class TerminalViewer:
         if self.is_behind:
             self._request_snapshot()
             return
-        while self.offset < self._log.end and self.takes_more():
+        while self.offset < self._log.end and self.can_send_more():
             data = self._log.read(self.offset, FRAME)
             self.offset += len(data)
             self._wire.send_binary(data)
 
-    def takes_more(self) -> bool:
+    def can_send_more(self) -> bool:
         """Return true if the socket is writable and the client has drawn most of the sent
         output.
         """
         return self._wire.is_writable() and self._count_undrawn() < DRAWING
 
-    def is_left_behind(self) -> bool:
+    def cannot_keep_up(self) -> bool:
         """Return true if the client is too far behind and not yet ready for a snapshot.
 
         A new client is not slow, nor is one that only met a gap in the output.
         """
-        return self.is_behind and self._greeted and not self.takes_more()
+        return self.is_behind and self._greeted and not self.can_send_more()
 
     def _is_too_far(self) -> bool:
         if not self._log.has_offset(self.offset):
@@ -186,7 +186,7 @@ class TerminalViewer:
 
     def _request_snapshot(self) -> None:
         # A snapshot queued on a full socket would be stale and cost memory.
-        if self._asked or not self.takes_more():
+        if self._asked or not self.can_send_more():
             return
         self._asked = True
         self._want_snapshot(self)

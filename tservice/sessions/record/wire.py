@@ -34,7 +34,7 @@ def make_answer_model(
     return create_model(name, __base__=base, __doc__=doc, **cast(Any, fields))
 
 
-def part_answer(record: attrs.AttrsInstance) -> Payload:
+def make_part_response(record: attrs.AttrsInstance) -> Payload:
     """Return the wire form of a record that is part of a session."""
     return make_answer_model(type(record)).model_validate(record, from_attributes=True)
 

@@ -289,7 +289,7 @@ class LifecycleRoutes:
         body: CreateBody = call.body
         warnings: list[str] = []
         request = CreateRequest(
-            **_shared_fields(body, warnings),
+            **_read_shared_fields(body, warnings),
             name=body.name,
             working_dir=body.working_dir,
             resume_session_id=body.resume_session_id,
@@ -311,7 +311,7 @@ class LifecycleRoutes:
         """Create a case and a session in it, and start the session."""
         body: QuickStartBody = call.body
         warnings: list[str] = []
-        shared = _shared_fields(body, warnings)
+        shared = _read_shared_fields(body, warnings)
         wanted = QuickStartRequest(
             case_name=body.case_name or "testcase",
             session=CreateRequest(
@@ -362,7 +362,7 @@ def _leftover_responses(found: Sequence[LeftoverProcess]) -> list[LeftoverProces
     return [LeftoverProcessResponse(pid=each.pid, command=each.command) for each in found] or None
 
 
-def _shared_fields(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
+def _read_shared_fields(body: LaunchBody, warnings: list[str]) -> dict[str, Any]:
     """Return the request fields that both ways of creating a session share.
 
     @param warnings: the function appends warnings about a new worktree to this list.

@@ -20,7 +20,7 @@ from tservice.sessions.record.model import (
     ProcessPriority,
     SessionColour,
 )
-from tservice.sessions.record.wire import make_answer_model, part_answer
+from tservice.sessions.record.wire import make_answer_model, make_part_response
 from tservice.sessions.routes.lifecycle_routes import SessionId, SessionName
 from tservice.sessions.routes.responses import (
     FlickerFilterResponse,
@@ -203,7 +203,7 @@ class PropertyRoutes:
         session = self._sessions.properties.set_priority(
             self._sessions.get_live_session(call.id), nice
         )
-        return part_answer(session.nice)
+        return make_part_response(session.nice)
 
     async def set_flicker_filter(self, call: OperationCall) -> object:
         """Switch the session's flicker filter on or off."""
@@ -215,21 +215,27 @@ class PropertyRoutes:
         wanted = AutoCompact(
             enabled=call.body.enabled, threshold=call.body.threshold, prompt=call.body.prompt
         )
-        return part_answer(self._sessions.update_record(call.id, auto_compact=wanted).auto_compact)
+        return make_part_response(
+            self._sessions.update_record(call.id, auto_compact=wanted).auto_compact
+        )
 
     async def set_auto_clear(self, call: OperationCall) -> object:
         """Change the setting that sends C{/clear} automatically."""
         wanted = AutoClear(enabled=call.body.enabled, threshold=call.body.threshold)
-        return part_answer(self._sessions.update_record(call.id, auto_clear=wanted).auto_clear)
+        return make_part_response(
+            self._sessions.update_record(call.id, auto_clear=wanted).auto_clear
+        )
 
     async def set_auto_resume(self, call: OperationCall) -> object:
         """Change the setting that continues the session after a usage limit."""
         wanted = AutoResume(enabled=call.body.enabled, resume_at=call.body.resume_at)
-        return part_answer(self._sessions.update_record(call.id, auto_resume=wanted).auto_resume)
+        return make_part_response(
+            self._sessions.update_record(call.id, auto_resume=wanted).auto_resume
+        )
 
     async def set_order(self, call: OperationCall) -> object:
         """Set the list order of the caller's sessions."""
-        order = self._sessions.properties.set_order(call.body.order, call.identity)
+        order = self._sessions.properties.set_list_order(call.body.order, call.identity)
         return SessionOrderResponse(order=order)
 
 

@@ -126,7 +126,7 @@ class TerminalSocket:
             case InputFrame():
                 spawn_logged(self._type_input(message), self._log, "terminal input")
             case ResizeFrame():
-                self._sizes.put(message)
+                self._sizes.submit_request(message)
             case ColoursFrame(foreground=foreground, background=background):
                 self._show_colours(TerminalColours(foreground=foreground, background=background))
             case DrawnFrame(offset=offset):

@@ -161,7 +161,7 @@ class WaitService:
             raise
         if delivery.duplicate:
             parked.abandon_wait()
-            outcome = self._duplicate_outcome(session_id, until)
+            outcome = self._find_duplicate_outcome(session_id, until)
         else:
             parked.arm_wait()
             outcome = await self._await_outcome(parked)
@@ -171,7 +171,7 @@ class WaitService:
             "duplicate": delivery.duplicate,
             "putAside": delivery.put_aside,
         }
-        return answer | told | opened_field(delivery)
+        return answer | told | make_opened_field(delivery)
 
     async def wait_output(
         self,
@@ -246,7 +246,9 @@ class WaitService:
         ]
         return [SessionSignal.BLOCKED, *held] if self._blocked(session.id) else held
 
-    def _duplicate_outcome(self, session_id: str, until: tuple[SessionSignal, ...]) -> WaitOutcome:
+    def _find_duplicate_outcome(
+        self, session_id: str, until: tuple[SessionSignal, ...]
+    ) -> WaitOutcome:
         """Return the outcome of a duplicate input from the current state (protocol-exactly-once).
 
         A turn that is over has given its C{stop}, perhaps while this service was not running. An
@@ -338,7 +340,7 @@ def _wait_fields(
     }
 
 
-def opened_field(delivery: InputDelivery) -> dict[str, str]:
+def make_opened_field(delivery: InputDelivery) -> dict[str, str]:
     """Return the response field for a picker that a prompt opened (protocol-prompts); empty for
     none.
     """

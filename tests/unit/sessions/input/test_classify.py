@@ -7,7 +7,7 @@ import unicodedata
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.sessions.input.classify import looks_like_prompt, prompt_text
+from tservice.sessions.input.classify import looks_like_prompt, sanitize_prompt
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
@@ -27,4 +27,4 @@ class PromptControlCharacterTests(SynchronousTestCase):
     def test_other_controls_are_removed_from_a_prompt(self) -> None:
         everything = "".join(EVERY)
         kept = "".join(c for c in EVERY if c not in self.controls)
-        self.assertEqual(kept.replace("\r", "\n"), prompt_text(f"{everything}\r"))
+        self.assertEqual(kept.replace("\r", "\n"), sanitize_prompt(f"{everything}\r"))
