@@ -18,7 +18,7 @@ from bench.report import Row
 from tests.integration.harness import DaemonHarness
 from tests.integration.mux.test_fake_server import FakeServerTests
 from tests.runtime_harness import build_test_runtime
-from tservice.agents.transcripts.conversation_access import read_further
+from tservice.agents.transcripts.conversation_access import read_new_messages
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.prompt_ledger import hash_prompt
 from tservice.clis.build import build_clis
@@ -106,7 +106,7 @@ def files(top: Path) -> Iterator[Case]:
     yield (
         "transcript with a hole",
         5,
-        lambda: read_further(ReadPosition(path="", ended=False), hole, "codex"),
+        lambda: read_new_messages(ReadPosition(path="", ended=False), hole, "codex"),
     )
 
 

@@ -8,8 +8,8 @@ from attrs import frozen
 
 from tservice.agents.activity.agent_registry import AgentRegistry, AgentRegistryDependencies
 from tservice.agents.activity.input_gate import AgentGate
-from tservice.agents.foldertrust.preview import FolderPreview
-from tservice.agents.foldertrust.routes import folder_operations
+from tservice.agents.foldertrust.preview import FolderTrustPreview
+from tservice.agents.foldertrust.routes import build_folder_operations
 from tservice.agents.foldertrust.service import FolderTrust, TrustDependencies
 from tservice.agents.foldertrust.store import TrustStore
 from tservice.agents.hooks.intake import HookIntake
@@ -19,7 +19,7 @@ from tservice.agents.hooks.status_line_report import make_usage_payload
 from tservice.agents.hooks.telemetry import TelemetryIntake
 from tservice.agents.store import AgentStore
 from tservice.agents.transcripts.prompt_proofs import PromptProofs
-from tservice.agents.transcripts.resume_lookup import StoredConversations
+from tservice.agents.transcripts.resume_lookup import ResumeLookup
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
 from tservice.cases.interfaces import ICases, WorkspaceHookWriter
 from tservice.clis.interfaces import ICliRegistry
@@ -73,7 +73,7 @@ def build_agents(
             files=ground.worker_pools.files,
         )
     )
-    preparation, trust = _preparing(ground, clis, sessions)
+    preparation, trust = _build_launch_preparation(ground, clis, sessions)
     hooks = HookIntake(clock, hub, sessions, clis, agents, store, proofs)
     telemetry = TelemetryIntake(clock, hub, sessions, store)
 
@@ -97,7 +97,7 @@ def build_agents(
                 activity=agents,
                 gate=AgentGate(agents.get_readiness, agents.get_screen_rules, proofs),
                 preparation=trust,
-                conversations=StoredConversations(lambda: homes, look),
+                conversations=ResumeLookup(lambda: homes, look),
             ),
             hooks=hooks,
             telemetry=telemetry,
@@ -120,15 +120,17 @@ def _find_transcript_homes(ground: Runtime, clis: ICliRegistry) -> TranscriptHom
     )
 
 
-def build_folder_preview(trust: FolderTrust, cases: ICases) -> FeatureRegistration[FolderPreview]:
+def build_folder_preview(
+    trust: FolderTrust, cases: ICases
+) -> FeatureRegistration[FolderTrustPreview]:
     """Return the feature that previews the trust question of a folder; it stores nothing."""
-    preview = FolderPreview(trust, cases)
+    preview = FolderTrustPreview(trust, cases)
     return FeatureRegistration(
-        name="folders", service=preview, operations=folder_operations(preview)
+        name="folders", service=preview, operations=build_folder_operations(preview)
     )
 
 
-def _preparing(
+def _build_launch_preparation(
     ground: Runtime, clis: ICliRegistry, sessions: Callable[[], ISessions]
 ) -> tuple[HookPreparation, FolderTrust]:
     """Return the preparation of folders before an agent starts, and the check of their trust."""
@@ -141,6 +143,6 @@ def _preparing(
         files=files,
         inside=inside,
         store=TrustStore(ground.reactor, ground.database),
-        own=hooks.own_commands,
+        own=hooks.list_own_commands,
     )
     return hooks, FolderTrust(deps, hooks)

@@ -47,7 +47,7 @@ def compare_rows(seen: Sequence[str], known: Sequence[str]) -> DialogLikeness:
     new, old = "".join(seen_rows), "".join(known_rows)
     if new == old:
         return DialogLikeness.SAME
-    if new and (old.endswith(new) or _collect_cells(seen) <= _collect_cells(known)):
+    if new and (old.endswith(new) or _collect_column_texts(seen) <= _collect_column_texts(known)):
         return DialogLikeness.CUT
     if all(row in old for row in seen_rows):
         return DialogLikeness.PART
@@ -56,7 +56,7 @@ def compare_rows(seen: Sequence[str], known: Sequence[str]) -> DialogLikeness:
     return DialogLikeness.OTHER
 
 
-def _collect_cells(rows: Sequence[str]) -> frozenset[str]:
+def _collect_column_texts(rows: Sequence[str]) -> frozenset[str]:
     """Return the texts of the rows' separate columns, of which a wider pane may show more."""
     return frozenset(cell for row in rows for cell in _strip_rows(_COLUMNS.split(row)))
 

@@ -14,15 +14,15 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, read_head
+from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, read_beginning
 from tservice.agents.transcripts.conversation_stores import PI, scan_folders
-from tservice.agents.transcripts.files import CANDIDATES, TranscriptFiles
+from tservice.agents.transcripts.files import CANDIDATES, TranscriptLocations
 from tservice.clis.interfaces import PRIMARY
 from tservice.core.files import rewrite_text
 from tservice.core.locations.move import FolderMove
 
 
-def relocate(files: TranscriptFiles, move: FolderMove) -> None:
+def relocate_conversations(files: TranscriptLocations, move: FolderMove) -> None:
     """Make the conversations of a renamed folder available under the new path.
 
     Calling this again for the same rename is harmless.
@@ -31,26 +31,26 @@ def relocate(files: TranscriptFiles, move: FolderMove) -> None:
     """
     names: Mapping[str, Callable[[str], str]] = {
         PRIMARY: lambda folder: files.get_claude_folder(folder).name,
-        PI: _name_of_pi,
+        PI: _encode_pi_folder,
     }
     for mode, name in names.items():
-        for folder in _folders(files.roots[mode], name(move.old).rstrip("-")):
-            begun = _begun_in(folder, mode, name)
+        for folder in _iterate_folders(files.roots[mode], name(move.old).rstrip("-")):
+            begun = _find_working_directory(folder, mode, name)
             now = None if begun is None else move.map_path(begun)
             if now is not None and now != begun:
                 with suppress(FileExistsError):
                     os.symlink(folder.name, folder.with_name(name(now)))
     chats = files.roots[GEMINI]
     for root in (chats, chats.with_name("history")):
-        for folder in _folders(root, ""):
+        for folder in _iterate_folders(root, ""):
             rewrite_text(folder / PROJECT, move.map_path)
 
 
-def _name_of_pi(folder: str) -> str:
+def _encode_pi_folder(folder: str) -> str:
     return f"--{re.sub('[/:]', '-', folder[1:])}--"
 
 
-def _folders(root: Path, prefix: str) -> Iterator[Path]:
+def _iterate_folders(root: Path, prefix: str) -> Iterator[Path]:
     with suppress(FileNotFoundError, NotADirectoryError), os.scandir(root) as entries:
         found = [
             Path(each.path)
@@ -60,13 +60,13 @@ def _folders(root: Path, prefix: str) -> Iterator[Path]:
         yield from sorted(found)
 
 
-def _begun_in(folder: Path, mode: str, name: Callable[[str], str]) -> str | None:
+def _find_working_directory(folder: Path, mode: str, name: Callable[[str], str]) -> str | None:
     """Return the working directory of the conversations in C{folder}; C{None} if it is unknown.
 
     Several directories may be encoded as the same name, so the conversations themselves are read.
     """
     for each in islice(scan_folders(folder, mode, 1), CANDIDATES):
-        begun = read_head(each.path, mode).cwd
+        begun = read_beginning(each.path, mode).cwd
         if begun is not None and name(begun) == folder.name:
             return begun
     return None

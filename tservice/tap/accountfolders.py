@@ -19,8 +19,8 @@ import attrs
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.agents.relocation import relocate
-from tservice.agents.transcripts.files import MODES, TranscriptFiles
+from tservice.agents.relocation import relocate_conversations
+from tservice.agents.transcripts.files import MODES, TranscriptLocations
 from tservice.cases.case_folders import is_scaffolded
 from tservice.core.errors import StartError
 from tservice.core.files import read_small_text, rewrite_text, sync_path
@@ -102,7 +102,7 @@ class _Move:
         for move in moves:
             self._attempt("worktrees", partial(self._repair_worktrees, move))
             for files in self._conversations():
-                self._attempt("conversations", partial(relocate, files, move))
+                self._attempt("conversations", partial(relocate_conversations, files, move))
             for name in FILES:
                 rewrite_text(data / name, partial(_rewrite_json, move=move), limit=_FILE_LIMIT)
         with self._database.transaction():
@@ -160,9 +160,9 @@ class _Move:
         if real != self.old.parent:
             yield FolderMove(str(real / self._name), str(get_account_folder(real, self._id)))
 
-    def _conversations(self) -> Sequence[TranscriptFiles]:
+    def _conversations(self) -> Sequence[TranscriptLocations]:
         """Return the agents' conversation files of the service's own user."""
-        files = TranscriptFiles.from_home(self._program.home)
+        files = TranscriptLocations.from_home(self._program.home)
         found = [files, *(files.with_environment(mode, self._program.environ) for mode in MODES)]
         for row in self._database.query_rows("SELECT * FROM sessions WHERE os_user IS NULL"):
             moved = files.with_environment(row["mode"], json.loads(row["env_overrides"]))

@@ -27,9 +27,9 @@ from tests.integration.osusers.harness import (
 )
 from tests.runtime_harness import unbounded
 from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.reader import read_further
+from tservice.agents.transcripts.reader import read_new_lines
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.users.file_identity import IdentityChangeError, call_as_user
@@ -158,19 +158,19 @@ class HostileOsUserTests(SynchronousTestCase):
         line = json.dumps({"type": "user", "sessionId": CONVERSATION, "cwd": "/"})
         self.as_ben(f"umask 0; echo '{line}' >{CONVERSATION}.jsonl")
         homes = TranscriptHomes(
-            own=TranscriptFiles.from_home(Path("/root")),
+            own=TranscriptLocations.from_home(Path("/root")),
             places=self.people.places(),
             inside=unbounded,
         )
         session = self.session_of(self.ann)
-        folder = TranscriptFiles.from_home(self.ann.home).get_claude_folder("/w")
+        folder = TranscriptLocations.from_home(self.ann.home).get_claude_folder("/w")
         for script in (
             f"mkdir -p {folder}; ln -s {self.ben.home}/{CONVERSATION}.jsonl {folder}/",
             f"mkdir -p {folder.parent}; ln -s {self.ben.home} {folder}",
         ):
             self.as_ann(f"rm -rf .claude; {script}")
             path = folder / f"{CONVERSATION}.jsonl"
-            turn = partial(read_further, ReadPosition(path=""), path, "primary")
+            turn = partial(read_new_lines, ReadPosition(path=""), path, "primary")
             read = homes.bind_to_owner(session, turn)
             self.assertRaises(OSError, read)
             found = homes.bind_to_owner(session, homes.get_files(session).list_all)

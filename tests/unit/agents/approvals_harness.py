@@ -11,7 +11,7 @@ from tests.unit.agents.dialog_client import DialogClient
 from tests.unit.agents.harness import COMPOSER, AgentHarnessCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
-from tservice.agents.approvals.folders import FolderAnswers
+from tservice.agents.approvals.folders import FolderQuestionAnswerer
 from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.model import ApprovalItem
 from tservice.agents.approvals.service import ApprovalService
@@ -33,7 +33,7 @@ class ApprovalCase(AgentHarnessCase):
         self.inbox = ApprovalInbox(
             self.clock, ApprovalStore(self.machine.database), self.machine.hub
         )
-        folders = FolderAnswers(self.inbox, self.sessions, self.agents.trust)
+        folders = FolderQuestionAnswerer(self.inbox, self.sessions, self.agents.trust)
         self.agents.trust.questions = folders.questions
         self.approvals = ApprovalService(
             self.clock,

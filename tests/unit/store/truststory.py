@@ -11,8 +11,8 @@ from tservice.agents.foldertrust.store import TrustStore
 def tell_trusted_folders(world: StoryHarness) -> Sequence[StoryStep]:
     store = TrustStore(world.clock, world.database)
     return [
-        StoryStep(name="trusted", do=lambda: store.save("ann", "1", "/a")),
-        StoryStep(name="another", do=lambda: store.save("bob", "1", "/b")),
+        StoryStep(name="trusted", do=lambda: store.save_trust("ann", "1", "/a")),
+        StoryStep(name="another", do=lambda: store.save_trust("bob", "1", "/b")),
         StoryStep(
             name="strangers",
             do=lambda: store.forget_strangers(lambda name: name == "bob"),

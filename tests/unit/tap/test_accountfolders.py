@@ -17,7 +17,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.random_repositories import run_git
 from tests.unit.tap.oldfolders import SESSION, OldService, program_in
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.core.errors import StartError
 from tservice.store.database import Database
 from tservice.suggestions.model import intent_key
@@ -132,7 +132,7 @@ class UpgradeTests(MoveCase):
     def test_agents_find_conversations_by_the_new_path(self) -> None:
         self.old.fill()
         bob = self.own(self.start(), "bob")
-        files = TranscriptFiles.from_home(self.old.home)
+        files = TranscriptLocations.from_home(self.old.home)
         kept = files.get_claude_folder(f"{bob}/shop") / f"{SESSION}.jsonl"
         self.assertIn(f"{self.cases}/bob/shop", kept.read_text())
         self.assertTrue(
@@ -152,7 +152,7 @@ class UpgradeTests(MoveCase):
         self.old.talk(shop)
         (self.old.home / ".claude").rename(elsewhere)
         bob = self.own(self.start(), "bob")
-        files = TranscriptFiles.from_home(self.old.home).with_environment(
+        files = TranscriptLocations.from_home(self.old.home).with_environment(
             "primary", {"CLAUDE_CONFIG_DIR": str(elsewhere)}
         )
         self.assertEqual([f"{SESSION}.jsonl"], os.listdir(files.get_claude_folder(f"{bob}/shop")))

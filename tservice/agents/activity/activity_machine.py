@@ -37,7 +37,7 @@ class ActivityEvidence(Protocol):
     The C{reason} of each input is one line for C{statusReason}.
     """
 
-    def startup_passed(self, reason: str) -> None:
+    def startup_time_over(self, reason: str) -> None:
         """Record that the time in which a new agent starts is over."""
 
     def turn_started(self, reason: str) -> None:
@@ -52,16 +52,16 @@ class ActivityEvidence(Protocol):
     def dialog_answered(self, reason: str) -> None:
         """Record an answer to the dialog, as reported by the agent."""
 
-    def seen_working(self, reason: str) -> None:
+    def screen_shows_work(self, reason: str) -> None:
         """Record that the screen shows a running turn."""
 
-    def seen_idle(self, reason: str) -> None:
+    def screen_shows_idle(self, reason: str) -> None:
         """Record that the screen shows no running turn."""
 
-    def turn_passed(self, reason: str) -> None:
+    def unseen_turn_ended(self, reason: str) -> None:
         """Record a turn that began and ended between two captures of the screen."""
 
-    def command_done(self, reason: str) -> None:
+    def command_ended(self, reason: str) -> None:
         """Record the end of a command that starts no turn."""
 
     def process_ended(self) -> None:
@@ -80,12 +80,12 @@ _builder = TypeMachineBuilder(ActivityEvidence, _MachineState)
 _state = {doing: _builder.state(doing.value) for doing in AgentState}
 
 
-def _make_noting(target: AgentState) -> _Output:
-    def apply_noting(activity: ActivityEvidence, core: _MachineState, reason: str) -> None:
+def _make_reason_report(target: AgentState) -> _Output:
+    def report_reason(activity: ActivityEvidence, core: _MachineState, reason: str) -> None:
         core.state = target
         core.sink.report_evidence(reason)
 
-    return apply_noting
+    return report_reason
 
 
 def _make_working_report(target: AgentState) -> _Output:
@@ -118,20 +118,40 @@ _IN_TURN = (AgentState.WORKING, AgentState.BLOCKED)
 _Input = Callable[[ActivityEvidence, str], None]
 
 _MOVES: list[tuple[tuple[AgentState, ...], _Input, AgentState, Callable[[AgentState], _Output]]] = [
-    ((AgentState.STARTING,), ActivityEvidence.startup_passed, AgentState.IDLE, _make_idle_report),
-    ((AgentState.STARTING,), ActivityEvidence.seen_idle, AgentState.IDLE, _make_idle_report),
+    (
+        (AgentState.STARTING,),
+        ActivityEvidence.startup_time_over,
+        AgentState.IDLE,
+        _make_idle_report,
+    ),
+    (
+        (AgentState.STARTING,),
+        ActivityEvidence.screen_shows_idle,
+        AgentState.IDLE,
+        _make_idle_report,
+    ),
     ((AgentState.STARTING,), ActivityEvidence.turn_stopped, AgentState.IDLE, _make_idle_report),
     (AT_REST, ActivityEvidence.turn_started, AgentState.WORKING, _make_working_report),
-    (AT_REST, ActivityEvidence.seen_working, AgentState.WORKING, _make_working_report),
+    (AT_REST, ActivityEvidence.screen_shows_work, AgentState.WORKING, _make_working_report),
     (AT_REST, ActivityEvidence.dialog_shown, AgentState.BLOCKED, _make_working_report),
     (_IN_TURN, ActivityEvidence.turn_stopped, AgentState.IDLE, _make_idle_report),
-    (_IN_TURN, ActivityEvidence.seen_idle, AgentState.IDLE, _make_idle_report),
-    (AT_REST, ActivityEvidence.turn_passed, AgentState.IDLE, _make_turn_report),
-    (AT_REST, ActivityEvidence.command_done, AgentState.IDLE, _make_idle_report),
-    ((AgentState.WORKING,), ActivityEvidence.dialog_shown, AgentState.BLOCKED, _make_noting),
-    ((AgentState.BLOCKED,), ActivityEvidence.turn_started, AgentState.WORKING, _make_noting),
-    ((AgentState.BLOCKED,), ActivityEvidence.dialog_answered, AgentState.WORKING, _make_noting),
-    ((AgentState.BLOCKED,), ActivityEvidence.seen_working, AgentState.WORKING, _make_noting),
+    (_IN_TURN, ActivityEvidence.screen_shows_idle, AgentState.IDLE, _make_idle_report),
+    (AT_REST, ActivityEvidence.unseen_turn_ended, AgentState.IDLE, _make_turn_report),
+    (AT_REST, ActivityEvidence.command_ended, AgentState.IDLE, _make_idle_report),
+    ((AgentState.WORKING,), ActivityEvidence.dialog_shown, AgentState.BLOCKED, _make_reason_report),
+    ((AgentState.BLOCKED,), ActivityEvidence.turn_started, AgentState.WORKING, _make_reason_report),
+    (
+        (AgentState.BLOCKED,),
+        ActivityEvidence.dialog_answered,
+        AgentState.WORKING,
+        _make_reason_report,
+    ),
+    (
+        (AgentState.BLOCKED,),
+        ActivityEvidence.screen_shows_work,
+        AgentState.WORKING,
+        _make_reason_report,
+    ),
 ]
 """Transitions: old states, input, new state, output. Every other input keeps the state and causes
 no output.
@@ -140,15 +160,15 @@ A turn that waits for an answer, or continues after one, stays busy. Only the re
 """
 
 _INPUTS: tuple[_Input, ...] = (
-    ActivityEvidence.startup_passed,
+    ActivityEvidence.startup_time_over,
     ActivityEvidence.turn_started,
     ActivityEvidence.turn_stopped,
     ActivityEvidence.dialog_shown,
     ActivityEvidence.dialog_answered,
-    ActivityEvidence.seen_working,
-    ActivityEvidence.seen_idle,
-    ActivityEvidence.turn_passed,
-    ActivityEvidence.command_done,
+    ActivityEvidence.screen_shows_work,
+    ActivityEvidence.screen_shows_idle,
+    ActivityEvidence.unseen_turn_ended,
+    ActivityEvidence.command_ended,
 )
 
 

@@ -9,13 +9,13 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.activity_machine import AT_REST, ActivityMachine, AgentState
 from tservice.agents.activity.input_gate import PromptReadiness
-from tservice.agents.activity.look_summary import LookSummary
+from tservice.agents.activity.look_summary import CaptureSummary
 from tservice.agents.activity.poll_schedule import (
     GRACE,
-    LookVerdict,
+    CaptureVerdict,
     PollSchedule,
     ScreenContext,
-    judge_look,
+    judge_capture,
 )
 from tservice.agents.activity.poll_timer import PollContext
 from tservice.agents.activity.submission_end import PendingSubmission, is_submission_over
@@ -79,7 +79,7 @@ class ActivityTracker:
         self._sink = sink
         self._stir = record_activity
         self._heard = on_turn_hook
-        self._seen = LookSummary(rules=agent.rules, hooks=agent.has_hooks)
+        self._seen = CaptureSummary(rules=agent.rules, hooks=agent.has_hooks)
         self._submission: PendingSubmission | None = None
         self._aside = False
         self._stopped: float | None = None
@@ -91,7 +91,7 @@ class ActivityTracker:
         return self._course.state
 
     @property
-    def is_at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """True if no turn runs."""
         return self.state in AT_REST
 
@@ -155,7 +155,7 @@ class ActivityTracker:
         @param reading: interpretation of the last capture; C{None} if there was none.
         """
         told = reading is not None and (reading.dialog is not None or self._readiness.is_ready)
-        self._course.evidence.startup_passed(
+        self._course.evidence.startup_time_over(
             reading.evidence if reading and told else "the agent was started"
         )
 
@@ -179,9 +179,9 @@ class ActivityTracker:
 
     def record_command_end(self, reason: str) -> None:
         """Record the end of the last submission, which started no turn."""
-        if self._submission is not None and self.is_at_rest:
+        if self._submission is not None and self.is_idle:
             self._submission = None
-            self._course.evidence.command_done(reason)
+            self._course.evidence.command_ended(reason)
 
     def record_dialog(self, reason: str) -> None:
         """Record that a dialog waits for an answer."""
@@ -207,13 +207,13 @@ class ActivityTracker:
         elif self.state is AgentState.IDLE:
             self.record_turn_start(reason)
 
-    def record_rest(self, reason: str) -> None:
+    def record_idle(self, reason: str) -> None:
         """Record that the agent waits for its next prompt."""
-        self._course.evidence.seen_idle(reason)
+        self._course.evidence.screen_shows_idle(reason)
 
     # -- results of looks
 
-    def handle_look(
+    def handle_screen(
         self, look: AgentScreen, title: str, begun: float, rhythm: PollSchedule
     ) -> None:
         """Update the state from a capture of the screen.
@@ -222,16 +222,16 @@ class ActivityTracker:
         @param begun: when the capture was requested, in the clock's seconds.
         @param rhythm: the times of the pane's output.
         """
-        at_rest = self.is_at_rest
-        self._seen = self._seen.add_look(look.reading, title, self.state, self._clock.seconds())
+        at_rest = self.is_idle
+        self._seen = self._seen.add_capture(look.reading, title, self.state, self._clock.seconds())
         self._judge_screen(look.reading, rhythm)
-        self._follow_submission(look, begun, rhythm)
+        self._update_submission(look, begun, rhythm)
         if at_rest:
-            self._report_rest(look.reading)
+            self._report_idle_dialog(look.reading)
 
-    def record_failed_look(self) -> None:
+    def record_failed_capture(self) -> None:
         """Record that a capture of the screen failed."""
-        self._seen = self._seen.add_failed_look()
+        self._seen = self._seen.add_failed_capture()
 
     def _judge_screen(self, reading: ScreenReading, rhythm: PollSchedule) -> None:
         now, doing = self._clock.seconds(), self.state
@@ -240,27 +240,27 @@ class ActivityTracker:
             is_silent=rhythm.is_silent(now) or self._seen.counts_as_silence(now),
             is_sustained=rhythm.is_sustained(),
             has_submission=(self._agent.session().last_submit_at or 0) >= self._rested,
-            shows_rest=self._seen.shows_rest,
+            shows_rest=self._seen.can_show_idle,
         )
-        found = judge_look(reading, self._agent.rules, scene)
+        found = judge_capture(reading, self._agent.rules, scene)
         if found is None:
             return
         verdict, reason = found
         tell = self._course.evidence
-        if verdict is LookVerdict.ASKED and doing is not AgentState.STARTING:
+        if verdict is CaptureVerdict.ASKED and doing is not AgentState.STARTING:
             tell.dialog_shown(reason)
-        elif verdict is LookVerdict.WORKING and not self._in_grace(now):
-            tell.seen_working(reason)
-        elif verdict is LookVerdict.IDLE and (
+        elif verdict is CaptureVerdict.WORKING and not self._is_in_stop_grace(now):
+            tell.screen_shows_work(reason)
+        elif verdict is CaptureVerdict.IDLE and (
             doing is not AgentState.STARTING or self._agent.has_hooks
         ):
-            tell.seen_idle(reason)
+            tell.screen_shows_idle(reason)
             self._rested = get_unix_ms(self._clock)
 
-    def _in_grace(self, now: float) -> bool:
+    def _is_in_stop_grace(self, now: float) -> bool:
         return self._stopped is not None and now - self._stopped < GRACE
 
-    def _follow_submission(self, look: AgentScreen, begun: float, rhythm: PollSchedule) -> None:
+    def _update_submission(self, look: AgentScreen, begun: float, rhythm: PollSchedule) -> None:
         """Update the last submission from a capture that was requested after its Enter.
 
         An earlier capture has no effect.
@@ -271,7 +271,9 @@ class ActivityTracker:
         if self.state in (AgentState.WORKING, AgentState.BLOCKED):
             self._submission = None
             return
-        submission = submission.after_look(look.reading.state == "idle" and self._seen.shows_rest)
+        submission = submission.after_capture(
+            look.reading.state == "idle" and self._seen.can_show_idle
+        )
         over = is_submission_over(
             submission, look, self._agent.rules, rhythm, self._clock.seconds()
         )
@@ -279,11 +281,15 @@ class ActivityTracker:
         if over:
             # A hook would have reported a turn, unless the service was down.
             turn = not self._agent.has_hooks or (submission.is_adopted and submission.has_answer)
-            tell = self._course.evidence.turn_passed if turn else self._course.evidence.command_done
+            tell = (
+                self._course.evidence.unseen_turn_ended
+                if turn
+                else self._course.evidence.command_ended
+            )
             tell(look.reading.evidence)
             self._rested = get_unix_ms(self._clock)
 
-    def _report_rest(self, reading: ScreenReading) -> None:
+    def _report_idle_dialog(self, reading: ScreenReading) -> None:
         """Report a dialog that the agent shows outside a turn, and the end of that dialog.
 
         For an agent without hooks, report its composer too, because nothing else shows that the
@@ -291,7 +297,7 @@ class ActivityTracker:
         """
         dialog = reading.dialog is not None
         told = dialog or (reading.state == "idle" and self._readiness.is_ready)
-        if not self.is_at_rest or not told:
+        if not self.is_idle or not told:
             return
         if dialog or self._aside or not self._agent.has_hooks:
             self._sink.report_evidence(reading.evidence)

@@ -117,7 +117,7 @@ class AgentRegistry:
             may_trust=check_trust
             if can is not None and can.trust is TrustDialogPolicy.ANSWER
             else None,
-            on_look=self._handle_look,
+            on_look=self._handle_screen,
             on_end=lambda: self._remove_watch(session.id, watch),
         )
         told = watched.agent.has_hooks and fresh
@@ -192,18 +192,18 @@ class AgentRegistry:
             among.clock, among.hub, watched.agent.session, among.clis.gives_signals
         )
 
-        def handle_look(look: AgentScreen) -> None:
+        def handle_screen(look: AgentScreen) -> None:
             watched.on_look(look)
-            signals.handle_look(look)
+            signals.handle_screen(look)
 
         return evolve(
             watched,
             sink=signals.wrap_sink(watched.sink),
-            on_look=handle_look,
+            on_look=handle_screen,
             on_turn_hook=signals.stop_signals,
         )
 
-    def _handle_look(self, look: AgentScreen) -> None:
+    def _handle_screen(self, look: AgentScreen) -> None:
         self._report_screen_model(look)
         self._observers.notify_all(lambda observer: observer(look))
 
@@ -217,9 +217,11 @@ class AgentRegistry:
         """
         given = session.params.get("model")
         self._report_model(session, ModelSource.LAUNCH, given if isinstance(given, str) else None)
-        spawn_logged(self._report_configured(session.id), self._log, "reading the configured model")
+        spawn_logged(
+            self._report_configured_model(session.id), self._log, "reading the configured model"
+        )
 
-    async def _report_configured(self, session_id: str) -> None:
+    async def _report_configured_model(self, session_id: str) -> None:
         sessions = self._deps.sessions()
         try:
             session = sessions.get(session_id)

@@ -94,7 +94,7 @@ class AgentWatch:
             watched.on_turn_hook,
         )
         self._pacer = PollTimer(
-            clock, self._pane.log, lambda: self.tracker.poll_context, self._look_soon
+            clock, self._pane.log, lambda: self.tracker.poll_context, self._begin_capture
         )
         self._timers = NamedTimers(clock)
         self._work: list[Deferred[None]] = []
@@ -107,13 +107,13 @@ class AgentWatch:
         if self._run.fresh and not self._agent.has_hooks:
             self._timers.schedule_call("start", START_IDLE, self._record_startup)
         if not self.readiness.has_known_composer:
-            self._timers.schedule_call("blind", BLIND, self._look_soon)
+            self._timers.schedule_call("blind", BLIND, self._begin_capture)
         if self._run.may_trust is not None:
-            look = partial(self._look_if_allowed, self._run.may_trust)
+            look = partial(self._capture_if_allowed, self._run.may_trust)
             answer = TrustAnswerer(self._clock, self._pane, self._agent.rules, self.readiness, look)
             self._spawn_work(answer.answer_dialog(), "answering the trust dialog")
         session = self._agent.session()
-        if not self._run.fresh and self.tracker.is_at_rest and session.turn_open:
+        if not self._run.fresh and self.tracker.is_idle and session.turn_open:
             self.tracker.adopt_submission(session.last_submit_at or 0)
         self._pacer.arm_timer()
 
@@ -150,17 +150,17 @@ class AgentWatch:
         except PaneGone as error:
             raise make_conflict_error("the session has no process") from error
         except MuxError as error:
-            self._record_failed_look()
+            self._record_failed_capture()
             raise make_failure_error(f"the screen cannot be read: {error}") from error
         self._pacer.record_capture(capture.offset)
         look = self._read_capture(capture)
         if not self._over:
-            self._apply_look(look, capture.title, begun)
+            self._apply_screen(look, capture.title, begun)
         return look
 
     # -- internal
 
-    async def _look_if_allowed(self, judge: Callable[[], object]) -> AgentScreen:
+    async def _capture_if_allowed(self, judge: Callable[[], object]) -> AgentScreen:
         look = await self.capture_screen()
         judge()
         return look
@@ -175,14 +175,14 @@ class AgentWatch:
             reading=read_screen(frame, capture.title, self._agent.rules),
         )
 
-    def _apply_look(self, look: AgentScreen, title: str, begun: float) -> None:
+    def _apply_screen(self, look: AgentScreen, title: str, begun: float) -> None:
         self.last = look
-        self._pacer.record_look()
+        self._pacer.record_capture_end()
         quiet = self._pacer.rhythm.is_settled(self._clock.seconds())
         self._telling = True
         try:
-            self.readiness.update_from_look(look, quiet=quiet)
-            self.tracker.handle_look(look, title, begun, self._pacer.rhythm)
+            self.readiness.update_from_screen(look, quiet=quiet)
+            self.tracker.handle_screen(look, title, begun, self._pacer.rhythm)
             self._run.on_look(look)
         finally:
             self._telling = False
@@ -208,11 +208,11 @@ class AgentWatch:
         if found:
             self.tracker.record_answer(since)
             # Not within the look that requested it.
-            self._timers.schedule_call("answer", 0.0, self._look_soon)
+            self._timers.schedule_call("answer", 0.0, self._begin_capture)
 
-    def _record_failed_look(self) -> None:
-        self.tracker.record_failed_look()
-        self._pacer.record_look(failed=True)
+    def _record_failed_capture(self) -> None:
+        self.tracker.record_failed_capture()
+        self._pacer.record_capture_end(failed=True)
         self._pacer.arm_timer()
 
     def _record_activity(self) -> None:
@@ -221,11 +221,11 @@ class AgentWatch:
     def _record_startup(self) -> None:
         self.tracker.record_startup(None if self.last is None else self.last.reading)
 
-    def _look_soon(self) -> None:
+    def _begin_capture(self) -> None:
         if not self._looking:
-            self._spawn_work(self._run_scheduled_look(), "capturing a screen")
+            self._spawn_work(self._run_scheduled_capture(), "capturing a screen")
 
-    async def _run_scheduled_look(self) -> None:
+    async def _run_scheduled_capture(self) -> None:
         self._looking = True
         try:
             await self.capture_screen()

@@ -106,11 +106,11 @@ class PromptReadiness:
         return self._since is not None
 
     @property
-    def is_in_window(self) -> bool:
+    def may_show_trust_dialog(self) -> bool:
         """True while the trust dialog may still appear."""
         return not self._closed and self._clock.seconds() < self._began + WINDOW - SLACK
 
-    def update_from_look(self, look: AgentScreen, *, quiet: bool) -> None:
+    def update_from_screen(self, look: AgentScreen, *, quiet: bool) -> None:
         """Update the readiness from a capture of the screen.
 
         @param quiet: nothing has been printed for a moment.
@@ -131,12 +131,12 @@ class PromptReadiness:
         @raise ServiceError: 422: a start dialog is shown and the window is over; 409: the process
             ended.
         """
-        while self.is_in_window and (not self.is_ready or self._remaining_settle > 0):
+        while self.may_show_trust_dialog and (not self.is_ready or self._remaining_settle > 0):
             if not self.is_ready:
                 await self._wait_for_composer()
             if self._remaining_settle > 0:
                 await wait_seconds(self._clock, self._remaining_settle)
-        if self.has_start_dialog and not self.is_in_window:
+        if self.has_start_dialog and not self.may_show_trust_dialog:
             raise make_failure_error(
                 "the agent waits for an answer to its first dialog; nothing was typed"
             )
@@ -214,7 +214,7 @@ class PromptReadiness:
                 seen.errback(why)
 
 
-def _is_own_page(dialog: AgentDialog) -> bool:
+def _is_agent_menu(dialog: AgentDialog) -> bool:
     """Return true if the dialog is a menu or page of the agent that no turn raised."""
     if dialog.kind is DialogKind.QUESTION:
         # A question of the agent has tabs; its pages may have the same footer.
@@ -260,7 +260,7 @@ class AgentGate:
 
     def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
         _, reading = self._read_screen(session, capture)
-        return PICKER if reading.dialog is not None and _is_own_page(reading.dialog) else None
+        return PICKER if reading.dialog is not None and _is_agent_menu(reading.dialog) else None
 
     def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
         _, reading = self._read_screen(session, capture)

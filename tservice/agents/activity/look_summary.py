@@ -12,7 +12,7 @@ from tservice.agents.activity.poll_schedule import (
     CALM,
     SLACK,
     STREAK,
-    can_show_rest,
+    can_screen_show_idle,
     shows_turn_end,
 )
 from tservice.terminal.screen_rules import ScreenRules
@@ -20,7 +20,7 @@ from tservice.terminal.screen_status import ScreenReading
 
 
 @frozen(kw_only=True)
-class LookSummary:
+class CaptureSummary:
     """Summary of the screen captures in one run of an agent.
 
     @ivar hooks: the agent reports by hooks.
@@ -40,13 +40,13 @@ class LookSummary:
     calm_since: float | None = None
 
     @property
-    def shows_rest(self) -> bool:
+    def can_show_idle(self) -> bool:
         """True if the screen can show that the agent is idle while output flows."""
-        return can_show_rest(self.rules, self.titled)
+        return can_screen_show_idle(self.rules, self.titled)
 
-    def add_look(
+    def add_capture(
         self, reading: ScreenReading, title: str, doing: AgentState, now: float
-    ) -> LookSummary:
+    ) -> CaptureSummary:
         """Return the summary with one more capture.
 
         @param now: time of the capture, in the clock's seconds.
@@ -57,7 +57,7 @@ class LookSummary:
             titled=self.titled or (pattern is not None and pattern.search(title) is not None),
             at_work=self.at_work or reading.working or reading.dialog is not None,
         )
-        counts = reading.state == "idle" and doing is AgentState.WORKING and seen.shows_rest
+        counts = reading.state == "idle" and doing is AgentState.WORKING and seen.can_show_idle
         ended = (
             seen.hooks
             and seen.at_work
@@ -71,11 +71,11 @@ class LookSummary:
             calm_since=since if ended else None,
         )
 
-    def add_failed_look(self) -> LookSummary:
+    def add_failed_capture(self) -> CaptureSummary:
         """Return the summary after a failed capture, which interrupts all sequences of captures."""
         return evolve(self, streak=0, calm_since=None)
 
-    def start_turn(self) -> LookSummary:
+    def start_turn(self) -> CaptureSummary:
         """Return the summary after a hook reported a turn that no capture has shown yet."""
         return evolve(self, at_work=False)
 

@@ -92,7 +92,7 @@ class PollSchedule:
 
 
 @frozen(kw_only=True)
-class LastLook:
+class LastCapture:
     """Result of the last capture.
 
     @ivar at: time of the capture, in the clock's seconds.
@@ -115,7 +115,9 @@ class LastLook:
     answer_by: float | None = None
 
 
-def compute_next_look(rhythm: PollSchedule, looked: LastLook, doing: AgentState) -> float | None:
+def compute_next_capture(
+    rhythm: PollSchedule, looked: LastCapture, doing: AgentState
+) -> float | None:
     """Return the time of the next capture, in the clock's seconds.
 
     C{None} means that the next capture must wait for further output.
@@ -137,12 +139,12 @@ def compute_next_look(rhythm: PollSchedule, looked: LastLook, doing: AgentState)
     return None
 
 
-def is_blind(rules: ScreenRules) -> bool:
+def never_shows_work(rules: ScreenRules) -> bool:
     """Return true if neither the screen nor the title ever shows that the agent works."""
     return rules.working_line is None and rules.working_title is None
 
 
-def can_show_rest(rules: ScreenRules, titled: bool) -> bool:
+def can_screen_show_idle(rules: ScreenRules, titled: bool) -> bool:
     """Return true if the screen can show that the agent is idle while output flows.
 
     If an agent shows its work in the title, the frame alone is not enough, because Codex streams
@@ -150,7 +152,7 @@ def can_show_rest(rules: ScreenRules, titled: bool) -> bool:
 
     @param titled: the title has shown work in this run; titles may be switched off.
     """
-    return not is_blind(rules) and (rules.working_title is None or titled)
+    return not never_shows_work(rules) and (rules.working_title is None or titled)
 
 
 UNTITLED = "; its title showed nothing"
@@ -162,7 +164,7 @@ def shows_turn_end(reading: ScreenReading, rules: ScreenRules, title: str) -> bo
     return reading.state == "idle" and rules.working_title is not None and title != ""
 
 
-class LookVerdict(Enum):
+class CaptureVerdict(Enum):
     """Conclusion that is drawn from a capture."""
 
     WORKING = "working"
@@ -179,7 +181,7 @@ class ScreenContext:
         agent counts too: L{STREAK} captures, or L{CALM} seconds after visible work.
     @ivar is_sustained: output has been flowing for L{BREAK} seconds.
     @ivar has_submission: Enter was pressed since the agent was idle last.
-    @ivar shows_rest: result of L{can_show_rest}.
+    @ivar shows_rest: result of L{can_screen_show_idle}.
     """
 
     state: AgentState
@@ -189,9 +191,9 @@ class ScreenContext:
     shows_rest: bool = True
 
 
-def judge_look(
+def judge_capture(
     reading: ScreenReading, rules: ScreenRules, scene: ScreenContext
-) -> tuple[LookVerdict, str] | None:
+) -> tuple[CaptureVerdict, str] | None:
     """Return the conclusion from one capture and its reason; C{None} if nothing is new.
 
     If an agent's work is invisible (no working line, no title), the rhythm of its output decides.
@@ -199,15 +201,15 @@ def judge_look(
     """
     if reading.dialog is not None:
         asked = reading.dialog.kind in TURN_DIALOGS
-        return (LookVerdict.ASKED, reading.evidence) if asked else None
+        return (CaptureVerdict.ASKED, reading.evidence) if asked else None
     if reading.working:
-        return LookVerdict.WORKING, reading.evidence
-    blind = is_blind(rules)
+        return CaptureVerdict.WORKING, reading.evidence
+    blind = never_shows_work(rules)
     if blind and scene.is_sustained and scene.has_submission and not scene.is_silent:
-        return LookVerdict.WORKING, "output is sustained"
+        return CaptureVerdict.WORKING, "output is sustained"
     if reading.state == "idle" and (scene.is_silent or scene.state is AgentState.STARTING):
         frame_alone = scene.state is AgentState.WORKING and not blind and not scene.shows_rest
-        return LookVerdict.IDLE, reading.evidence + (UNTITLED if frame_alone else "")
+        return CaptureVerdict.IDLE, reading.evidence + (UNTITLED if frame_alone else "")
     if blind and scene.is_silent and scene.state is AgentState.WORKING:
-        return LookVerdict.IDLE, "output went quiet"
+        return CaptureVerdict.IDLE, "output went quiet"
     return None

@@ -8,14 +8,20 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.activity_machine import AgentState
-from tservice.agents.activity.poll_schedule import SLACK, LastLook, PollSchedule, compute_next_look
+from tservice.agents.activity.poll_schedule import (
+    SLACK,
+    LastCapture,
+    PollSchedule,
+    compute_next_capture,
+)
 from tservice.core.timers import NamedTimers
 from tservice.mux.outputlog import OutputLog
 
 
 @frozen(kw_only=True)
 class PollContext:
-    """Facts, other than the output, that determine the time of the next capture; see L{LastLook}.
+    """Facts, other than the output, that determine the time of the next capture; see
+    L{LastCapture}.
 
     @ivar state: the state of the agent.
     """
@@ -42,7 +48,7 @@ class PollTimer:
     ) -> None:
         """@param log: the output of the pane.
         @param stake: returns the facts that determine the time of the next capture.
-        @param look: begins a capture, unless one is under way. A call of L{record_look} must
+        @param look: begins a capture, unless one is under way. A call of L{record_capture_end} must
             follow.
         """
         now = clock.seconds()
@@ -69,7 +75,7 @@ class PollTimer:
         """
         self._offset = offset
 
-    def record_look(self, *, failed: bool = False) -> None:
+    def record_capture_end(self, *, failed: bool = False) -> None:
         """Record the end of a capture; call L{arm_timer} to schedule the next one."""
         self._at = self._clock.seconds()
         self._failed = failed
@@ -84,7 +90,7 @@ class PollTimer:
         if self._closed:
             return
         self._timers.cancel_timer("look")
-        at = self._compute_due()
+        at = self._compute_due_time()
         if at is not None:
             self._next = at
             self._timers.schedule_call(
@@ -100,13 +106,13 @@ class PollTimer:
     def _handle_output(self) -> None:
         self.rhythm = self.rhythm.after_output(self._clock.seconds())
         # A timer set during silence fires too late for output that breaks the silence.
-        at = self._compute_due()
+        at = self._compute_due_time()
         if "look" not in self._timers or (at is not None and at < self._next - SLACK):
             self.arm_timer()
 
-    def _compute_due(self) -> float | None:
+    def _compute_due_time(self) -> float | None:
         stake = self._stake()
-        looked = LastLook(
+        looked = LastCapture(
             at=self._at,
             is_current=self.is_current,
             has_failed=self._failed,
@@ -115,10 +121,10 @@ class PollTimer:
             pending=stake.pending,
             answer_by=stake.answer_by,
         )
-        return compute_next_look(self.rhythm, looked, stake.state)
+        return compute_next_capture(self.rhythm, looked, stake.state)
 
     def _handle_timer(self) -> None:
-        at = self._compute_due()
+        at = self._compute_due_time()
         if at is not None and at > self._clock.seconds() + SLACK:
             self.arm_timer()
         else:

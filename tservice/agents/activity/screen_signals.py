@@ -50,13 +50,13 @@ class ScreenSignals:
 
     def wrap_sink(self, sink: ActivitySink) -> ActivitySink:
         """Return a sink that replaces C{sink} and also sends C{stop}."""
-        return _SignallingSink(
+        return _StopSignalSink(
             sink,
             self._session().status is SessionStatus.BUSY,
             lambda: self._publish_signal(EventName.SESSION_STOP),
         )
 
-    def handle_look(self, look: AgentScreen) -> None:
+    def handle_screen(self, look: AgentScreen) -> None:
         """Send the signals of a captured screen; call this after the activity was updated by it."""
         dialog = look.reading.dialog
         if dialog is not None and dialog.kind in TURN_DIALOGS:
@@ -86,7 +86,7 @@ class ScreenSignals:
             )
 
 
-class _SignallingSink:
+class _StopSignalSink:
     """Sink that signals the end of a turn before it passes the end on."""
 
     def __init__(self, sink: ActivitySink, in_turn: bool, stop: Callable[[], None]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from attrs import evolve, frozen
 
-from tservice.agents.activity.poll_schedule import SLACK, STREAK, PollSchedule, is_blind
+from tservice.agents.activity.poll_schedule import SLACK, STREAK, PollSchedule, never_shows_work
 from tservice.agents.interfaces import AgentScreen
 from tservice.terminal.composer import ComposerRule, read_composer_text
 from tservice.terminal.composer_regions import contains_draft
@@ -48,7 +48,7 @@ class PendingSubmission:
         """Time until which the answer is awaited, in the clock's seconds, or C{None}."""
         return self.at + UNANSWERED if self.expects_answer and not self.has_answer else None
 
-    def after_look(self, at_rest: bool) -> PendingSubmission:
+    def after_capture(self, at_rest: bool) -> PendingSubmission:
         """Return a copy updated for one more screen capture.
 
         An idle capture increments C{rests}; any other capture resets it.
@@ -96,7 +96,7 @@ def is_submission_over(
     rested = rhythm.is_silent(now) or submission.rests >= STREAK
     if look.reading.state == "idle":
         return rested and not has_draft(look.frame, rules)
-    return is_blind(rules) and rhythm.is_silent(now)
+    return never_shows_work(rules) and rhythm.is_silent(now)
 
 
 def has_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:

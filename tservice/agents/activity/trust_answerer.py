@@ -55,7 +55,7 @@ class TrustAnswerer:
 
         Return when the agent is ready or has ended, or when the window is over.
         """
-        while not self._readiness.is_ready and self._readiness.is_in_window:
+        while not self._readiness.is_ready and self._readiness.may_show_trust_dialog:
             look = await self._try_capture()
             key = None if look is None else choose_next_key(look.frame, self._rules)
             if key is None or self._pressed >= KEYS:

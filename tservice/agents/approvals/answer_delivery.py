@@ -43,7 +43,7 @@ TRIES = 5
 GONE = "the dialog is no longer on the screen"
 
 
-def _accept_no_other(dialog: AgentDialog) -> bool:
+def _reject_other_dialog(dialog: AgentDialog) -> bool:
     """Return false, because only the dialog with the exact hash is intended."""
     return False
 
@@ -101,7 +101,7 @@ class DialogAnswerer:
         answer: DialogAnswer,
         frame: str,
         stuck_at: int | None = None,
-        is_meant: Callable[[AgentDialog], bool] = _accept_no_other,
+        is_meant: Callable[[AgentDialog], bool] = _reject_other_dialog,
     ) -> AnswerOutcome:
         """Press the keys of an answer, and return the result.
 
@@ -116,7 +116,7 @@ class DialogAnswerer:
         @raise Untaken: the key may or may not have been pressed, or had no effect.
         """
         try:
-            seen = await self._screen.capture_at_rest()
+            seen = await self._screen.capture_unchanging()
             dialog = _find_intended_dialog(seen, answer, frame, is_meant)
             if stuck_at == seen.guard.capture.offset:
                 raise make_failure_error("the dialog has not reacted to the last key yet")
@@ -172,7 +172,7 @@ class DialogAnswerer:
         for _ in range(TRIES):
             if await self._try_step(step, seen):
                 return await self._wait_for_effect(seen)
-            seen = await self._screen.capture_at_rest()
+            seen = await self._screen.capture_unchanging()
             if seen.dialog is None or seen.state != first.state:
                 if progress.steps:
                     raise KeyIgnoredError(
@@ -203,7 +203,7 @@ class DialogAnswerer:
                 raise KeyIgnoredError(make_failure_error("the terminal does not answer")) from error
             if seen.state != before.state and (seen.dialog is not None or seen.is_recognized):
                 # The screen must be at rest again before the next key.
-                return await self._screen.capture_at_rest() if seen.dialog is not None else seen
+                return await self._screen.capture_unchanging() if seen.dialog is not None else seen
         return seen
 
 

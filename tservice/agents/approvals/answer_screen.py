@@ -68,7 +68,7 @@ class AnswerScreen:
         self._pane = pane
         self._rules = rules
 
-    async def capture_at_rest(self) -> GuardedScreen:
+    async def capture_unchanging(self) -> GuardedScreen:
         """Capture the screen while it does not change, if that is possible.
 
         @raise ServiceError: 409: another user types there all the time.

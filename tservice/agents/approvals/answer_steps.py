@@ -174,7 +174,7 @@ def _pick_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step
         if not progress.steps:
             return PressStep(key=str(number))
         return _confirm_step(number, dialog, progress)
-    return _walk_step(number, dialog, progress)
+    return _cursor_step(number, dialog, progress)
 
 
 def _confirm_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
@@ -190,7 +190,7 @@ def _asks_for_enter(dialog: AgentDialog) -> bool:
     return any("enter to confirm" in row.lower() for row in dialog.context)
 
 
-def _walk_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
+def _cursor_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
     """Return the next step in a list without digits: a cursor key, or Enter on the intended row."""
     pressed = [step.key for step in progress.steps if isinstance(step, PressStep)]
     now = dialog.selected_option

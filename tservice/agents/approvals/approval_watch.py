@@ -20,7 +20,12 @@ from tservice.agents.approvals.dialog_comparison import (
 )
 from tservice.agents.approvals.hook_reports import DialogHookReports
 from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
-from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution, ItemKind, is_asking
+from tservice.agents.approvals.model import (
+    ApprovalItem,
+    ApprovalResolution,
+    ItemKind,
+    is_raised_or_picker,
+)
 from tservice.agents.interfaces import AgentScreen, IAgents
 from tservice.core.clock import wait_seconds
 from tservice.core.errors import ServiceError
@@ -52,7 +57,7 @@ LOOK_AGAIN = 0.5
 
 
 @frozen(kw_only=True)
-class _DoubtfulLook:
+class _UnconfirmedCapture:
     """Capture that a second one must confirm.
 
     @ivar at: time of the capture, in Unix milliseconds.
@@ -92,7 +97,7 @@ class ApprovalWatch:
         self._answering = answering
         self._ends: list[Callable[[], None]] = []
         self._told = DialogHookReports()
-        self._doubts: dict[str, _DoubtfulLook] = {}
+        self._doubts: dict[str, _UnconfirmedCapture] = {}
         self._searches: dict[str, Deferred[None]] = {}
         self._second_looks: dict[str, Deferred[None]] = {}
 
@@ -100,7 +105,7 @@ class ApprovalWatch:
         """Subscribe to events."""
         self._ends = [
             hub.subscribe(self.handle_event),
-            self._agents.add_observer(self.handle_look),
+            self._agents.add_observer(self.handle_screen),
             self._settings.add_observer(self._handle_settings_change),
         ]
 
@@ -138,9 +143,9 @@ class ApprovalWatch:
         elif name in _ANSWERED:
             self._handle_answered(session_id)
         elif name in _LOOK_AGAIN and self._inbox.get_item(session_id) is not None:
-            self._run_in_background(self.look_at_session(session_id), "checking a dialog again")
+            self._run_in_background(self.capture_session(session_id), "checking a dialog again")
 
-    def handle_look(self, look: AgentScreen) -> None:
+    def handle_screen(self, look: AgentScreen) -> None:
         """Handle a capture of a session's screen."""
         session = self._get_watched_session(look.session_id)
         if session is None or self._answering(session.id):
@@ -153,9 +158,9 @@ class ApprovalWatch:
         if dialog is None:
             self._handle_no_dialog(item, look)
         elif is_item_dialog(item, dialog):
-            at_rest = self._is_at_rest(look, doubtful=item.frame != dialog.frame_hash)
+            at_rest = self._is_confirmed(look, doubtful=item.frame != dialog.frame_hash)
             self._inbox.record_dialog(_make_item_session(session), dialog, {}, at_rest=at_rest)
-        elif self._is_at_rest(look):
+        elif self._is_confirmed(look):
             self._replace_dialog(session, item, dialog)
 
     def end_item(self, item: ApprovalItem, resolution: ApprovalResolution) -> None:
@@ -178,7 +183,7 @@ class ApprovalWatch:
         if now is not None and not may_answer(now, dialog):
             self._replace_dialog(session, now, dialog)
 
-    async def look_at_session(self, session_id: str) -> AgentScreen | None:
+    async def capture_session(self, session_id: str) -> AgentScreen | None:
         """Capture the session's screen, which updates its item; return C{None} if that fails."""
         try:
             return await self._agents.capture_screen(session_id)
@@ -197,7 +202,7 @@ class ApprovalWatch:
         """
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
-        if dialog is not None and is_asking(dialog):
+        if dialog is not None and is_raised_or_picker(dialog):
             told = self._told.find_report(session.id, dialog, None)
             self._inbox.record_dialog(_make_item_session(session), dialog, told)
         elif idle is not None and reading.working:
@@ -211,24 +216,24 @@ class ApprovalWatch:
         reading = look.reading
         left = not still_shows_item(item, look.frame.rows)
         over = reading.composer_ready or (left and reading.working)
-        if over and ((left and reading.composer_ready) or self._is_at_rest(look)):
+        if over and ((left and reading.composer_ready) or self._is_confirmed(look)):
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
 
     def _replace_dialog(self, session: Session, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Handle a dialog that is on the screen instead of the item's dialog."""
-        if not is_asking(dialog):
+        if not is_raised_or_picker(dialog):
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
             return
         told = self._told.find_report(session.id, dialog, item)
         self._told.remove_reports(session.id, item.tool_identity)
         self._inbox.replace_item(_make_item_session(session), dialog, told)
 
-    def _is_at_rest(self, look: AgentScreen, *, doubtful: bool = True) -> bool:
+    def _is_confirmed(self, look: AgentScreen, *, doubtful: bool = True) -> bool:
         """Return true if an earlier capture showed the same dialog; otherwise schedule another
         capture.
         """
         dialog = look.reading.dialog
-        seen = _DoubtfulLook(at=look.at, frame=None if dialog is None else dialog.frame_hash)
+        seen = _UnconfirmedCapture(at=look.at, frame=None if dialog is None else dialog.frame_hash)
         before = self._doubts.pop(look.session_id, None)
         if not doubtful:
             return False
@@ -236,24 +241,24 @@ class ApprovalWatch:
         if same and before is not None and look.at - before.at >= REST_MS:
             return True
         self._doubts[look.session_id] = before if same and before is not None else seen
-        self._schedule_second_look(look.session_id)
+        self._schedule_second_capture(look.session_id)
         return False
 
-    def _schedule_second_look(self, session_id: str) -> None:
+    def _schedule_second_capture(self, session_id: str) -> None:
         """Schedule a second capture, unless one is already scheduled."""
         if session_id in self._second_looks:
             return
         work = spawn_logged(
-            self._look_later(session_id), self._log, "checking a dialog a second time"
+            self._capture_later(session_id), self._log, "checking a dialog a second time"
         )
         if not work.called:
             self._second_looks[session_id] = work
             work.addBoth(lambda _: self._second_looks.pop(session_id, None))
 
-    async def _look_later(self, session_id: str) -> None:
+    async def _capture_later(self, session_id: str) -> None:
         await wait_seconds(self._clock, LOOK_AGAIN)
         self._second_looks.pop(session_id, None)
-        await self.look_at_session(session_id)
+        await self.capture_session(session_id)
 
     def _start_search(self, session_id: str, data: Mapping[str, Any]) -> None:
         """Search the screen for the dialog of a hook; this replaces an unfinished search of an
@@ -280,9 +285,9 @@ class ApprovalWatch:
             session = self._get_watched_session(session_id)
             if session is None or self._answering(session_id):
                 return
-            look = await self.look_at_session(session_id)
+            look = await self.capture_session(session_id)
             dialog = None if look is None else look.reading.dialog
-            if dialog is not None and is_asking(dialog):
+            if dialog is not None and is_raised_or_picker(dialog):
                 if self._belongs_to_other_hook(session_id, dialog, data):
                     continue
                 if not self._answering(session_id):
@@ -297,7 +302,7 @@ class ApprovalWatch:
         tool = get_tool_identity(data)
         if tool[0] is None:
             return False
-        told = self._told.find_shown(session_id, dialog)
+        told = self._told.find_visible_report(session_id, dialog)
         if told is not None:
             return get_tool_identity(told) != tool
         item = self._inbox.get_item(session_id)
@@ -311,7 +316,7 @@ class ApprovalWatch:
         session = self._get_watched_session(session_id)
         if session is None:
             return
-        look = await self.look_at_session(session_id)
+        look = await self.capture_session(session_id)
         if look is None or look.reading.dialog is not None or look.reading.working:
             return
         rows = list(look.frame.rows[: look.frame.last_row + 1])

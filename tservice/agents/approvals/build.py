@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.agents.approvals.folders import FolderAnswers
+from tservice.agents.approvals.folders import FolderQuestionAnswerer
 from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.service import ApprovalService
@@ -28,7 +28,7 @@ def build_approvals(
     @param trust: the check of working folders, which asks its questions in this inbox from now on.
     """
     inbox = ApprovalInbox(ground.reactor, ApprovalStore(ground.database), ground.hub)
-    folders = FolderAnswers(inbox, sessions, trust)
+    folders = FolderQuestionAnswerer(inbox, sessions, trust)
     trust.questions = folders.questions
     approvals = ApprovalService(
         ground.reactor, inbox, sessions, agents, clis, ground.settings, folders

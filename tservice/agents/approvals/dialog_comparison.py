@@ -16,7 +16,7 @@ from tservice.agents.approvals.model import (
     ApprovalItem,
     ItemOption,
     choose_item_kind,
-    is_asking,
+    is_raised_or_picker,
     is_same_question,
     make_item_options,
     summarize_tool,
@@ -92,7 +92,11 @@ def is_item_dialog(item: ApprovalItem, dialog: AgentDialog) -> bool:
         return True
     if is_same_question(item, dialog):
         return True
-    return item.tool_name is not None and is_asking(dialog) and not contradicts_item(item, dialog)
+    return (
+        item.tool_name is not None
+        and is_raised_or_picker(dialog)
+        and not contradicts_item(item, dialog)
+    )
 
 
 def contradicts_item(item: ApprovalItem, dialog: AgentDialog) -> bool:
@@ -133,14 +137,14 @@ def merge_view(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> App
     @param at_rest: a second capture showed the same, so the dialog is not half drawn.
     """
     likeness = compare_with_item(item, dialog)
-    believed = at_rest and likeness in _SHOWN and _is_better(item, dialog, likeness)
-    if not believed and not _shows_more(item, dialog, likeness):
+    believed = at_rest and likeness in _SHOWN and _should_replace_text(item, dialog, likeness)
+    if not believed and not _shows_whole_item(item, dialog, likeness):
         return _merge_marks(item, dialog, at_rest=at_rest) if likeness in _VIEWS else item
     shown = update_from_dialog(item, dialog)
     return shown if likeness is DialogLikeness.FULLER else evolve(shown, kind=item.kind)
 
 
-def _shows_more(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
+def _shows_whole_item(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
     """Return true if the dialog shows everything in the item, or another page of its question."""
     if likeness is DialogLikeness.FULLER:
         return _count_letters(dialog.options) >= _count_letters(item.options)
@@ -149,7 +153,7 @@ def _shows_more(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikenes
     return item.frame == dialog.frame_hash and likeness in _SHOWN
 
 
-def _is_better(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
+def _should_replace_text(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
     """Return true if a dialog that was captured twice should replace the item's different text."""
     asks = likeness is DialogLikeness.SAME or _has_same_question(item, dialog)
     if asks and _has_same_options(item, dialog):
@@ -211,7 +215,11 @@ def may_answer(item: ApprovalItem, dialog: AgentDialog) -> bool:
     """
     if item.frame == dialog.frame_hash:
         return True
-    if not (is_asking(dialog) and is_item_dialog(item, dialog) and _has_same_options(item, dialog)):
+    if not (
+        is_raised_or_picker(dialog)
+        and is_item_dialog(item, dialog)
+        and _has_same_options(item, dialog)
+    ):
         return False
     seen = compare_with_item(item, dialog) in _SEEN or _has_same_question(item, dialog)
     return item.tool_name is not None or seen

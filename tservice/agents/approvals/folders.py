@@ -6,7 +6,7 @@ from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.foldertrust.counted import FolderFinding
-from tservice.agents.foldertrust.service import FolderQuestions, FolderTrust
+from tservice.agents.foldertrust.service import FolderQuestionCallbacks, FolderTrust
 from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import FolderApprovalRequired, ISessions, Reauthorize, Session
@@ -19,14 +19,16 @@ _CHOICES = {
 }
 
 
-class FolderAnswers:
+class FolderQuestionAnswerer:
     """Asks people if they trust the folders of sessions, and starts sessions in trusted folders."""
 
     def __init__(self, inbox: ApprovalInbox, sessions: ISessions, trust: FolderTrust) -> None:
         self._inbox, self._sessions, self._trust = inbox, sessions, trust
-        self.questions = FolderQuestions(ask=self._ask, withdraw=self._withdraw)
+        self.questions = FolderQuestionCallbacks(
+            ask=self._ask_about_folder, withdraw=self._withdraw_question
+        )
 
-    async def answer(
+    async def answer_question(
         self, item: ApprovalItem, answer: DialogAnswer, caller: Identity, again: Reauthorize
     ) -> None:
         """Start the session if the person trusts its folder; otherwise leave it stopped.
@@ -47,7 +49,7 @@ class FolderAnswers:
         session = self._sessions.get(item.session_id)
         again()
         if trusted:
-            self._trust.accept(session, item.folder_digest or "", lasting=item.folder_lasting)
+            self._trust.record_trust(session, item.folder_digest or "", lasting=item.folder_lasting)
         self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
         if not trusted:
             self._sessions.update_record(session.id, status_reason="its folder is not trusted")
@@ -58,13 +60,13 @@ class FolderAnswers:
         except FolderApprovalRequired as held:
             raise make_conflict_error("the folder changed: look at the new question") from held
 
-    def _ask(self, session: Session, found: FolderFinding) -> None:
+    def _ask_about_folder(self, session: Session, found: FolderFinding) -> None:
         before = self._inbox.get_item(session.id)
         if before is None or before.folder_digest != found.digest:
             about = ItemSession(id=session.id, name=session.name, owner=session.owner)
             self._inbox.ask_folder(about, session.working_dir, found)
 
-    def _withdraw(self, session_id: str) -> None:
+    def _withdraw_question(self, session_id: str) -> None:
         item = self._inbox.get_item(session_id)
         if item is not None and item.folder_digest is not None:
             self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)

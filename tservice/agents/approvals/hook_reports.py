@@ -49,7 +49,7 @@ class DialogHookReports:
         """Return true if a hook asked for permission for the tool, which has not finished yet."""
         return any(get_tool_identity(data) == tool for data in self._told.get(session_id, ()))
 
-    def find_shown(self, session_id: str, dialog: AgentDialog) -> HookData | None:
+    def find_visible_report(self, session_id: str, dialog: AgentDialog) -> HookData | None:
         """Return the hook whose command the dialog shows; if several match, the longest command
         wins.
         """
@@ -70,7 +70,7 @@ class DialogHookReports:
 
         @param before: the item that the new dialog's item replaces; C{None} if there is none.
         """
-        shown = self.find_shown(session_id, dialog)
+        shown = self.find_visible_report(session_id, dialog)
         if shown is not None:
             return shown
         past = None if before is None else before.tool_identity

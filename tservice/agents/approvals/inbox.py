@@ -24,8 +24,8 @@ from tservice.agents.approvals.model import (
     choose_item_kind,
     clip_rows,
     update_from_dialog,
+    update_from_folder,
     update_from_hook,
-    with_folder,
 )
 from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.store import ApprovalStore
@@ -176,7 +176,7 @@ class ApprovalInbox:
     def ask_folder(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
         """Add an item that asks if the folder is trusted; the session waits for the answer."""
         fresh = self._make_item(about, ItemKind.PERMISSION, found.digest[:32])
-        self._add_item(with_folder(fresh, working_dir, found))
+        self._add_item(update_from_folder(fresh, working_dir, found))
 
     def refresh_item(self, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Update the item to the present appearance of its dialog."""

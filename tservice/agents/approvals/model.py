@@ -161,7 +161,7 @@ class ApprovalItem:
         return self.created_at + LIFETIME_MS
 
 
-def is_asking(dialog: AgentDialog | None) -> bool:
+def is_raised_or_picker(dialog: AgentDialog | None) -> bool:
     """Return true if an agent raised the dialog, or if it is a picker that a command opened."""
     return dialog is not None and (is_raised(dialog) or is_picker(dialog))
 
@@ -221,9 +221,9 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     )
 
 
-def with_folder(item: ApprovalItem, working_dir: str, found: FolderFinding) -> ApprovalItem:
+def update_from_folder(item: ApprovalItem, working_dir: str, found: FolderFinding) -> ApprovalItem:
     """Return the item as a question about a folder whose files can make an agent run something."""
-    summary = found.summary()
+    summary = found.format_summary()
     kept = cut_between_letters(summary, SHOWN_CHARS)
     return evolve(
         item,
@@ -237,7 +237,7 @@ def with_folder(item: ApprovalItem, working_dir: str, found: FolderFinding) -> A
             ItemOption(n=1, label="Yes, trust this folder and start", selected=False),
             ItemOption(n=2, label="No, do not start", selected=False),
         ),
-        risk_hint=FOLDER_HINT if found.brings else None,
+        risk_hint=FOLDER_HINT if found.needs_question else None,
         folder_digest=found.digest,
         folder_lasting=found.lasting,
     )

@@ -91,7 +91,7 @@ def _iterate_nodes(root: Node) -> Iterator[Node]:
 def _check_node(node: Node, depth: int) -> str | None:
     match node.type:
         case "command":
-            return _check_command([*_split_command(node), *_find_bodies(node)], depth)
+            return _check_command([*_split_command(node), *_find_inline_input(node)], depth)
         case "pipeline":
             return _check_pipeline(node)
         case "file_redirect":
@@ -113,7 +113,7 @@ def _split_command(command: Node) -> list[str]:
     return [_unquote_word(each) for each in parts if each.type != "variable_assignment"]
 
 
-def _find_bodies(command: Node) -> list[str]:
+def _find_inline_input(command: Node) -> list[str]:
     """Return the texts that the script itself passes to a command's standard input."""
     outer = command.parent
     nodes = [] if outer is None or outer.type != "redirected_statement" else outer.named_children
@@ -200,12 +200,12 @@ def _check_pipeline(node: Node) -> str | None:
             if rules.WRAPPERS.fullmatch(_strip_folder(each[0]))
             else (0,)
         )
-        if any(_takes_script(each[at:]) for at in begins):
+        if any(_reads_script_from_input(each[at:]) for at in begins):
             return rules.choose_script_hint(" ".join(_strip_folder(before[0]) for before in words))
     return None
 
 
-def _takes_script(words: Sequence[str]) -> bool:
+def _reads_script_from_input(words: Sequence[str]) -> bool:
     """Return true if the command is a shell or an interpreter that reads a script from standard
     input.
     """

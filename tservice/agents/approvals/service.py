@@ -22,13 +22,13 @@ from tservice.agents.approvals.answer_screen import AnswerScreen
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
 from tservice.agents.approvals.approval_watch import ApprovalWatch
 from tservice.agents.approvals.dialog_comparison import may_answer
-from tservice.agents.approvals.folders import FolderAnswers
+from tservice.agents.approvals.folders import FolderQuestionAnswerer
 from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.model import (
     ApprovalItem,
     ApprovalResolution,
     ItemKind,
-    is_asking,
+    is_raised_or_picker,
 )
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
@@ -63,7 +63,7 @@ class ApprovalService:
         agents: IAgents,
         clis: ICliRegistry,
         settings: ISettings,
-        folders: FolderAnswers,
+        folders: FolderQuestionAnswerer,
     ) -> None:
         self._clock = clock
         self._folders = folders
@@ -120,7 +120,7 @@ class ApprovalService:
         """
         if self._is_enabled:
             looks = [
-                self._watch.look_at_session(item.session_id)
+                self._watch.capture_session(item.session_id)
                 for item in self._inbox.list_visible(caller)
             ]
             await self._wait_at_most(CHECK_LIMIT, looks)
@@ -153,7 +153,7 @@ class ApprovalService:
         self._busy.add(item.session_id)
         try:
             if item.folder_digest is not None:
-                await self._folders.answer(item, answer, caller, reauthorize)
+                await self._folders.answer_question(item, answer, caller, reauthorize)
             elif item.kind is ItemKind.IDLE:
                 await self._send_prompt(item, answer, caller)
             else:
@@ -162,7 +162,7 @@ class ApprovalService:
             self._busy.discard(item.session_id)
             # Events during the answer were left for this check.
             spawn_logged(
-                self._watch.look_at_session(item.session_id),
+                self._watch.capture_session(item.session_id),
                 self._log,
                 "checking an approval after an answer",
             )
@@ -267,7 +267,7 @@ class ApprovalService:
         Another page of the same question keeps the item. Any other dialog gets a new item.
         """
         dialog = changed.dialog
-        if dialog is not None and is_asking(dialog):
+        if dialog is not None and is_raised_or_picker(dialog):
             self._watch.handle_other_dialog(item, dialog)
 
     async def _wait_at_most(

@@ -108,7 +108,7 @@ class AgentControls:
         check_permission()
         with self._claim_session(session_id):
             await self._wait_until_drawn(session_id)
-            await self._look_at_rest(session_id)
+            await self._capture_idle_screen(session_id)
             if isinstance(control.way, CycleControl):
                 return await self._cycle_to_value(session_id, control.way, value, caller)
             found = await self._run_command(
@@ -149,7 +149,7 @@ class AgentControls:
         if left > 0:
             await wait_seconds(self._clock, left)
 
-    async def _look_at_rest(self, session_id: str) -> AgentScreen:
+    async def _capture_idle_screen(self, session_id: str) -> AgentScreen:
         """Capture the screen of an idle agent.
 
         @raise ServiceError: 409: the agent is not idle, or its composer contains a draft.
@@ -177,7 +177,7 @@ class AgentControls:
         self, session_id: str, cycle: CycleControl, value: str, caller: Identity
     ) -> str:
         """Press the setting's key until the screen shows the value, and return that value."""
-        look = await self._look_at_rest(session_id)
+        look = await self._capture_idle_screen(session_id)
         passed: list[str | None] = []
         for _ in range(ROUND):
             now = read_cycle_value(cycle, look.frame)
@@ -187,9 +187,9 @@ class AgentControls:
                 break
             passed.append(now)
             await self._sessions.send_key(session_id, choose_cycle_key(cycle, now, value), caller)
-            if not await self._wait_for_look(session_id, partial(_has_left_value, cycle, now)):
+            if not await self._wait_for_screen(session_id, partial(_has_left_value, cycle, now)):
                 raise make_failure_error(f"the agent did not change from {now or 'what it shows'}")
-            look = await self._look_at_rest(session_id)
+            look = await self._capture_idle_screen(session_id)
         raise make_failure_error(f"the agent offers only {', '.join(filter(None, passed))} here")
 
     async def _run_command(
@@ -215,7 +215,7 @@ class AgentControls:
         await self._sessions.send_key(session_id, "Escape", caller)
         # The search text of that list is in the place of a draft until the list is closed.
         rules = self._agents.get_screen_rules(self._sessions.get(session_id).mode)
-        await self._wait_for_look(session_id, partial(_is_at_rest, rules))
+        await self._wait_for_screen(session_id, partial(_is_agent_idle, rules))
         raise make_failure_error(f"the agent did not take {value}; look at the terminal")
 
     async def _confirm_change(
@@ -240,7 +240,7 @@ class AgentControls:
                 f"the agent's confirmation dialog was not answered: {error}"
             ) from error
 
-    async def _wait_for_look(self, session_id: str, holds: Callable[[AgentScreen], bool]) -> bool:
+    async def _wait_for_screen(self, session_id: str, holds: Callable[[AgentScreen], bool]) -> bool:
         for pause in LOOKS:
             await wait_seconds(self._clock, pause)
             if holds(await self._agents.capture_screen(session_id)):
@@ -257,7 +257,7 @@ def _get_controls(entry: CliEntry) -> Mapping[ControlSetting, AgentControl | Non
     }
 
 
-def _is_at_rest(rules: ScreenRules, look: AgentScreen) -> bool:
+def _is_agent_idle(rules: ScreenRules, look: AgentScreen) -> bool:
     reading = look.reading
     return reading.composer_ready and reading.dialog is None and not has_draft(look.frame, rules)
 

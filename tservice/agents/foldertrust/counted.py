@@ -44,19 +44,20 @@ class FolderFinding:
     note: str | None = None
 
     @property
-    def brings(self) -> bool:
+    def needs_question(self) -> bool:
         """True if a person must be asked about the folder."""
         return bool(self.files) or self.note is not None
 
-    def summary(self) -> str:
+    def format_summary(self) -> str:
         """Return the text about the folder that people see before they answer."""
         shown = [
-            f"{replace_harmful_characters(path)}\n{_shown(path, text)}" for path, text in self.files
+            f"{replace_harmful_characters(path)}\n{_format_file(path, text)}"
+            for path, text in self.files
         ]
         return self.note or "\n\n".join(shown) or "Nothing that runs was found."
 
 
-def _shown(path: str, text: str | None) -> str:
+def _format_file(path: str, text: str | None) -> str:
     if text is None:
         return "(cannot be read, or is a link: you are asked at every start)"
     return (
@@ -66,12 +67,12 @@ def _shown(path: str, text: str | None) -> str:
     )
 
 
-def digest_of(parts: Sequence[object]) -> str:
+def compute_digest(parts: Sequence[object]) -> str:
     """Return a digest of values that JSON can represent."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def is_read(source: FolderSource, path: str) -> bool:
+def is_startup_file(source: FolderSource, path: str) -> bool:
     """Return true if the agent reads the file of a source when it starts.
 
     Folders of agents and skills also contain files that run only when the agent runs them.
@@ -79,7 +80,9 @@ def is_read(source: FolderSource, path: str) -> bool:
     return not (source.harmless and source.path.endswith("/")) or path.endswith(".md")
 
 
-def counted(source: FolderSource, path: str, content: str, own: Set[str]) -> str | None:
+def extract_runnable_parts(
+    source: FolderSource, path: str, content: str, own: Set[str]
+) -> str | None:
     """Return the parts of a file that can make an agent run something; C{None} if there are none.
 
     @param own: commands of the service itself, which are ignored.
@@ -94,33 +97,37 @@ def counted(source: FolderSource, path: str, content: str, own: Set[str]) -> str
         if not isinstance(value, dict):
             return whole
         for key in source.harmless:
-            _remove(value, key.split("."))
-        left = _pruned(value, own)
+            _remove_key(value, key.split("."))
+        left = _prune_own_commands(value, own)
         return None if left is None else json.dumps(left, indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):
         return whole
 
 
-def _remove(value: dict[str, Any], keys: Sequence[str]) -> None:
+def _remove_key(value: dict[str, Any], keys: Sequence[str]) -> None:
     inner = value.get(keys[0])
     if len(keys) == 1:
         value.pop(keys[0], None)
     elif isinstance(inner, dict):
-        _remove(inner, keys[1:])
+        _remove_key(inner, keys[1:])
 
 
-def _pruned(value: Any, own: Set[str]) -> Any:
+def _prune_own_commands(value: Any, own: Set[str]) -> Any:
     """Return the value without the service's own commands, and without containers that become
     empty.
     """
     if isinstance(value, list):
-        return [left for item in value if (left := _pruned(item, own)) is not None] or None
+        return [
+            left for item in value if (left := _prune_own_commands(item, own)) is not None
+        ] or None
     if not isinstance(value, dict):
         return value
     command = value.get("command")
     if set(value) <= _OWN_HOOK and isinstance(command, str) and command in own:
         return None
-    kept = {k: left for k, item in value.items() if (left := _pruned(item, own)) is not None}
+    kept = {
+        k: left for k, item in value.items() if (left := _prune_own_commands(item, own)) is not None
+    }
     return None if not kept or ("hooks" in value and set(kept) == {"matcher"}) else kept
 
 
@@ -142,6 +149,6 @@ def _has_other_keys(text: str, harmless: Set[str]) -> bool:
     return True
 
 
-def named_files(text: str) -> list[str]:
+def find_possible_paths(text: str) -> list[str]:
     """Return all words in C{text} that may be paths of files below the folder."""
     return sorted(set(_FILE_NAME.findall(_PROJECT.sub(" ", text))))

@@ -34,13 +34,13 @@ class FolderTrustAnswer(Payload):
 
 
 @frozen
-class FolderPreview:
+class FolderTrustPreview:
     """Preview of trust questions for callers who may start sessions in a folder."""
 
     trust: FolderTrust
     cases: ICases
 
-    async def tell(
+    async def preview_question(
         self, mode: str, case_name: str | None, working_dir: str | None, caller: Identity
     ) -> FolderTrustAnswer:
         """Return the question that a session with these fields would raise.
@@ -61,18 +61,18 @@ class FolderPreview:
         else:
             folder = await self.cases.default_folder(caller, None)
         owner = self.cases.get_owner_name(caller)
-        found = await self.trust.find(mode, place, folder, owner, {})
-        summary = found.summary()
+        found = await self.trust.examine_folder(mode, place, folder, owner, {})
+        summary = found.format_summary()
         kept = cut_between_letters(summary, SHOWN_CHARS)
         return FolderTrustAnswer(
-            state=self._state(owner, found),
+            state=self._get_trust_state(owner, found),
             working_dir=folder,
             paths=[path for path, _ in found.files],
             summary=kept,
             missing=len(summary) - len(kept),
         )
 
-    def _state(self, owner: str | None, found: FolderFinding) -> State:
-        if not self.trust.admits(owner, found):
+    def _get_trust_state(self, owner: str | None, found: FolderFinding) -> State:
+        if not self.trust.may_start(owner, found):
             return "asks"
-        return "trusted" if found.brings else "nothing"
+        return "trusted" if found.needs_question else "nothing"

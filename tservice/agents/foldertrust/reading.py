@@ -17,10 +17,10 @@ from pathlib import Path
 
 from tservice.agents.foldertrust.counted import (
     FolderFinding,
-    counted,
-    digest_of,
-    is_read,
-    named_files,
+    compute_digest,
+    extract_runnable_parts,
+    find_possible_paths,
+    is_startup_file,
 )
 from tservice.clis.interfaces import FolderSource
 from tservice.core.kernel_paths import open_without_magic_links
@@ -62,18 +62,20 @@ def read_folder(
     finally:
         os.close(opened)
     inside.check_resolved_folder(real)
-    search = _Search(own)
-    for level, each in enumerate(_folders(Path(real), inside, Path(os.path.realpath(home)))):
+    search = _FolderSearch(own)
+    for level, each in enumerate(
+        _iterate_parents(Path(real), inside, Path(os.path.realpath(home)))
+    ):
         top = os.open(each, _FOLDER | os.O_PATH)
         try:
             for source in sources:
-                search.look(top, "../" * level, source)
+                search.search_source(top, "../" * level, source)
         finally:
             os.close(top)
-    return search.finding()
+    return search.build_finding()
 
 
-def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
+def _iterate_parents(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
     """Yield the folder and its parents, because some agents read files in every parent folder."""
     top = inside.resolve_top()
     for folder in (real, *real.parents):
@@ -82,7 +84,7 @@ def _folders(real: Path, inside: FolderLimit, home: Path) -> Iterator[Path]:
         yield folder
 
 
-class _Search:
+class _FolderSearch:
     """Search in progress, with its findings and the remaining limits."""
 
     def __init__(self, own: Set[str]) -> None:
@@ -91,17 +93,17 @@ class _Search:
         self._files: dict[str, str | None] = {}
         self._named: dict[str, str | None] = {}
 
-    def finding(self) -> FolderFinding:
+    def build_finding(self) -> FolderFinding:
         """Return the result of the completed search."""
         files, named = sorted(self._files.items()), sorted(self._named.items())
         every = [text for _, text in (*files, *named)]
         return FolderFinding(
             files=tuple(files),
-            digest=digest_of([files, named]) if files else "",
+            digest=compute_digest([files, named]) if files else "",
             lasting=None not in every and self._names >= 0 and len(named) <= FILES,
         )
 
-    def look(self, top: int, prefix: str, source: FolderSource) -> None:
+    def search_source(self, top: int, prefix: str, source: FolderSource) -> None:
         """Search an open folder for the files of one source.
 
         @param top: descriptor of the folder.
@@ -109,20 +111,22 @@ class _Search:
         """
         paths = [source.path]
         if source.path.endswith("/"):
-            paths = list(self._below(top, prefix, source.path))
+            paths = list(self._iterate_files(top, prefix, source.path))
         for path in paths:
             try:
-                content = _content(top, path) if is_read(source, path) else None
+                content = _read_file(top, path) if is_startup_file(source, path) else None
             except OSError as error:
                 if error.errno not in _NOTHING:
                     self._files[prefix + path] = None
                 continue
             if content is not None:
-                self._count(top, prefix, path, content, source)
+                self._add_file(top, prefix, path, content, source)
 
-    def _below(self, top: int, prefix: str, folder: str, depth: int = DEPTH) -> Iterator[str]:
+    def _iterate_files(
+        self, top: int, prefix: str, folder: str, depth: int = DEPTH
+    ) -> Iterator[str]:
         try:
-            opened = _open(top, folder, _FOLDER)
+            opened = _open_below(top, folder, _FOLDER)
         except OSError as error:
             if error.errno not in _NOTHING:
                 self._files[prefix + folder] = None
@@ -138,11 +142,11 @@ class _Search:
             if entry.is_symlink() or self._left < 0 or depth == 0:
                 self._files[prefix + path] = None
             elif entry.is_dir(follow_symlinks=False):
-                yield from self._below(top, prefix, path + "/", depth - 1)
+                yield from self._iterate_files(top, prefix, path + "/", depth - 1)
             else:
                 yield path
 
-    def _count(
+    def _add_file(
         self, top: int, prefix: str, path: str, content: bytes, source: FolderSource
     ) -> None:
         self._bytes -= len(content)
@@ -150,7 +154,7 @@ class _Search:
             self._files[prefix + path] = None
             return
         try:
-            text = counted(source, path, content.decode(), self._own)
+            text = extract_runnable_parts(source, path, content.decode(), self._own)
         except UnicodeDecodeError:
             # No text, but whole: programs are among these.
             text = f"({len(content)} bytes, sha256 {hashlib.sha256(content).hexdigest()})"
@@ -158,12 +162,12 @@ class _Search:
             return
         self._files[prefix + path] = text
         # The files that it names are what runs.
-        for name in named_files(text):
+        for name in find_possible_paths(text):
             self._names -= 1
             if self._names < 0 or len(self._named) > FILES:
                 return
             try:
-                named = _content(top, name)
+                named = _read_file(top, name)
             except OSError as error:
                 # Most words are no path at all.
                 if error.errno not in (*_NOTHING, errno.EXDEV, errno.ENAMETOOLONG):
@@ -174,7 +178,7 @@ class _Search:
                 self._named[prefix + name] = hashlib.sha256(named).hexdigest() if fits else None
 
 
-def _open(top: int, path: str, flags: int) -> int:
+def _open_below(top: int, path: str, flags: int) -> int:
     """Open a path below a folder, and return its descriptor.
 
     @param top: descriptor of the folder.
@@ -186,7 +190,7 @@ def _open(top: int, path: str, flags: int) -> int:
     at = os.dup(top)
     try:
         for number, part in enumerate(parts, 1):
-            below = _step(at, part, flags if number == len(parts) else _FOLDER)
+            below = _open_component(at, part, flags if number == len(parts) else _FOLDER)
             os.close(at)
             at = below
         return os.dup(at)
@@ -194,7 +198,7 @@ def _open(top: int, path: str, flags: int) -> int:
         os.close(at)
 
 
-def _step(folder: int, name: str, flags: int) -> int:
+def _open_component(folder: int, name: str, flags: int) -> int:
     try:
         return os.open(name, flags, dir_fd=folder)
     except NotADirectoryError:
@@ -205,13 +209,13 @@ def _step(folder: int, name: str, flags: int) -> int:
         raise
 
 
-def _content(top: int, path: str) -> bytes | None:
+def _read_file(top: int, path: str) -> bytes | None:
     """Return the content of a file, at most one byte more than the limit; C{None} for a folder.
 
     @param top: descriptor of the folder that contains the file.
     @raise OSError: the file cannot be read, or is not a regular file.
     """
-    opened = _open(top, path, _FILE)
+    opened = _open_below(top, path, _FILE)
     try:
         mode = os.fstat(opened).st_mode
         if stat.S_ISDIR(mode):

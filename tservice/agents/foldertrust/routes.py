@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tservice.agents.foldertrust.preview import FolderPreview, FolderTrustAnswer
+from tservice.agents.foldertrust.preview import FolderTrustAnswer, FolderTrustPreview
 from tservice.core.errors import ErrorCode
 from tservice.http.models import QueryParameters
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
@@ -22,12 +22,14 @@ class FolderQuery(QueryParameters):
     working_dir: Annotated[str, Field(max_length=4096)] | None = None
 
 
-def folder_operations(folders: FolderPreview) -> list[Operation]:
+def build_folder_operations(folders: FolderTrustPreview) -> list[Operation]:
     """Return the operations at C{/api/folder-trust}."""
 
-    async def tell(call: OperationCall) -> FolderTrustAnswer:
+    async def handle_preview(call: OperationCall) -> FolderTrustAnswer:
         query: FolderQuery = call.query
-        return await folders.tell(query.mode, query.case_name, query.working_dir, call.identity)
+        return await folders.preview_question(
+            query.mode, query.case_name, query.working_dir, call.identity
+        )
 
     return [
         Operation(
@@ -35,7 +37,7 @@ def folder_operations(folders: FolderPreview) -> list[Operation]:
             path="/api/folder-trust",
             access=AccessRule.USER,
             scope=Scope.SESSIONS_MANAGE,
-            handler=tell,
+            handler=handle_preview,
             summary=(
                 "List the files in a new session's folder that can make its agent run something"
             ),

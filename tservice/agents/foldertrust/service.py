@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 from zope.interface import implementer
 
-from tservice.agents.foldertrust.counted import FolderFinding, digest_of
+from tservice.agents.foldertrust.counted import FolderFinding, compute_digest
 from tservice.agents.foldertrust.reading import read_folder
 from tservice.agents.foldertrust.store import TrustStore
 from tservice.clis.interfaces import FolderSource, ICliRegistry
@@ -30,7 +30,7 @@ the question is asked again.
 
 
 @frozen(kw_only=True)
-class FolderQuestions:
+class FolderQuestionCallbacks:
     """Callbacks that ask people about a folder.
 
     @ivar ask: asks about a session's folder; replaces an earlier question about different files.
@@ -73,16 +73,18 @@ class FolderTrust:
         self._deps = deps
         self._preparation = preparation
         self._once: dict[str, str] = {}
-        self.questions = FolderQuestions()
+        self.questions = FolderQuestionCallbacks()
         self.places = deps.places
         self.forget_strangers = deps.store.forget_strangers
 
     async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
         await self._preparation.prepare_launch(session, env)
         place = self.places.recall_location(session.location_id)
-        found = await self.find(session.mode, place, session.working_dir, session.owner, env)
+        found = await self.examine_folder(
+            session.mode, place, session.working_dir, session.owner, env
+        )
         once = self._once.pop(session.id, None)
-        if self.admits(session.owner, found) or once == found.digest:
+        if self.may_start(session.owner, found) or once == found.digest:
             self.questions.withdraw(session.id)
             return
         if not self._deps.settings.get().approvals_inbox_enabled:
@@ -90,14 +92,14 @@ class FolderTrust:
         self.questions.ask(session, found)
         raise FolderApprovalRequired("answer the question in the inbox, then the session starts")
 
-    def admits(self, owner: str | None, found: FolderFinding) -> bool:
+    def may_start(self, owner: str | None, found: FolderFinding) -> bool:
         """Return true if the owner's session may start without a question about its folder."""
         rule = self._deps.settings.get().trust_folders
-        if rule == "always" or not found.digest or (rule == "own" and not found.brings):
+        if rule == "always" or not found.digest or (rule == "own" and not found.needs_question):
             return True
-        return found.lasting and self._deps.store.knows(owner or "", found.digest)
+        return found.lasting and self._deps.store.is_trusted(owner or "", found.digest)
 
-    def accept(self, session: Session, digest: str, *, lasting: bool) -> None:
+    def record_trust(self, session: Session, digest: str, *, lasting: bool) -> None:
         """Record that a person trusts the folder. The next start checks it again.
 
         @param digest: digest of the finding that the person saw.
@@ -105,13 +107,13 @@ class FolderTrust:
         @raise DiskFull: the answer cannot be saved on disk.
         """
         if lasting:
-            self._deps.store.save(session.owner or "", digest, session.working_dir)
+            self._deps.store.save_trust(session.owner or "", digest, session.working_dir)
             return
         while len(self._once) >= ONCE:
             del self._once[next(iter(self._once))]
         self._once[session.id] = digest
 
-    async def find(
+    async def examine_folder(
         self, mode: str, place: Location, folder: str, owner: str | None, env: Mapping[str, str]
     ) -> FolderFinding:
         """Return the finding about a folder for a session of that mode; nothing is written.
@@ -119,29 +121,29 @@ class FolderTrust:
         @param env: the environment of the session's pane.
         @raise ServiceError: 403, 422, 429: the folder cannot be examined.
         """
-        sources, at = self._sources(mode), place.id
+        sources, at = self._get_sources(mode), place.id
         if not sources or self._deps.settings.get().trust_folders == "always":
             return FolderFinding()
-        where = digest_of([at.kind, at.name, at.part, folder, mode])
+        where = compute_digest([at.kind, at.name, at.part, folder, mode])
         if not place.has_local_files:
             note = f"{folder} is on {place.title}, where the service cannot see what it brings."
             return FolderFinding(digest=where, note=note)
         inside = self._deps.inside(owner, at)
 
-        def look() -> FolderFinding:
+        def read_sources() -> FolderFinding:
             own = self._deps.own(place.home, env)
             return read_folder(folder, sources, inside=inside, home=place.home, own=own)
 
         try:
             found = await self._deps.files.run(
-                partial(place.run_file_work, look), at=folder, owner=owner
+                partial(place.run_file_work, read_sources), at=folder, owner=owner
             )
         except OSError as error:
             note = f"{folder} cannot be looked at: {error.strerror}. You are asked at every start."
             return FolderFinding(digest=where, note=note, lasting=False)
         return found if found.digest else FolderFinding(digest=where)
 
-    def _sources(self, mode: str) -> tuple[FolderSource, ...]:
+    def _get_sources(self, mode: str) -> tuple[FolderSource, ...]:
         """Return the files that configure a mode; those of all modes if the mode declares none."""
         entry = self._deps.clis.get_entry(mode)
         declared = None if entry is None else entry.capabilities.folder_config

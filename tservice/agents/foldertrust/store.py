@@ -34,11 +34,11 @@ class TrustStore:
     def __init__(self, clock: IReactorTime, database: Database) -> None:
         self._clock, self._database = clock, database
 
-    def knows(self, owner: str, digest: str) -> bool:
+    def is_trusted(self, owner: str, digest: str) -> bool:
         """Return true if the owner trusts a folder with this digest."""
         return self._database.query_first_row(_KNOWS, (owner, digest)) is not None
 
-    def save(self, owner: str, digest: str, working_dir: str) -> None:
+    def save_trust(self, owner: str, digest: str, working_dir: str) -> None:
         """Store that the owner trusts a folder.
 
         @param digest: digest of the folder's finding.

@@ -85,17 +85,19 @@ class HookConfigWriter:
         @param folder: the result of L{_open_folder}; a link in it may lead outside the account's
             files.
         """
-        return self._line_in(folder, os.O_NOFOLLOW) or self.user_line(environ)
+        return self._read_status_line(folder, os.O_NOFOLLOW) or self.find_user_line(environ)
 
-    def user_line(self, environ: Mapping[str, str]) -> str | None:
+    def find_user_line(self, environ: Mapping[str, str]) -> str | None:
         """Return the status line command in the user's own settings; C{None} if there is none.
 
         @param environ: see L{write_config}.
         """
         moved = environ.get("CLAUDE_CONFIG_DIR", "")
-        return self._line_in(Path(moved) if moved.startswith("/") else self.home / FOLDER, 0)
+        return self._read_status_line(
+            Path(moved) if moved.startswith("/") else self.home / FOLDER, 0
+        )
 
-    def _line_in(self, folder: Path, flags: int) -> str | None:
+    def _read_status_line(self, folder: Path, flags: int) -> str | None:
         try:
             return find_own_status_line(_read_settings(folder, flags))
         except (OSError, FileError) as error:

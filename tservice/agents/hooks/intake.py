@@ -271,7 +271,7 @@ def _update_tracker(tracker: ActivityTracker, notice: HookNotice, reason: str) -
         case HookEvent.ELICITATION_COMPLETE | HookEvent.ELICITATION_RESPONSE:
             tracker.record_dialog_answer(reason)
         case HookEvent.IDLE_PROMPT:
-            tracker.record_rest(reason)
+            tracker.record_idle(reason)
         case HookEvent.SESSION_START if notice.source == CLEAR:
             # Not a compaction, which continues after this hook.
             tracker.record_command_end(reason)

@@ -88,13 +88,13 @@ class HookPreparation:
 
         return write_hooks
 
-    def own_commands(self, home: Path, env: Mapping[str, str]) -> frozenset[str]:
+    def list_own_commands(self, home: Path, env: Mapping[str, str]) -> frozenset[str]:
         """Return the commands that the service would write into a folder without its own status
         line.
 
         @param home: the home folder of the folder's user. Reading in it may block.
         """
-        line = HookConfigWriter(home).user_line(env)
+        line = HookConfigWriter(home).find_user_line(env)
         hooks = {build_hook_command(event) for event in HookEvent}
         return frozenset({*hooks, build_status_command(None), build_status_command(line)})
 

@@ -73,12 +73,12 @@ def find_full_window(told: TelemetryPayload, now_ms: int) -> UsageLimit | None:
     @param told: the payload of C{session:statusTelemetry}.
     """
     windows = {"fiveHour": told.five_hour, "sevenDay": told.seven_day}
-    found = [_window_limit(window, name, now_ms) for name, window in windows.items()]
+    found = [_make_window_limit(window, name, now_ms) for name, window in windows.items()]
     full = [limit for limit in found if limit is not None]
     return max(full, key=lambda limit: limit.reset_at or 0, default=None)
 
 
-def _window_limit(window: RateLimitWindow | None, name: str, now_ms: int) -> UsageLimit | None:
+def _make_window_limit(window: RateLimitWindow | None, name: str, now_ms: int) -> UsageLimit | None:
     if window is None or window.used_percentage < FULL:
         return None
     resets = window.reset_at

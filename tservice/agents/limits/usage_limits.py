@@ -99,7 +99,7 @@ class UsageLimitService:
             self._arm_timer(session, SETTLE)
         self._ends = [
             self._hub.subscribe(self._handle_event),
-            self._agents.add_observer(self._handle_look),
+            self._agents.add_observer(self._handle_screen),
         ]
 
     def stop(self) -> None:
@@ -129,9 +129,9 @@ class UsageLimitService:
             case _, TelemetryPayload() as told:
                 self._handle_telemetry(session_id, told)
             case EventName.SESSION_WORKING, _:
-                self._handle_work(session_id)
+                self._end_pause_on_work(session_id)
             case EventName.SESSION_UPDATED, _:
-                self._handle_update(session_id)
+                self._handle_setting_change(session_id)
             case EventName.SESSION_DELETED, _:
                 self._disarm_timer(session_id)
                 self._well.discard(session_id)
@@ -174,10 +174,10 @@ class UsageLimitService:
         if at_rest and session_id not in self._well:
             self._pause_session(session_id, full)
 
-    def _handle_look(self, look: AgentScreen) -> None:
+    def _handle_screen(self, look: AgentScreen) -> None:
         reading = look.reading
         if reading.working:
-            self._handle_work(look.session_id)
+            self._end_pause_on_work(look.session_id)
         elif reading.limit is not None and self._past.get(look.session_id) != reading.limit:
             self._handle_limit_notice(look.session_id, reading.limit, reading.limit_resets)
 
@@ -235,7 +235,7 @@ class UsageLimitService:
             told = LimitPausePayload(id=session_id, at=now, resume_at=at, reason=reason)
             self._publish_event(session, EventName.SESSION_LIMIT_PAUSE_SCHEDULED, told)
 
-    def _handle_work(self, session_id: str) -> None:
+    def _end_pause_on_work(self, session_id: str) -> None:
         """End the session's pause, because its agent works."""
         session = self._find_session(session_id)
         if session is not None and session.limit_paused:
@@ -245,7 +245,7 @@ class UsageLimitService:
             resumed = session_id in self._resuming
             self._release_session(session, LIMIT_RESUME if resumed else LIMIT_RESUME_CANCELLED)
 
-    def _handle_update(self, session_id: str) -> None:
+    def _handle_setting_change(self, session_id: str) -> None:
         """Handle a possible change of the session's auto-resume setting."""
         session = self._find_session(session_id)
         if session is None:
@@ -346,7 +346,7 @@ class UsageLimitService:
             raise make_conflict_error("the session has no process")
         screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(session.mode))
         for _ in range(TRIES):
-            seen: GuardedScreen = await screen.capture_at_rest()
+            seen: GuardedScreen = await screen.capture_unchanging()
             if is_raised(seen.dialog):
                 raise make_conflict_error("a dialog waits for an answer")
             if await screen.perform_step(PressStep(key="Escape"), seen):

@@ -106,8 +106,8 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
     if found.get("type") != "assistant":
         return tally
     more = parse_usage(tally, found)
-    if more is not None and (more.used.sent or more.used.output):
-        context = more.used.sent + more.used.output
+    if more is not None and (more.used.total_input or more.used.output):
+        context = more.used.total_input + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     if words is None:
         return tally

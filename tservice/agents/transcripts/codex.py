@@ -157,9 +157,9 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
     if min(more.input, more.cache_read, more.output) < 0:
         # Codex started a new total.
         more = _parse_tokens(tally, last)
-    if not more.sent and not more.output:
+    if not more.total_input and not more.output:
         return None
-    name = f"{tally.turn or tally.conversation}/{now.sent}/{now.output}"
+    name = f"{tally.turn or tally.conversation}/{now.total_input}/{now.output}"
     return MessageUsage(name=name, used=more, at=as_time(found.get("timestamp")))
 
 

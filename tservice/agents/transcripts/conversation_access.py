@@ -23,7 +23,7 @@ a conversation.
 _PATH_CHARS = 4096
 
 
-def read_further(
+def read_new_messages(
     place: ReadPosition, path: Path, mode: str, known: Sequence[str] = ()
 ) -> ReadPosition:
     """Read the new part of a conversation, and return the new position.
@@ -33,20 +33,20 @@ def read_further(
     @raise OSError: the conversation cannot be read.
     """
     if mode == OPENCODE:
-        return transcript_opencode.read_further(place, path, known)
-    return transcript_reader.read_further(place, path, mode)
+        return transcript_opencode.read_changed_messages(place, path, known)
+    return transcript_reader.read_new_lines(place, path, mode)
 
 
-def read_head(path: Path, mode: str) -> TranscriptTally:
+def read_beginning(path: Path, mode: str) -> TranscriptTally:
     """Return the tally of a conversation's beginning: id, folder, title and time of the first
     prompt.
     """
     if mode == OPENCODE:
         try:
-            return transcript_opencode.read_head(path)
+            return transcript_opencode.read_conversation_start(path)
         except OSError:
             return TranscriptTally()
-    tally = transcript_reader.read_head(path, mode)
+    tally = transcript_reader.read_file_start(path, mode)
     return evolve(tally, cwd=_read_chat_folder(path)) if mode == GEMINI else tally
 
 
@@ -60,7 +60,7 @@ def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
     return transcript_reader.read_messages(path, mode)
 
 
-def read_spoken(
+def iterate_messages(
     path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
 ) -> Iterator[TranscriptMessage]:
     """Iterate over the messages, oldest first; for a file, those in its first C{most} bytes.
@@ -70,7 +70,7 @@ def read_spoken(
     """
     if mode == OPENCODE:
         return iter(transcript_opencode.read_messages(path))
-    return transcript_reader.read_spoken(path, mode, most, holds)
+    return transcript_reader.iterate_file_messages(path, mode, most, holds)
 
 
 def _read_chat_folder(path: Path) -> str | None:

@@ -24,7 +24,7 @@ EARLY_MS = 5_000
 
 
 @frozen(kw_only=True)
-class ConversationCandidate:
+class CandidateConversation:
     """Conversation in the session's folder that may be the session's.
 
     @ivar begins: the tally of the conversation's beginning.
@@ -35,7 +35,7 @@ class ConversationCandidate:
 
 
 def choose_conversation(
-    session: Session, candidates: Sequence[ConversationCandidate], *, shared: bool
+    session: Session, candidates: Sequence[CandidateConversation], *, shared: bool
 ) -> StoredConversation | None:
     """Return the session's current conversation; C{None} if no candidate is certain.
 
@@ -59,7 +59,7 @@ def choose_conversation(
     return next((each.found for each in new if _began_in_session(session, each)), None)
 
 
-def _compute_distance(session: Session, candidate: ConversationCandidate) -> int | None:
+def _compute_distance(session: Session, candidate: CandidateConversation) -> int | None:
     """Return the milliseconds between the candidate's first prompt and the session's last prompt.
 
     The result is C{None} if they are farther apart than L{NEAR_MS}.
@@ -70,13 +70,13 @@ def _compute_distance(session: Session, candidate: ConversationCandidate) -> int
     return abs(first - last)
 
 
-def _began_in_session(session: Session, candidate: ConversationCandidate) -> bool:
+def _began_in_session(session: Session, candidate: CandidateConversation) -> bool:
     """Return true if the candidate began after the session was created."""
     first = candidate.begins.first_at
     return _has_messages(candidate) and (first is None or first >= session.created_at - EARLY_MS)
 
 
-def _has_messages(candidate: ConversationCandidate) -> bool:
+def _has_messages(candidate: CandidateConversation) -> bool:
     """Return true if the candidate's beginning contains any message.
 
     An empty conversation may belong to a process that has ended. Gemini CLI restarts after its

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from attrs import frozen
 
-from tservice.agents.transcripts.conversation_access import read_head, read_spoken
+from tservice.agents.transcripts.conversation_access import iterate_messages, read_beginning
 from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.core.text import cut_between_letters, is_combining_character
@@ -70,7 +70,7 @@ def search_transcripts(
     for number, each in enumerate(found):
         if number >= SEARCHED or len(hits) >= HITS or seconds() > end:
             return ConversationSearchResult(hits=tuple(hits), complete=False)
-        begins = read_head(each.path, each.mode)
+        begins = read_beginning(each.path, each.mode)
         if not seen(begins):
             # Nothing about other users' conversations may leak, not even through the time this
             # takes.
@@ -89,7 +89,7 @@ def count_turns(found: StoredConversation) -> int:
     read.
     """
     with suppress(OSError):
-        said = read_spoken(found.path, found.mode, COUNTED, _may_be_prompt)
+        said = iterate_messages(found.path, found.mode, COUNTED, _may_be_prompt)
         return sum(each.role == "user" for each in said)
     return 0
 
@@ -121,7 +121,9 @@ def make_line_filter(wanted: str) -> Callable[[bytes], bool]:
 
 def _find_excerpt(found: StoredConversation, wanted: str) -> str | None:
     with suppress(OSError):
-        for each in read_spoken(found.path, found.mode, SEARCHED_EACH, make_line_filter(wanted)):
+        for each in iterate_messages(
+            found.path, found.mode, SEARCHED_EACH, make_line_filter(wanted)
+        ):
             excerpt = make_excerpt(each.text, wanted)
             if excerpt is not None:
                 return excerpt

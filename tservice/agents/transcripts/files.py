@@ -12,10 +12,10 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE, read_head
+from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE, read_beginning
 from tservice.agents.transcripts.conversation_choice import (
     EARLY_MS,
-    ConversationCandidate,
+    CandidateConversation,
     choose_conversation,
 )
 from tservice.agents.transcripts.conversation_stores import (
@@ -65,7 +65,7 @@ class LocatedTranscripts:
 
 
 @frozen(kw_only=True)
-class TranscriptFiles:
+class TranscriptLocations:
     """Locations of conversations, by mode.
 
     @ivar roots: by mode, the folder of the conversations, or the database.
@@ -78,7 +78,7 @@ class TranscriptFiles:
     inside: FolderLimit = ANYWHERE
 
     @classmethod
-    def from_home(cls, home: Path) -> TranscriptFiles:
+    def from_home(cls, home: Path) -> TranscriptLocations:
         """Return the agents' default locations in a home folder."""
         return cls(roots={mode: home / store.below for mode, store in STORES.items()})
 
@@ -92,7 +92,7 @@ class TranscriptFiles:
         """Folder in which Codex has one folder for each year."""
         return self.roots[CODEX]
 
-    def with_environment(self, mode: str, environ: Mapping[str, str]) -> TranscriptFiles:
+    def with_environment(self, mode: str, environ: Mapping[str, str]) -> TranscriptLocations:
         """Return the locations for an agent of C{mode} with the environment C{environ}."""
         root = STORES[mode].find_moved_root(environ) if mode in STORES else None
         return self if root is None else evolve(self, roots={**self.roots, mode: root})
@@ -107,7 +107,7 @@ class TranscriptFiles:
             lambda sign: "-" * _count_utf16_units(sign[0]), working_dir
         )
 
-    def find_named(self, session: Session, named_path: str | None) -> Path | None:
+    def find_reported_file(self, session: Session, named_path: str | None) -> Path | None:
         """Return the file that a hook reported, if it belongs to this session's folder; otherwise
         C{None}.
 
@@ -136,7 +136,7 @@ class TranscriptFiles:
             own = [each for each in candidates if each.begins.parent is None]
             chosen = choose_conversation(session, own, shared=shared)
             return None if chosen is None else chosen.path
-        return self.find_named(session, named_path) or self._find_known(session)
+        return self.find_reported_file(session, named_path) or self._find_known(session)
 
     def find_transcripts(
         self, session: Session, named_path: str | None, taken: Collection[str], *, shared: bool
@@ -162,7 +162,11 @@ class TranscriptFiles:
             return LocatedTranscripts(path=chosen.path)
         known = {*session.conversation_ids}
         known |= {str(each.begins.conversation) for each in own if each.found == chosen}
-        beside = [each.found for each in _collect_family(candidates, known) if each.found != chosen]
+        beside = [
+            each.found
+            for each in _collect_with_subagents(candidates, known)
+            if each.found != chosen
+        ]
         if session.mode == GEMINI:
             for each in sorted(known):
                 beside += scan_folders(chosen.path.parent / each, GEMINI, 1)
@@ -185,7 +189,7 @@ class TranscriptFiles:
         conversation.
         """
         return any(
-            read_head(each.path, each.mode).conversation == conversation
+            read_beginning(each.path, each.mode).conversation == conversation
             and self._is_foreign(each.path, each.mode)
             for each in self._find_similar(session, conversation)
         )
@@ -203,7 +207,7 @@ class TranscriptFiles:
         folder = Path(os.path.realpath(self.get_claude_folder(session.working_dir)))
         found: list[StoredConversation] = []
         for conversation in dict.fromkeys((*session.conversation_ids, path.stem)):
-            earlier = self.find_named(session, str(folder / f"{conversation}.jsonl"))
+            earlier = self.find_reported_file(session, str(folder / f"{conversation}.jsonl"))
             if earlier is None:
                 continue
             if earlier.name != path.name:
@@ -216,7 +220,7 @@ class TranscriptFiles:
     def _find_known(self, session: Session) -> Path | None:
         for conversation in reversed(session.conversation_ids):
             path = self.get_claude_folder(session.working_dir) / f"{conversation}.jsonl"
-            found = self.find_named(session, str(path))
+            found = self.find_reported_file(session, str(path))
             if found is not None:
                 return found
         return None
@@ -232,7 +236,7 @@ class TranscriptFiles:
         return islice((each for each in found if part in each.path.name), CANDIDATES)
 
     def _is_resumable(self, found: StoredConversation, conversation: str) -> bool:
-        begins = read_head(found.path, found.mode)
+        begins = read_beginning(found.path, found.mode)
         own = begins.conversation == conversation and begins.prompts > 0
         return own and not self._is_foreign(found.path, found.mode)
 
@@ -240,12 +244,12 @@ class TranscriptFiles:
         """Return true if a conversation belongs to another account, or to an unknown one."""
         if self.inside == ANYWHERE:
             return False
-        begun = read_head(path, mode).cwd
+        begun = read_beginning(path, mode).cwd
         return begun is None or not self.inside.accepts_folder(begun)
 
     def _list_candidates(
         self, session: Session, taken: Collection[str]
-    ) -> list[ConversationCandidate]:
+    ) -> list[CandidateConversation]:
         every = scan_conversations(self.roots[session.mode], session.mode)
         newest = nlargest(CANDIDATES, every, key=lambda each: each.at)
         here = os.path.realpath(session.working_dir)
@@ -253,13 +257,13 @@ class TranscriptFiles:
         for each in newest:
             if str(each.path) in taken or each.at < session.created_at - EARLY_MS:
                 continue
-            begins = read_head(each.path, session.mode)
+            begins = read_beginning(each.path, session.mode)
             ids = session.conversation_ids
             known = begins.conversation in ids or begins.parent in ids
             if known and self._is_foreign(each.path, session.mode):
                 continue
             if known or (begins.cwd is not None and _resolve_path(begins.cwd) == here):
-                found.append(ConversationCandidate(found=each, begins=begins))
+                found.append(CandidateConversation(found=each, begins=begins))
         return found
 
 
@@ -271,9 +275,9 @@ def _count_utf16_units(sign: str) -> int:
     return 2 if ord(sign) > 0xFFFF else 1
 
 
-def _collect_family(
-    candidates: Iterable[ConversationCandidate], known: set[str]
-) -> Iterable[ConversationCandidate]:
+def _collect_with_subagents(
+    candidates: Iterable[CandidateConversation], known: set[str]
+) -> Iterable[CandidateConversation]:
     """Return the candidates in C{known}, with their subagents and the subagents of these."""
     every = tuple(candidates)
     size = 0
@@ -302,7 +306,7 @@ def _resolve_path(told: str) -> str | None:
     return None
 
 
-def list_transcripts(places: Iterable[TranscriptFiles]) -> list[StoredConversation]:
+def list_transcripts(places: Iterable[TranscriptLocations]) -> list[StoredConversation]:
     """Return all conversations, newest first, within the limits of one search for each location."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())

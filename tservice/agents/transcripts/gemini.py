@@ -65,7 +65,7 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
     more = parse_usage(tally, found)
     if more is not None:
         context = as_count(as_map(found.get("tokens")).get("total"))
-        context = context or more.used.sent + more.used.output
+        context = context or more.used.total_input + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     # A repeated message is complete each time, not a further part of the answer.
     return tally if words is None else add_answer(evolve(tally, response_id=""), name, words)

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.agents.transcripts.conversation_access import read_head, read_messages
+from tservice.agents.transcripts.conversation_access import read_beginning, read_messages
 from tservice.agents.transcripts.conversation_search import COUNTED, count_turns, search_transcripts
 from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.files import (
     CANDIDATES,
     MODES,
     NAME_CHARS,
-    TranscriptFiles,
+    TranscriptLocations,
     list_transcripts,
 )
 from tservice.agents.transcripts.model import TranscriptTally
@@ -54,7 +54,7 @@ class _HistoryView:
     @ivar inside: the folder that must contain these folders now.
     """
 
-    files: tuple[TranscriptFiles, ...]
+    files: tuple[TranscriptLocations, ...]
     own: frozenset[str] | None
     inside: FolderLimit
 
@@ -159,7 +159,7 @@ class ConversationHistory:
         if view.own is None:
             page = [self._describe_conversation(each) for each in found[offset : offset + limit]]
             return ConversationListResponse(sessions=page, total=len(found))
-        begun = [(each, read_head(each.path, each.mode)) for each in found[:OWN_HEADS]]
+        begun = [(each, read_beginning(each.path, each.mode)) for each in found[:OWN_HEADS]]
         mine = [(each, begins) for each, begins in begun if view.may_show(begins)]
         page = [
             self._describe_conversation(each, begins)
@@ -184,7 +184,7 @@ class ConversationHistory:
         self, view: _HistoryView, *, mode: str, conversation: str
     ) -> TranscriptResponse | None:
         for each in _find_similar(view.list_all(), mode, conversation):
-            begins = read_head(each.path, mode)
+            begins = read_beginning(each.path, mode)
             if _get_conversation_id(each, begins) != conversation or not view.may_show(begins):
                 continue
             said = read_messages(each.path, mode)
@@ -201,7 +201,7 @@ class ConversationHistory:
         begins: TranscriptTally | None = None,
         excerpt: str | None = None,
     ) -> ConversationResponse:
-        begins = begins or read_head(found.path, found.mode)
+        begins = begins or read_beginning(found.path, found.mode)
         return ConversationResponse(
             id=_get_conversation_id(found, begins),
             mode=found.mode,

@@ -94,7 +94,9 @@ def list_conversations(database: Path) -> list[tuple[str, int]]:
     return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
 
 
-def read_further(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> ReadPosition:
+def read_changed_messages(
+    place: ReadPosition, path: Path, known: Sequence[str] = ()
+) -> ReadPosition:
     """Read the new messages of a conversation, and return the new position.
 
     @param place: the position up to which the conversation was read.
@@ -115,7 +117,7 @@ def read_further(place: ReadPosition, path: Path, known: Sequence[str] = ()) -> 
     return ReadPosition(path=str(path), tally=tally, position=max(last, place.position), used=used)
 
 
-def read_head(path: Path) -> TranscriptTally:
+def read_conversation_start(path: Path) -> TranscriptTally:
     """Return the tally of a conversation's beginning.
 
     @raise OSError: the database cannot be read.
@@ -217,7 +219,7 @@ def _parse_usage(row: Row) -> MessageUsage | None:
         cache_write=as_count(cache.get("write")),
         output=as_count(tokens.get("output")) + as_count(tokens.get("reasoning")),
     )
-    if data.get("role") != "assistant" or not (used.sent or used.output or cost):
+    if data.get("role") != "assistant" or not (used.total_input or used.output or cost):
         return None
     began = as_count(as_map(data.get("time")).get("created"))
     name = str(row["id"]) if row["child"] or not began else f"{began}/{data.get('agent')}"

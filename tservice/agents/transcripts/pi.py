@@ -67,7 +67,7 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
     name = str(found.get("id") or "")[:NAME_CHARS]
     more = parse_usage(tally, found)
     if more is not None:
-        context = more.used.sent + more.used.output
+        context = more.used.total_input + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     error = as_string(message.get("errorMessage"))
     if message.get("stopReason") == "error" and error is not None:
@@ -92,7 +92,7 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
         cache_write=as_count(usage.get("cacheWrite")),
         output=as_count(usage.get("output")),
     )
-    if not tokens.sent and not tokens.output:
+    if not tokens.total_input and not tokens.output:
         return None
     return MessageUsage(
         name=str(found.get("id") or found.get("timestamp") or ""),

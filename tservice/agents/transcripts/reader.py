@@ -63,7 +63,7 @@ def open_regular(path: Path) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def read_further(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
+def read_new_lines(place: ReadPosition, path: Path, mode: str) -> ReadPosition:
     """Read the new part of C{path}, at most L{TURN} bytes, L{LINES} lines and L{REPORTS} messages.
 
     A file that was replaced or truncated is read from its start again.
@@ -132,7 +132,7 @@ def read_lines(file: BinaryIO, start: int, stop: int) -> Iterator[tuple[bytes, i
             yield b"", position
 
 
-def read_head(path: Path, mode: str) -> TranscriptTally:
+def read_file_start(path: Path, mode: str) -> TranscriptTally:
     """Return the tally of a conversation's beginning: its id, folder and title."""
     tally, advance = TranscriptTally(), FORMATS[mode].advance_tally
     with suppress(OSError), open_regular(path) as file:
@@ -144,7 +144,7 @@ def read_head(path: Path, mode: str) -> TranscriptTally:
     return tally
 
 
-def _is_repeated(before: TranscriptMessage, now: TranscriptMessage) -> bool:
+def _is_longer_version(before: TranscriptMessage, now: TranscriptMessage) -> bool:
     """Return true if C{now} is a longer version of C{before}: Gemini CLI repeats a message as it
     grows.
     """
@@ -152,7 +152,7 @@ def _is_repeated(before: TranscriptMessage, now: TranscriptMessage) -> bool:
     return same and before.role == now.role and now.text.startswith(before.text)
 
 
-def read_spoken(
+def iterate_file_messages(
     path: Path, mode: str, most: int, holds: Callable[[bytes], bool] = bool
 ) -> Iterator[TranscriptMessage]:
     """Iterate over the messages in the first C{most} bytes of a transcript, oldest first.
@@ -204,7 +204,7 @@ def _read_messages_between(
         said = None if parsed is None else said_in(parsed)
         if said is None:
             continue
-        if last is not None and not _is_repeated(last, said):
+        if last is not None and not _is_longer_version(last, said):
             yield last
         last = said
     if last is not None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.agents.transcripts.files import MODES, TranscriptFiles
+from tservice.agents.transcripts.files import MODES, TranscriptLocations
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.workers.thread_runners import RunForOwner
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 @implementer(IConversations)
-class StoredConversations:
+class ResumeLookup:
     """Lookup of conversations on disk, because an agent refuses to resume one that it did not
     store.
 
@@ -44,7 +44,7 @@ class StoredConversations:
             return None
 
     async def check_conversation(self, session: Session, conversation: str) -> None:
-        if session.mode not in MODES or not self._homes().are_shared(session):
+        if session.mode not in MODES or not self._homes().is_home_shared(session):
             return
         try:
             foreign = await self._run_lookup(
@@ -57,7 +57,7 @@ class StoredConversations:
             text = "resumeSessionId: a conversation outside the workspace of this account"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
 
-    async def _run_lookup(self, session: Session, look: Callable[[TranscriptFiles], _T]) -> _T:
+    async def _run_lookup(self, session: Session, look: Callable[[TranscriptLocations], _T]) -> _T:
         homes = self._homes()
         files = homes.get_files(session)
         work = homes.bind_to_owner(session, lambda: look(files))

@@ -21,8 +21,8 @@ from tservice.agents.transcripts.claude import is_client_text, strip_paste_tags
 from tservice.agents.transcripts.conversation_access import (
     GEMINI,
     OPENCODE,
-    read_further,
     read_messages,
+    read_new_messages,
 )
 from tservice.agents.transcripts.conversation_stores import CODEX, StoredConversation
 from tservice.agents.transcripts.files import MODES, LocatedTranscripts
@@ -212,7 +212,7 @@ class TranscriptService:
         Right after a turn's end, wait for that turn's answer.
         """
         place = await self.read_new_part(session_id)
-        while pause := self._turns.get_wait(session_id, place.tally):
+        while pause := self._turns.get_read_delay(session_id, place.tally):
             await wait_seconds(self._clock, pause)
             place = await self.read_new_part(session_id)
         return place
@@ -277,12 +277,12 @@ class TranscriptService:
                 place = await self._read_session(session) if session.mode in MODES else None
             finally:
                 lock.release()
-            left = 0.0 if place is None else self._turns.get_wait(session_id, place.tally)
+            left = 0.0 if place is None else self._turns.get_read_delay(session_id, place.tally)
             pause = max(left, AGAIN) if left else 0.0
 
     async def _read_session(self, session: Session) -> ReadPosition:
         place = self._places.get(session.id) or self._store.load_position(session.id)
-        path = _find_current_path(session, place)
+        path = _find_recent_path(session, place)
         if path is None:
             found = await self._locate_transcripts(session)
             if found is None:
@@ -318,7 +318,7 @@ class TranscriptService:
         found, kept = None, True
         while True:
             known = session.conversation_ids
-            turn = partial(read_further, place, Path(place.path), session.mode, known)
+            turn = partial(read_new_messages, place, Path(place.path), session.mode, known)
             read = await self._run_as_owner(session, turn)
             if read is None or not self._has_session(session.id):
                 return found
@@ -457,7 +457,7 @@ def _find_changed_fields(
     return {name: value for name, value in fields.items() if getattr(session, name) != value}
 
 
-def _find_current_path(session: Session, place: ReadPosition) -> Path | None:
+def _find_recent_path(session: Session, place: ReadPosition) -> Path | None:
     """Return the conversation that was read last, if it contains the prompt of the running turn.
 
     Otherwise the result is C{None}, and all conversations must be searched.

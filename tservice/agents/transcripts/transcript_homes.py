@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
-from tservice.agents.transcripts.files import MODES, TranscriptFiles
+from tservice.agents.transcripts.files import MODES, TranscriptLocations
 from tservice.agents.transcripts.sqlite.rows import reuse_readers
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.locations.location import OWN_LOCATION, Location, LocationId
@@ -28,11 +28,11 @@ class TranscriptHomes:
         an account in a location.
     """
 
-    own: TranscriptFiles
+    own: TranscriptLocations
     places: LocationRegistry
     inside: Callable[[str | None, LocationId], FolderLimit]
 
-    def get_files(self, session: Session) -> TranscriptFiles:
+    def get_files(self, session: Session) -> TranscriptLocations:
         """Return the locations of a session's transcripts, which its C{envOverrides} may have
         moved.
         """
@@ -40,13 +40,13 @@ class TranscriptHomes:
         files = self._get_default_files(place).with_environment(session.mode, session.env_overrides)
         return evolve(files, inside=self.inside(session.owner, session.location_id))
 
-    def are_shared(self, session: Session) -> bool:
+    def is_home_shared(self, session: Session) -> bool:
         """Return true if the session's home folder contains conversations that its account may not
         see.
         """
         return self.inside(session.owner, session.location_id) != ANYWHERE
 
-    def list_files(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptFiles]:
+    def list_files(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptLocations]:
         """Return the agents' default locations of transcripts in C{place}, and those of its
         C{sessions}.
         """
@@ -63,17 +63,17 @@ class TranscriptHomes:
         kept = reuse_readers(work)
         return lambda: place.run_file_work(kept)
 
-    def _get_default_files(self, place: Location) -> TranscriptFiles:
+    def _get_default_files(self, place: Location) -> TranscriptLocations:
         # The service's environment applies to its own place only.
-        return self.own if place.id == OWN_LOCATION else TranscriptFiles.from_home(place.home)
+        return self.own if place.id == OWN_LOCATION else TranscriptLocations.from_home(place.home)
 
 
-def find_own_files(home: Path, clis: ICliRegistry) -> TranscriptFiles:
+def find_own_files(home: Path, clis: ICliRegistry) -> TranscriptLocations:
     """Return the locations of transcripts of agents that run as the service's own user.
 
     Variables in the service's environment move them, for the modes that receive these variables.
     """
-    files = TranscriptFiles.from_home(home)
+    files = TranscriptLocations.from_home(home)
     for mode in MODES:
         files = files.with_environment(mode, clis.build_pane_environment(mode, {}))
     return files

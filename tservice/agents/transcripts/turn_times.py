@@ -58,7 +58,7 @@ class TurnTimes:
             self._begun.pop(name, None)
             self._ended.pop(name, None)
 
-    def get_wait(self, session_id: str, tally: TranscriptTally) -> float:
+    def get_read_delay(self, session_id: str, tally: TranscriptTally) -> float:
         """Return the seconds until the next read is useful; 0 if the transcript is complete."""
         ended = self._ended.get(session_id)
         if ended is None:

@@ -8,17 +8,17 @@ from tests.frames.score import RULES
 from tests.unit.agents.harness import BUSY_TITLE, COMPOSER, IDLE_TITLE, PERMISSION, SPINNER
 from tests.unit.terminal.screen_builders import read_status
 from tservice.agents.activity.activity_machine import AgentState
-from tservice.agents.activity.look_summary import LookSummary
+from tservice.agents.activity.look_summary import CaptureSummary
 from tservice.agents.activity.poll_schedule import CALM, STREAK
 
 
 class SeenTurnTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.seen = LookSummary(rules=RULES["claude"], hooks=True)
+        self.seen = CaptureSummary(rules=RULES["claude"], hooks=True)
         self.now = 100.0
 
     def look(self, screen: str, title: str, doing: AgentState = AgentState.WORKING) -> None:
-        self.seen = self.seen.add_look(read_status(screen, title=title), title, doing, self.now)
+        self.seen = self.seen.add_capture(read_status(screen, title=title), title, doing, self.now)
 
     def test_seen_turn_is_over_after_a_calm(self) -> None:
         self.look(SPINNER, BUSY_TITLE)
@@ -51,6 +51,6 @@ class SeenTurnTests(SynchronousTestCase):
         self.look(SPINNER, BUSY_TITLE)
         self.assertEqual((0, None), (self.seen.streak, self.seen.calm_since))
         self.look(COMPOSER, IDLE_TITLE)
-        missed = self.seen.add_failed_look()
+        missed = self.seen.add_failed_capture()
         self.assertEqual((0, None), (missed.streak, missed.calm_since))
         self.assertTrue(missed.titled)

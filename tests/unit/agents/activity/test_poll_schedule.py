@@ -23,12 +23,12 @@ from tservice.agents.activity.poll_schedule import (
     BREAK,
     GAP,
     SILENCE,
-    LastLook,
-    LookVerdict,
+    CaptureVerdict,
+    LastCapture,
     PollSchedule,
     ScreenContext,
-    compute_next_look,
-    judge_look,
+    compute_next_capture,
+    judge_capture,
 )
 from tservice.mux.interface import MuxTimeout
 from tservice.terminal.screen_rules import ScreenRules
@@ -42,7 +42,7 @@ def scene(doing: AgentState, *, silent: bool = False) -> ScreenContext:
 
 
 class PaceTests(SynchronousTestCase):
-    """L{compute_next_look} and L{PollSchedule}."""
+    """L{compute_next_capture} and L{PollSchedule}."""
 
     @settings(max_examples=example_count(100))
     @given(times, times, times, st.booleans(), st.booleans(), doings)
@@ -50,8 +50,8 @@ class PaceTests(SynchronousTestCase):
         self, begun: float, last: float, at: float, current: bool, failed: bool, doing: AgentState
     ) -> None:
         rhythm = PollSchedule(begun=min(begun, last), last=last)
-        due = compute_next_look(
-            rhythm, LastLook(at=at, is_current=current, has_failed=failed), doing
+        due = compute_next_capture(
+            rhythm, LastCapture(at=at, is_current=current, has_failed=failed), doing
         )
         if failed or not current:
             assert due is not None
@@ -72,17 +72,17 @@ class PaceTests(SynchronousTestCase):
         self.assertEqual(now, rhythm.last)
         self.assertFalse(rhythm.is_silent(now))
         self.assertIsNotNone(
-            compute_next_look(rhythm, LastLook(at=now, is_current=True), AgentState.WORKING),
+            compute_next_capture(rhythm, LastCapture(at=now, is_current=True), AgentState.WORKING),
             "its silence is awaited",
         )
         self.assertTrue(rhythm.is_silent(now + SILENCE))
 
 
 class LookVerdictTests(SynchronousTestCase):
-    """L{judge_look}."""
+    """L{judge_capture}."""
 
-    def verdict(self, text: str, now: ScreenContext, title: str = "") -> LookVerdict | None:
-        found = judge_look(read_status(text, title=title), RULES["claude"], now)
+    def verdict(self, text: str, now: ScreenContext, title: str = "") -> CaptureVerdict | None:
+        found = judge_capture(read_status(text, title=title), RULES["claude"], now)
         return None if found is None else found[0]
 
     def test_unrecognized_screen_changes_nothing(self) -> None:
@@ -93,18 +93,18 @@ class LookVerdictTests(SynchronousTestCase):
     def test_composer_means_rest_only_in_silence(self) -> None:
         self.assertIsNone(self.verdict(COMPOSER, scene(AgentState.WORKING)))
         self.assertEqual(
-            LookVerdict.IDLE, self.verdict(COMPOSER, scene(AgentState.WORKING, silent=True))
+            CaptureVerdict.IDLE, self.verdict(COMPOSER, scene(AgentState.WORKING, silent=True))
         )
-        self.assertEqual(LookVerdict.IDLE, self.verdict(COMPOSER, scene(AgentState.STARTING)))
+        self.assertEqual(CaptureVerdict.IDLE, self.verdict(COMPOSER, scene(AgentState.STARTING)))
 
     def test_row_or_title_of_work_means_busy(self) -> None:
         now = scene(AgentState.IDLE, silent=True)
-        self.assertEqual(LookVerdict.WORKING, self.verdict(SPINNER, now))
-        self.assertEqual(LookVerdict.WORKING, self.verdict(COMPOSER, now, BUSY_TITLE))
+        self.assertEqual(CaptureVerdict.WORKING, self.verdict(SPINNER, now))
+        self.assertEqual(CaptureVerdict.WORKING, self.verdict(COMPOSER, now, BUSY_TITLE))
 
     def test_permission_dialog_is_asked_and_trust_dialog_is_not(self) -> None:
         now = scene(AgentState.WORKING)
-        self.assertEqual(LookVerdict.ASKED, self.verdict(PERMISSION, now, IDLE_TITLE))
+        self.assertEqual(CaptureVerdict.ASKED, self.verdict(PERMISSION, now, IDLE_TITLE))
         self.assertIsNone(self.verdict(TRUST, now))
 
     def test_agent_without_rules_is_judged_by_its_rhythm(self) -> None:
@@ -112,13 +112,13 @@ class LookVerdictTests(SynchronousTestCase):
         now = ScreenContext(
             state=AgentState.IDLE, is_silent=False, is_sustained=True, has_submission=False
         )
-        self.assertIsNone(judge_look(unknown, ScreenRules(), now))
-        found = judge_look(unknown, ScreenRules(), scene(AgentState.IDLE))
+        self.assertIsNone(judge_capture(unknown, ScreenRules(), now))
+        found = judge_capture(unknown, ScreenRules(), scene(AgentState.IDLE))
         assert found is not None
-        self.assertEqual(LookVerdict.WORKING, found[0])
-        found = judge_look(unknown, ScreenRules(), scene(AgentState.WORKING, silent=True))
+        self.assertEqual(CaptureVerdict.WORKING, found[0])
+        found = judge_capture(unknown, ScreenRules(), scene(AgentState.WORKING, silent=True))
         assert found is not None
-        self.assertEqual(LookVerdict.IDLE, found[0])
+        self.assertEqual(CaptureVerdict.IDLE, found[0])
 
 
 steps = st.one_of(
@@ -170,10 +170,10 @@ class ExactnessTests(SynchronousTestCase):
         """Else nobody would look again, and the session stayed busy for good."""
         rhythm = PollSchedule(begun=last, last=last)
         at = min(last + passed, last + SILENCE - 1)
-        due = compute_next_look(rhythm, LastLook(at=at, is_current=True), AgentState.WORKING)
+        due = compute_next_capture(rhythm, LastCapture(at=at, is_current=True), AgentState.WORKING)
         assert due is not None
         fired = at + (due - at)
         self.assertTrue(rhythm.is_silent(fired))
         self.assertIsNone(
-            compute_next_look(rhythm, LastLook(at=fired, is_current=True), AgentState.WORKING)
+            compute_next_capture(rhythm, LastCapture(at=fired, is_current=True), AgentState.WORKING)
         )

@@ -64,9 +64,11 @@ class FolderTrustCase(ApprovalCase):
 
     def find(self, mode: str = "primary") -> Awaitable[FolderFinding]:
         trust = self.agents.trust
-        return trust.find(mode, trust.places.get_caller_location(ADMIN), str(self.work), None, {})
+        return trust.examine_folder(
+            mode, trust.places.get_caller_location(ADMIN), str(self.work), None, {}
+        )
 
     def found(self, mode: str = "primary") -> str:
         """What people are told that the folder brings."""
         found = self.find(mode)
-        return str(self.run_now(found).summary())
+        return str(self.run_now(found).format_summary())

@@ -12,7 +12,7 @@ from attrs import evolve
 from tests.unit.agents.foldertrust.rig import HOOK, FolderTrustCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.approvals.model import ApprovalItem
-from tservice.agents.foldertrust.preview import FolderPreview
+from tservice.agents.foldertrust.preview import FolderTrustPreview
 from tservice.agents.foldertrust.reading import NAMES
 from tservice.agents.foldertrust.service import ONCE
 from tservice.core.errors import ErrorCode, ServiceError
@@ -145,8 +145,8 @@ class PreviewTests(FolderTrustCase):
 
     def tell(self, **fields: str | None) -> dict[str, Any]:
         place = {"mode": "primary", "case_name": None, "working_dir": str(self.work), **fields}
-        preview = FolderPreview(self.agents.trust, self.machine.cases)
-        told = self.run_now(preview.tell(caller=ADMIN, **place))  # type: ignore[arg-type]
+        preview = FolderTrustPreview(self.agents.trust, self.machine.cases)
+        told = self.run_now(preview.preview_question(caller=ADMIN, **place))  # type: ignore[arg-type]
         found: dict[str, Any] = told.model_dump(by_alias=True)
         return found
 
@@ -168,7 +168,9 @@ class PreviewTests(FolderTrustCase):
         self.assertEqual("nothing", self.tell()["state"])
 
     def test_what_is_not_the_callers_is_refused(self) -> None:
-        tell = partial(FolderPreview(self.agents.trust, self.machine.cases).tell, "primary")
+        tell = partial(
+            FolderTrustPreview(self.agents.trust, self.machine.cases).preview_question, "primary"
+        )
         for code, case_name, folder in (
             (ErrorCode.INVALID_INPUT, None, "/proc/self/cwd"),
             (ErrorCode.NOT_FOUND, "nope", None),
@@ -411,9 +413,9 @@ class UnreadableTests(FolderTrustCase):
         first, trust = self.waiting(), self.agents.trust
         digest = self.item(first).folder_digest or ""
         for count, starts in ((ONCE - 1, True), (ONCE, False)):
-            trust.accept(first, digest, lasting=False)
+            trust.record_trust(first, digest, lasting=False)
             for number in range(count):
-                trust.accept(evolve(first, id=str(number)), digest, lasting=False)
+                trust.record_trust(evolve(first, id=str(number)), digest, lasting=False)
             started = start_coroutine(self.sessions.start(first.id, granted=True))
             if starts:
                 self.assertIsNotNone(self.successResultOf(started).pid)

@@ -23,17 +23,17 @@ class OwnersTests(FolderTrustCase):
     def test_the_oldest_of_too_many_is_asked_for_again(self) -> None:
         store = TrustStore(self.clock, self.machine.database)
         for number in range(KEPT + 1):
-            store.save("ann", str(number), "/work")
+            store.save_trust("ann", str(number), "/work")
             self.clock.advance(1)
-        store.save("bob", "0", "/work")
-        known = [store.knows("ann", str(number)) for number in (0, 1, KEPT)]
+        store.save_trust("bob", "0", "/work")
+        known = [store.is_trusted("ann", str(number)) for number in (0, 1, KEPT)]
         self.assertEqual([False, True, True], known)
-        self.assertTrue(store.knows("bob", "0"))
+        self.assertTrue(store.is_trusted("bob", "0"))
 
     def test_answers_go_with_the_account(self) -> None:
         store = TrustStore(self.clock, self.machine.database)
         for owner in ("", "ann", "bob"):
-            store.save(owner, "0", "/work")
+            store.save_trust(owner, "0", "/work")
         store.forget_strangers(lambda name: name == "bob")
-        known = [store.knows(owner, "0") for owner in ("", "ann", "bob")]
+        known = [store.is_trusted(owner, "0") for owner in ("", "ann", "bob")]
         self.assertEqual([True, False, True], known)

@@ -11,7 +11,7 @@ from tests.runtime_harness import unbounded
 from tests.unit.agents.harness import AgentHarnessCase, run_directly
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.model import HookEvent
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode, ServiceError
@@ -96,7 +96,7 @@ class AgentOsUserTests(AgentHarnessCase):
             folder.mkdir(parents=True)
             (folder / f"{name}.jsonl").write_text(line + "\n")
         homes = TranscriptHomes(
-            own=TranscriptFiles.from_home(self.machine.home),
+            own=TranscriptLocations.from_home(self.machine.home),
             places=self.world.places(),
             inside=unbounded,
         )

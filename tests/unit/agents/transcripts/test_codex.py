@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tservice.agents.transcripts.model import ReadPosition
-from tservice.agents.transcripts.reader import read_further, read_head, read_messages
+from tservice.agents.transcripts.reader import read_file_start, read_messages, read_new_lines
 
 RECORDED = Path(__file__).parent / "codex-0.169.0.jsonl"
 ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
@@ -16,7 +16,7 @@ ID = "01a1f992-16a6-75d3-ab87-b7929ca8a4b1"
 
 class CodexTranscriptTests(SynchronousTestCase):
     def test_codex_transcript_gives_tokens_and_context(self) -> None:
-        place = read_further(ReadPosition(path=""), RECORDED, "codex")
+        place = read_new_lines(ReadPosition(path=""), RECORDED, "codex")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual("HOLD: door", tally.title)
@@ -38,5 +38,5 @@ class CodexTranscriptTests(SynchronousTestCase):
         )
 
     def test_codex_transcript_head_gives_id_and_title(self) -> None:
-        begins = read_head(RECORDED, "codex")
+        begins = read_file_start(RECORDED, "codex")
         self.assertEqual((ID, "HOLD: door"), (begins.conversation, begins.title))

@@ -12,7 +12,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tests.unit.agents.transcripts.usage_totals import usage_totals_of
-from tservice.agents.transcripts.conversation_access import read_further, read_head, read_messages
+from tservice.agents.transcripts.conversation_access import (
+    read_beginning,
+    read_messages,
+    read_new_messages,
+)
 from tservice.agents.transcripts.conversation_stores import STORES, scan_conversations
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
@@ -36,7 +40,7 @@ class GeminiTranscriptTests(SynchronousTestCase):
         (folder / ".project_root").write_text("/home/me/work")
 
     def test_gemini_transcript_gives_tokens_and_model(self) -> None:
-        place = read_further(ReadPosition(path=""), self.path, "gemini")
+        place = read_new_messages(ReadPosition(path=""), self.path, "gemini")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual("01109a00-754f-449f-ab59-1c8641cb47ba", tally.conversation)
         self.assertEqual(("SAY: hello there", 3), (tally.title, tally.prompts))
@@ -67,7 +71,7 @@ class GeminiTranscriptTests(SynchronousTestCase):
         )
         with self.path.open("a") as file:
             file.write(line % ("", 1) + line % (" and half", 2))
-        place = read_further(ReadPosition(path=""), self.path, "gemini")
+        place = read_new_messages(ReadPosition(path=""), self.path, "gemini")
         self.assertEqual("half and half", place.tally.response)
         self.assertEqual((4810, 139), (usage_totals_of(place).input, usage_totals_of(place).output))
         self.assertEqual(
@@ -75,15 +79,15 @@ class GeminiTranscriptTests(SynchronousTestCase):
         )
 
     def test_gemini_project_folder_is_read_from_a_regular_file(self) -> None:
-        begins = read_head(self.path, "gemini")
+        begins = read_beginning(self.path, "gemini")
         self.assertEqual(("/home/me/work", 3), (begins.cwd, begins.prompts))
         project = self.path.parent.parent / ".project_root"
         for content in (b"relative", b"/" + b"x" * 5000, b"\xff"):
             project.write_bytes(content)
-            self.assertIsNone(read_head(self.path, "gemini").cwd)
+            self.assertIsNone(read_beginning(self.path, "gemini").cwd)
         project.unlink()
         os.mkfifo(project)
-        self.assertIsNone(read_head(self.path, "gemini").cwd)
+        self.assertIsNone(read_beginning(self.path, "gemini").cwd)
 
     def test_only_gemini_conversations_are_found(self) -> None:
         (self.path.parent.parent / "other.jsonl").write_text("{}")
@@ -95,7 +99,7 @@ class PiTests(SynchronousTestCase):
     path = RECORDED / "pi-0.73.1.jsonl"
 
     def test_pi_transcript_gives_tokens_and_model(self) -> None:
-        place = read_further(ReadPosition(path=""), self.path, "pi")
+        place = read_new_messages(ReadPosition(path=""), self.path, "pi")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual("01a20200-192b-70d8-9a51-c50e1d9f1882", tally.conversation)
         self.assertEqual(("/home/me/work", "SAY: hello there"), (tally.cwd, tally.title))
@@ -118,7 +122,7 @@ class PiTests(SynchronousTestCase):
                 '"assistant","content":[],"model":"m","usage":{"input":10,"output":1,"cacheRead":5,'
                 '"cacheWrite":2,"cost":{"total":0.25}},"stopReason":"error","errorMessage":"429"}}\n'
             )
-        place = read_further(ReadPosition(path=""), path, "pi")
+        place = read_new_messages(ReadPosition(path=""), path, "pi")
         sums, failure = usage_totals_of(place), TurnFailure(text="429", at=1_795_330_800_000)
         self.assertEqual((0.25, failure), (sums.cost, place.tally.failure))
         known = {each.model: each for each in sums.usage}
@@ -137,7 +141,7 @@ class OpencodeTranscriptTests(SynchronousTestCase):
         return make_database(self.database, *more) / self.ID
 
     def test_opencode_database_gives_tokens_and_model(self) -> None:
-        place = read_further(ReadPosition(path=""), self.path(), "opencode")
+        place = read_new_messages(ReadPosition(path=""), self.path(), "opencode")
         tally, sums = place.tally, usage_totals_of(place)
         self.assertEqual((self.ID, "/home/me/work"), (tally.conversation, tally.cwd))
         self.assertEqual(("SAY: hello there", "last words"), (tally.title, tally.response))
@@ -160,7 +164,7 @@ class OpencodeTranscriptTests(SynchronousTestCase):
             "INSERT INTO message VALUES ('msg_z', '" + self.ID + "', 1795400000000, 0, "
             '\'{"role":"assistant","error":{"name":"APIError","data":{"message":"no more"}}}\')'
         )
-        tally = read_further(ReadPosition(path=""), path, "opencode").tally
+        tally = read_new_messages(ReadPosition(path=""), path, "opencode").tally
         self.assertEqual(TurnFailure(text="no more", at=1_795_400_000_000), tally.failure)
 
     def test_opencode_subagent_conversations_are_not_listed(self) -> None:
@@ -181,9 +185,9 @@ class OpencodeTranscriptTests(SynchronousTestCase):
         self.database.write_bytes(b"rubbish" * 1000)
         self.assertEqual([], list(scan_conversations(self.database, "opencode")))
         self.assertRaises(
-            OSError, read_further, ReadPosition(path=""), self.database / self.ID, "opencode"
+            OSError, read_new_messages, ReadPosition(path=""), self.database / self.ID, "opencode"
         )
-        self.assertEqual(TranscriptTally(), read_head(self.database / self.ID, "opencode"))
+        self.assertEqual(TranscriptTally(), read_beginning(self.database / self.ID, "opencode"))
         self.database.unlink()
         os.mkfifo(self.database)
         self.assertEqual([], list(scan_conversations(self.database, "opencode")))
@@ -211,7 +215,7 @@ class OpencodeTranscriptTests(SynchronousTestCase):
     def test_reading_the_opencode_database_writes_nothing(self) -> None:
         path = self.path()
         before = self.database.read_bytes()
-        read_further(ReadPosition(path=""), path, "opencode")
+        read_new_messages(ReadPosition(path=""), path, "opencode")
         self.assertEqual(before, self.database.read_bytes())
 
 
@@ -224,11 +228,11 @@ class ClaudeTranscriptTests(SynchronousTestCase):
             '"error":"rate_limit","isApiErrorMessage":true}\n'
         )
         path.write_text(line % CLAUDE_LIMIT)
-        place = read_further(ReadPosition(path=""), path, "primary")
+        place = read_new_messages(ReadPosition(path=""), path, "primary")
         self.assertEqual(TurnFailure(text=CLAUDE_LIMIT, at=1_795_330_874_907), place.tally.failure)
         with path.open("a") as file:
             file.write('{"type":"user","message":{"content":"go on"}}\n')
-        self.assertIsNone(read_further(place, path, "primary").tally.failure)
+        self.assertIsNone(read_new_messages(place, path, "primary").tally.failure)
 
     def test_prompt_written_after_its_answer_is_put_in_order(self) -> None:
         """Seen of Claude Code 2.1.197 on a machine with twenty times its load."""
@@ -263,7 +267,7 @@ class ClaudeTranscriptTests(SynchronousTestCase):
             '"text":"No response requested."}]}}\n'
         )
         self.assertEqual(
-            "done", read_further(ReadPosition(path=""), path, "primary").tally.response
+            "done", read_new_messages(ReadPosition(path=""), path, "primary").tally.response
         )
         self.assertEqual(["done"], [each.text for each in read_messages(path, "primary")])
 
@@ -275,7 +279,7 @@ class CodexFailureTests(SynchronousTestCase):
             '{"timestamp":"2026-11-22T07:02:18.133Z","type":"event_msg","payload":{"type":'
             '"task_complete","error":{"message":"exceeded retry limit"}}}\n'
         )
-        found = read_further(ReadPosition(path=""), path, "codex").tally.failure
+        found = read_new_messages(ReadPosition(path=""), path, "codex").tally.failure
         self.assertEqual(TurnFailure(text="exceeded retry limit", at=1_795_330_938_133), found)
 
 

@@ -18,8 +18,8 @@ from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.transcripts import conversation_search
 from tservice.agents.transcripts import history as history_module
-from tservice.agents.transcripts.conversation_access import read_further
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.conversation_access import read_new_messages
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosition
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
@@ -34,7 +34,7 @@ EVE = Identity(username="eve", admin=False)
 class ConversationHistoryTests(ApprovalCase):
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.from_home(self.machine.home)
+        self.files = TranscriptLocations.from_home(self.machine.home)
         self.inside = ANYWHERE
         homes = TranscriptHomes(
             own=self.files,
@@ -162,7 +162,7 @@ class ConversationHistoryTests(ApprovalCase):
             1, len(self.run_now(self.history.read_transcript(ADMIN, "primary", ID)).messages)
         )
         # What was said is not looked into either: the time that takes would tell of it.
-        self.patch(conversation_search, "read_spoken", lambda *asked: self.fail("looked into"))
+        self.patch(conversation_search, "iterate_messages", lambda *asked: self.fail("looked into"))
         self.assertEqual([], self.found("needle", EVE))
 
     def test_session_record_gives_no_right_to_its_folder(self) -> None:
@@ -206,7 +206,7 @@ class ConversationHistoryTests(ApprovalCase):
             {**wrong, "message": {**wrong["message"], "id": long, "model": long, "usage": usage}},
         )
         path = self.claude(ID, *entries)
-        place = read_further(ReadPosition(path=""), path, "primary")
+        place = read_new_messages(ReadPosition(path=""), path, "primary")
         tally = place.tally
         assert tally.failure is not None
         self.assertLessEqual(len(tally.failure.text), NAME_CHARS)

@@ -10,14 +10,14 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.session_samples import make_session
 from tservice.agents.transcripts import reader as transcript_reader
-from tservice.agents.transcripts.conversation_access import read_further
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.conversation_access import read_new_messages
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.model import ReadPosition
 
 
 class HostileTranscriptTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.files = TranscriptFiles.from_home(Path(self.mktemp()).absolute())
+        self.files = TranscriptLocations.from_home(Path(self.mktemp()).absolute())
         self.folder = self.files.codex_folder / "2026" / "01" / "02"
         self.folder.mkdir(parents=True)
         self.owner = make_session(mode="codex", working_dir=str(self.folder), created_at=0)
@@ -43,7 +43,7 @@ class HostileTranscriptTests(SynchronousTestCase):
     def test_impossible_transcript_path_is_refused(self) -> None:
         owner = make_session(mode="primary", working_dir="/w")
         for told in ("\0", "/tmp/\ud800.jsonl", "/tmp/a\0.jsonl"):
-            self.assertIsNone(self.files.find_named(owner, told))
+            self.assertIsNone(self.files.find_reported_file(owner, told))
 
     def test_undecodable_file_name_is_skipped(self) -> None:
         self.put(b"rollout-\xff.jsonl", str(self.folder))
@@ -58,7 +58,7 @@ class HostileTranscriptTests(SynchronousTestCase):
         turns = 0
         place = ReadPosition(path="", ended=False)
         while not place.ended:
-            place = read_further(place, path, "codex")
+            place = read_new_messages(place, path, "codex")
             turns += 1
         self.assertLessEqual(turns, 6)
 
@@ -72,7 +72,7 @@ class HostileTranscriptTests(SynchronousTestCase):
             place, turns = ReadPosition(path="", ended=False), 0
             while not place.ended:
                 before = place.position
-                place = read_further(place, path, "codex")
+                place = read_new_messages(place, path, "codex")
                 self.assertLessEqual(place.position - before, 1000 * len(line) + len(last))
                 turns += 1
             self.assertEqual(11, turns)
@@ -83,7 +83,7 @@ class HostileTranscriptTests(SynchronousTestCase):
         self.patch(transcript_reader, "parse_line", parsed.append)
         path = self.put("a.jsonl", "/w")
         path.write_bytes(b"\n{}\n" * 1000 + b'{"type": "user"}\n')
-        read_further(ReadPosition(path=""), path, "codex")
+        read_new_messages(ReadPosition(path=""), path, "codex")
         self.assertEqual([b'{"type": "user"}'], parsed)
 
     def test_end_of_a_huge_transcript_counts(self) -> None:
@@ -94,4 +94,4 @@ class HostileTranscriptTests(SynchronousTestCase):
             file.seek(0, os.SEEK_END)
             file.write(b"\n" + last)
         self.patch(transcript_reader, "UNREAD", 1 << 20)
-        self.assertEqual("/w", read_further(ReadPosition(path=""), path, "codex").tally.cwd)
+        self.assertEqual("/w", read_new_messages(ReadPosition(path=""), path, "codex").tally.cwd)

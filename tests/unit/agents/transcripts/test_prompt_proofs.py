@@ -15,7 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.runtime_harness import own_location, places_of, unbounded
 from tests.unit.agents.harness import run_directly
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.prompt_proofs import DISORDER_MS, PromptProofs
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.sessions.interfaces import PromptClaim, PromptReport
@@ -33,7 +33,7 @@ class ProofTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         home = Path(self.mktemp()).absolute()
-        files = TranscriptFiles.from_home(home)
+        files = TranscriptLocations.from_home(home)
         self.folder = files.get_claude_folder("/work")
         self.folder.mkdir(parents=True)
         self.path = self.folder / "c1.jsonl"
@@ -183,7 +183,9 @@ class StoredProofTests(SynchronousTestCase):
     ) -> Callable[[str, int], PromptReport]:
         """What is known of a text since a moment, of a session whose conversation is on disk."""
         homes = TranscriptHomes(
-            own=TranscriptFiles.from_home(kept), places=places_of(own_location()), inside=unbounded
+            own=TranscriptLocations.from_home(kept),
+            places=places_of(own_location()),
+            inside=unbounded,
         )
         self.session = Session(
             id="s",

@@ -16,14 +16,14 @@ from tests.unit.agents.transcripts.transcript_samples import make_database
 from tservice.agents.transcripts.conversation_choice import (
     EARLY_MS,
     NEAR_MS,
-    ConversationCandidate,
+    CandidateConversation,
     choose_conversation,
 )
 from tservice.agents.transcripts.conversation_stores import StoredConversation
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.agents.transcripts.reader import HEAD
-from tservice.agents.transcripts.resume_lookup import StoredConversations
+from tservice.agents.transcripts.resume_lookup import ResumeLookup
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.core.errors import ErrorCode
 from tservice.core.locations.workspace_bounds import FolderLimit
@@ -34,17 +34,17 @@ OLD, NEW = "11111111-aaaa", "22222222-bbbb"
 
 def candidate(
     name: str, first_at: int | None, prompts: int = 1, size: int = 1
-) -> ConversationCandidate:
+) -> CandidateConversation:
     found = StoredConversation(path=Path(f"/c/{name}"), mode="codex", at=MADE, size=size)
     begins = TranscriptTally(conversation=name, first_at=first_at, prompts=prompts)
-    return ConversationCandidate(found=found, begins=begins)
+    return CandidateConversation(found=found, begins=begins)
 
 
 class ConversationChoiceTests(SynchronousTestCase):
     """Which of several is the session's."""
 
     def choose(
-        self, owner: Session, *candidates: ConversationCandidate, shared: bool = False
+        self, owner: Session, *candidates: CandidateConversation, shared: bool = False
     ) -> str | None:
         found = choose_conversation(owner, candidates, shared=shared)
         return None if found is None else found.path.name
@@ -84,8 +84,8 @@ class ResumeTests(AgentHarnessCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.from_home(self.machine.home)
-        self.conversations = StoredConversations(
+        self.files = TranscriptLocations.from_home(self.machine.home)
+        self.conversations = ResumeLookup(
             lambda: TranscriptHomes(
                 own=self.files, places=places_of(own_location()), inside=unbounded
             ),
@@ -148,7 +148,7 @@ class ResumeTests(AgentHarnessCase):
         homes = TranscriptHomes(
             own=self.files, places=places_of(own_location()), inside=lambda *_: inside
         )
-        found = StoredConversations(lambda: homes, run_directly)
+        found = ResumeLookup(lambda: homes, run_directly)
         words = {"type": "event_msg", "payload": {"type": "user_message", "message": "go"}}
         for place, own in ((f"{inside.top}/shop", True), ("/elsewhere", False), (None, False)):
             name = uuid4().hex
@@ -174,7 +174,7 @@ class ResumeTests(AgentHarnessCase):
     def test_unreadable_location_starts_a_new_conversation(self) -> None:
         homes = TranscriptHomes(own=self.files, places=places_of(own_location()), inside=unbounded)
         nowhere = make_session(location=SessionLocationKind.REMOTE, conversation_ids=(OLD,))
-        found = StoredConversations(lambda: homes, run_directly)
+        found = ResumeLookup(lambda: homes, run_directly)
         self.assertIsNone(self.run_now(found.find_last_conversation(nowhere)))
         # Where nobody shares a home, nothing is looked at: the other machine may be away.
         self.run_now(found.check_conversation(nowhere, OLD))

@@ -12,7 +12,7 @@ from unittest import skipUnless
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.transcript_samples import make_database
-from tservice.agents.transcripts.conversation_access import read_further, read_messages
+from tservice.agents.transcripts.conversation_access import read_messages, read_new_messages
 from tservice.agents.transcripts.conversation_stores import scan_conversations
 from tservice.agents.transcripts.model import ReadPosition
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
@@ -83,7 +83,7 @@ class TranscriptRowsTests(SynchronousTestCase):
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("UPDATE session SET directory = '/elsewhere'")
         writer.commit()
-        place = read_further(ReadPosition(path=""), self.database / ID, "opencode")
+        place = read_new_messages(ReadPosition(path=""), self.database / ID, "opencode")
         self.assertEqual("/elsewhere", place.tally.cwd)
 
     def test_readings_of_one_task_share_one_child_process(self) -> None:

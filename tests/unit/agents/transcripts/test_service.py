@@ -25,11 +25,11 @@ from tests.unit.http.site_driver import ApiHarness
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts import service as module
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.model import ReadPosition, make_title
 from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
-from tservice.agents.transcripts.reader import read_further, read_lines
+from tservice.agents.transcripts.reader import read_lines, read_new_lines
 from tservice.agents.transcripts.routes import TranscriptRoutes
 from tservice.agents.transcripts.service import MOMENT, TranscriptService
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
@@ -54,7 +54,7 @@ class ReaderTests(SynchronousTestCase):
         self.path = Path(self.mktemp()).absolute() / "t.jsonl"
 
     def read(self, place: ReadPosition | None = None, mode: str = "primary") -> ReadPosition:
-        return read_further(place or ReadPosition(path=""), self.path, mode)
+        return read_new_lines(place or ReadPosition(path=""), self.path, mode)
 
     def test_usage_of_one_message_is_counted_once(self) -> None:
         write_lines(
@@ -174,7 +174,7 @@ class ReaderTests(SynchronousTestCase):
         self.assertRaises(OSError, self.read)
         link = self.path.with_name("l.jsonl")
         link.symlink_to("/etc/passwd")
-        self.assertRaises(OSError, read_further, ReadPosition(path=""), link, "primary")
+        self.assertRaises(OSError, read_new_lines, ReadPosition(path=""), link, "primary")
 
     @settings(deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.binary(max_size=40)), st.integers(1, 50), st.integers(1, 60))
@@ -212,7 +212,7 @@ class TranscriptServiceTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.from_home(self.machine.home)
+        self.files = TranscriptLocations.from_home(self.machine.home)
         self.homes = TranscriptHomes(
             own=self.files, places=places_of(own_location()), inside=unbounded
         )
@@ -336,7 +336,7 @@ class TranscriptServiceTests(ApprovalCase):
             self.assertLess(len(calls), 5)
             return evolve(place, position=place.position + 1, ended=False)
 
-        self.patch(module, "read_further", endless)
+        self.patch(module, "read_new_messages", endless)
         self.clock.advance(MOMENT)
         self.assertEqual(2, len(calls))
         self.assertIsNone(self.transcripts.get_tally(session.id))

@@ -22,9 +22,9 @@ from tservice.agents.activity.agent_watch import START_IDLE
 from tservice.agents.todos import CHARS, TODOS
 from tservice.agents.transcripts import codex, gemini
 from tservice.agents.transcripts import files as transcript_files
-from tservice.agents.transcripts.conversation_access import read_further
+from tservice.agents.transcripts.conversation_access import read_new_messages
 from tservice.agents.transcripts.conversation_stores import StoredConversation, scan_conversations
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.model import (
     ListedTodos,
     ReadPosition,
@@ -152,7 +152,7 @@ class OpencodeTodoTests(SynchronousTestCase):
 
     def read(self, *statements: str, sample: str = "opencode-1.18.33-todos.sql") -> TranscriptTally:
         path = make_database(Path(self.mktemp()).absolute() / "o.db", *statements, sample=sample)
-        return read_further(ReadPosition(path=""), path / self.ID, "opencode").tally
+        return read_new_messages(ReadPosition(path=""), path / self.ID, "opencode").tally
 
     def test_opencode_todo_list_matches_the_recording(self) -> None:
         self.assertEqual((LOOKED, PAINT, DRY), self.read().todos)
@@ -231,7 +231,7 @@ class TodoServiceTests(AgentHarnessCase):
 
     def setUp(self) -> None:
         super().setUp()
-        files = TranscriptFiles.from_home(self.machine.home)
+        files = TranscriptLocations.from_home(self.machine.home)
         self.path = files.codex_folder / "2026" / "11" / "23" / "rollout-1-a.jsonl"
         self.homes = TranscriptHomes(own=files, places=places_of(own_location()), inside=unbounded)
         self.open()

@@ -16,7 +16,7 @@ from tests.runtime_harness import own_location, places_of, unbounded
 from tests.unit.agents.harness import AgentHarnessCase, run_directly
 from tests.unit.agents.transcripts.independent_totals import READERS
 from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
-from tservice.agents.transcripts.files import TranscriptFiles
+from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.service import MOMENT, TranscriptService
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
@@ -56,7 +56,7 @@ class UsageCase(AgentHarnessCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.files = TranscriptFiles.from_home(self.machine.home)
+        self.files = TranscriptLocations.from_home(self.machine.home)
         self.homes = TranscriptHomes(
             own=self.files, places=places_of(own_location()), inside=unbounded
         )

@@ -36,7 +36,7 @@ class ModelUsage:
     output: int = 0
 
     @property
-    def sent(self) -> int:
+    def total_input(self) -> int:
         """Tokens sent, including cached ones."""
         return self.input + self.cache_read + self.cache_write
 
@@ -100,7 +100,7 @@ class UsageTotals:
     @property
     def input(self) -> int:
         """Tokens sent, including cached ones."""
-        return sum(each.sent for each in self.by_model.values())
+        return sum(each.total_input for each in self.by_model.values())
 
     @property
     def output(self) -> int:
