@@ -201,7 +201,7 @@ class SecurityHarness:
 
     def cases(self, name: str) -> Path:
         """Where that user's sessions work."""
-        account = None if self.accounts is None else self.accounts.id_of(name)
+        account = None if self.accounts is None else self.accounts.find_account_id(name)
         assert account is not None, name
         folder = get_account_folder(self.config.cases_dir, account)
         folder.mkdir(parents=True, exist_ok=True)

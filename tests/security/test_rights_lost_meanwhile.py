@@ -135,7 +135,7 @@ class SlowAnswerTests(LateCase):
             parked.append((f"{operation.method} {operation.path}", *self.slow(operation)))
         accounts = self.world.accounts
         assert accounts is not None
-        accounts.log_out(self.name)
+        accounts.end_account_access(self.name)
         answered = set()
         for name, connection, late in parked:
             if not late.called:

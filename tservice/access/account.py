@@ -105,7 +105,7 @@ def check_username(name: str) -> str:
     return name
 
 
-def check_password(word: str, field: str = "password") -> str:
+def check_new_password(word: str, field: str = "password") -> str:
     """Return C{word} if it is a valid new password.
 
     @param field: the name of the request's field, for the error text.
@@ -118,7 +118,7 @@ def check_password(word: str, field: str = "password") -> str:
     return word
 
 
-def new_id(random: Callable[[int], bytes]) -> str:
+def make_account_id(random: Callable[[int], bytes]) -> str:
     """Return a random id for a new account, which does not repeat even if a database is restored.
 
     @param random: returns that many unguessable bytes.
@@ -126,7 +126,7 @@ def new_id(random: Callable[[int], bytes]) -> str:
     return random(_ID_BYTES).hex()
 
 
-def one_time_password(random: Callable[[int], bytes]) -> str:
+def make_one_time_password(random: Callable[[int], bytes]) -> str:
     """Return a random password of about 98 bits, which is shown once.
 
     @param random: returns that many unguessable bytes.

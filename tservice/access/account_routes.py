@@ -11,9 +11,9 @@ from pydantic import Field
 from tservice.access.account import LONGEST_PASSWORD, AccountRole, UserAccount
 from tservice.access.accounts import AccountChange, AccountService
 from tservice.access.cookie_sessions import CookieSessionRegistry
-from tservice.access.failures import TooManySignIns, counted_address
+from tservice.access.failures import TooManySignIns, get_counted_address
 from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
-from tservice.access.model import set_cookie
+from tservice.access.model import format_session_cookie
 from tservice.access.sign_in import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import EmptyPayload
@@ -114,7 +114,7 @@ class LoggedOutResponse(ResponseModel):
     tokens: int
 
 
-def answer_when_busy(handler: Handler) -> Handler:
+def answer_busy_with_429(handler: Handler) -> Handler:
     """Wrap a handler so that it answers 429 if too many password checks are waiting."""
 
     @wraps(handler)
@@ -140,7 +140,7 @@ class AccountRoutes:
     async def list_accounts(self, call: OperationCall) -> object:
         """Return every account."""
         return UserListResponse(
-            users=[user_response(account) for account in self._accounts.list_accounts()]
+            users=[make_user_response(account) for account in self._accounts.list_accounts()]
         )
 
     async def create_account(self, call: OperationCall) -> object:
@@ -154,7 +154,7 @@ class AccountRoutes:
             os_user=body.os_user,
             reauthorize=call.reauthorize,
         )
-        return NewUserResponse(user=user_response(account), one_time_password=once)
+        return NewUserResponse(user=make_user_response(account), one_time_password=once)
 
     async def change_account(self, call: OperationCall) -> object:
         """Change an account."""
@@ -167,7 +167,7 @@ class AccountRoutes:
             os_user=body.os_user or ("" if "os_user" in body.model_fields_set else None),
         )
         account = await self._accounts.change_account(call.path["name"], wanted, call.reauthorize)
-        return UserEnvelope(user=user_response(account))
+        return UserEnvelope(user=make_user_response(account))
 
     async def remove_account(self, call: OperationCall) -> object:
         """Remove an account."""
@@ -181,7 +181,7 @@ class AccountRoutes:
 
     async def log_out(self, call: OperationCall) -> object:
         """End every session and stream of an account, and on request its tokens."""
-        revoked, tokens = self._accounts.log_out(call.path["name"], call.body.tokens)
+        revoked, tokens = self._accounts.end_account_access(call.path["name"], call.body.tokens)
         return LoggedOutResponse(revoked=revoked, tokens=tokens)
 
     async def set_own_password(self, call: OperationCall) -> object:
@@ -191,14 +191,14 @@ class AccountRoutes:
         found = await self._passwords.check_password(name, body.current_password, call.address)
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
-        place = counted_address(call.address)
+        place = get_counted_address(call.address)
         await self._accounts.set_own_password(
             name, body.current_password, body.new_password, place, call.reauthorize
         )
         request: Any = call.request
         agent = call.get_header("user-agent") or ""
         opened = self._cookies.open_session(name, "login", call.address, agent)
-        cookie = set_cookie(opened.token, request.visit)
+        cookie = format_session_cookie(opened.token, request.visit)
         request.responseHeaders.removeHeader("Set-Cookie")
         return RawReply(content=PageKeyResponse(key=opened.key), headers={"Set-Cookie": cookie})
 
@@ -229,7 +229,7 @@ class AccountRoutes:
                 method="PUT",
                 path="/api/me/password",
                 access=AccessRule.USER,
-                handler=answer_when_busy(self.set_own_password),
+                handler=answer_busy_with_429(self.set_own_password),
                 summary="Change your password; ends all your other signed-in sessions",
                 tag="Access",
                 body=PasswordBody,
@@ -271,7 +271,7 @@ def _admin_operation(
         method=method,
         path=path,
         access=AccessRule.ADMIN,
-        handler=answer_when_busy(handler),
+        handler=answer_busy_with_429(handler),
         summary=summary,
         tag="Users",
         ends_access="{name}" in path,  # the account may be the caller's own
@@ -282,7 +282,7 @@ def _admin_operation(
     )
 
 
-def user_response(account: UserAccount) -> UserResponse:
+def make_user_response(account: UserAccount) -> UserResponse:
     """Return an account as clients see it."""
     return UserResponse(
         username=account.username,

@@ -42,7 +42,7 @@ class AccountStore:
         sql = "SELECT * FROM accounts ORDER BY created_at, username"
         return self._database.read_records(_account_from_row, sql, named="accounts.username")
 
-    def ids(self) -> dict[str, str]:
+    def load_ids(self) -> dict[str, str]:
         """Return the account id of each user name, including names of removed accounts.
 
         For a name that was used several times, the id is that of the latest account.

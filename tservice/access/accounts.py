@@ -16,10 +16,10 @@ from tservice.access.account import (
     USERNAME,
     AccountRole,
     UserAccount,
-    check_password,
+    check_new_password,
     check_username,
-    new_id,
-    one_time_password,
+    make_account_id,
+    make_one_time_password,
 )
 from tservice.access.account_store import AccountStore
 from tservice.access.hashing import FairPasswordHasher
@@ -91,7 +91,7 @@ class AccountService:
     def __init__(self, store: AccountStore, deps: AccountsDependencies) -> None:
         self._store, self._deps = store, deps
         self._accounts = {account.username: account for account in store.load()}
-        self._ids = store.ids()
+        self._ids = store.load_ids()
         self._seen: dict[str, bytes] = {}
 
     # -- IAccounts
@@ -102,7 +102,7 @@ class AccountService:
         @raise TooManyChecks: too many checks from this address are waiting.
         """
         account = self._accounts.get(username)
-        if account is not None and self._was_right(account, password):
+        if account is not None and self._matches_verified_password(account, password):
             return account.make_identity() if account.enabled else None
         known = None if account is None else account.password_hash
         hasher = self._deps.hasher
@@ -126,7 +126,7 @@ class AccountService:
         found = self._accounts.get(username)
         return None if found is None else found.get_rights()
 
-    def id_of(self, username: str) -> str | None:
+    def find_account_id(self, username: str) -> str | None:
         """Return the id of an account, or of the latest removed account of that name."""
         return self._ids.get(username)
 
@@ -182,16 +182,16 @@ class AccountService:
             accounts, or panes cannot run as the OS user.
         @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
-        self._judge_new(username)
-        await self._judge_os_user(os_user)
-        once = one_time_password(self._deps.random) if password is None else None
-        word = check_password(password) if password is not None else once
+        self._check_new_name(username)
+        await self._check_os_user(os_user)
+        once = make_one_time_password(self._deps.random) if password is None else None
+        word = check_new_password(password) if password is not None else once
         hashed = await self._deps.hasher.hash_password("admin", word or "")
         reauthorize()
-        self._judge_new(username)
+        self._check_new_name(username)
         account = UserAccount(
             username=username,
-            id=new_id(self._deps.random),
+            id=make_account_id(self._deps.random),
             role=role,
             password_hash=hashed,
             created_at=get_unix_ms(self._deps.clock),
@@ -202,7 +202,7 @@ class AccountService:
         self._save_account(account)
         return account, once
 
-    def create_first(self, username: str, password: str | None) -> str | None:
+    def create_first_admin(self, username: str, password: str | None) -> str | None:
         """Create the first admin at the first start; do nothing if accounts exist.
 
         @param password: the password.  C{None} to generate a one-time password.
@@ -212,13 +212,13 @@ class AccountService:
         if self._accounts:
             return None
         check_username(username)
-        once = one_time_password(self._deps.random) if password is None else None
-        word = check_password(password) if password is not None else once
+        once = make_one_time_password(self._deps.random) if password is None else None
+        word = check_new_password(password) if password is not None else once
         account = UserAccount(
             username=username,
-            id=new_id(self._deps.random),
+            id=make_account_id(self._deps.random),
             role=AccountRole.ADMIN,
-            password_hash=self._deps.hasher.hash_now(word or ""),
+            password_hash=self._deps.hasher.hash_in_this_thread(word or ""),
             created_at=get_unix_ms(self._deps.clock),
             can_bypass_permissions=True,
             must_change_password=once is not None,
@@ -240,16 +240,16 @@ class AccountService:
         @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         self.get_account(username)
-        await self._judge_os_user(wanted.os_user)
+        await self._check_os_user(wanted.os_user)
         before = self.get_account(username)
         hashed = None
         if wanted.password is not None:
-            word = check_password(wanted.password)
+            word = check_new_password(wanted.password)
             hashed = await self._deps.hasher.hash_password("admin", word)
             reauthorize()
             before = self.get_account(username)
         after = evolve(before, **_changed_fields(wanted, hashed))
-        self._judge_last_admin(before, after)
+        self._refuse_without_admin(before, after)
         return self._save_account(after)
 
     def remove_account(self, username: str) -> None:
@@ -259,7 +259,7 @@ class AccountService:
             disk.
         """
         account = self.get_account(username)
-        self._judge_last_admin(account, None)
+        self._refuse_without_admin(account, None)
         del self._accounts[username]
         try:
             with report_unsaved_change():
@@ -275,14 +275,14 @@ class AccountService:
         @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         self.get_account(username)
-        once = one_time_password(self._deps.random)
+        once = make_one_time_password(self._deps.random)
         hashed = await self._deps.hasher.hash_password("admin", once)
         reauthorize()
         account = self.get_account(username)
         self._save_account(evolve(account, password_hash=hashed, must_change_password=True))
         return once
 
-    def log_out(self, username: str, tokens: bool = False) -> tuple[int, int]:
+    def end_account_access(self, username: str, tokens: bool = False) -> tuple[int, int]:
         """End all access in an account's name.
 
         @param tokens: true to end the account's tokens too.  Tokens belong to programs, so by
@@ -317,7 +317,7 @@ class AccountService:
         @raise ServiceError: 400; 404: the account was removed during the request.
         @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
-        check_password(new, "newPassword")
+        check_new_password(new, "newPassword")
         if new == current:
             raise make_field_error("newPassword", "must differ from the current one")
         hashed = await self._deps.hasher.hash_password(place, new)
@@ -327,14 +327,14 @@ class AccountService:
 
     # -- internals
 
-    def _was_right(self, account: UserAccount, password: str) -> bool:
+    def _matches_verified_password(self, account: UserAccount, password: str) -> bool:
         seen = self._seen.get(account.username)
         if seen is None:
             return False
         found = self._deps.hasher.fingerprint_password(account.password_hash, password)
         return compare_digest(seen, found)
 
-    def _judge_new(self, username: str) -> None:
+    def _check_new_name(self, username: str) -> None:
         if check_username(username) in self._accounts:
             raise ServiceError(ErrorCode.USER_EXISTS, f"User {username} exists already")
         if self._deps.owns(username):
@@ -345,12 +345,12 @@ class AccountService:
         if len(self._accounts) >= MAX_ACCOUNTS:
             raise make_failure_error(f"there are {MAX_ACCOUNTS} users already")
 
-    async def _judge_os_user(self, name: str | None) -> None:
+    async def _check_os_user(self, name: str | None) -> None:
         if name:
             await self._deps.os_users.refresh_user(name)
             self._deps.os_users.check_user(name)
 
-    def _judge_last_admin(self, before: UserAccount, after: UserAccount | None) -> None:
+    def _refuse_without_admin(self, before: UserAccount, after: UserAccount | None) -> None:
         if not before.is_active_admin or (after is not None and after.is_active_admin):
             return
         if sum(1 for account in self._accounts.values() if account.is_active_admin) == 1:

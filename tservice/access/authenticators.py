@@ -16,11 +16,11 @@ from tservice.access.hook_secret import (
     HEADER,
     derive_container_secret,
     derive_os_user_secret,
-    parse_container,
-    parse_uid,
+    parse_secret_container,
+    parse_secret_uid,
 )
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import CookieSession, set_cookie
+from tservice.access.model import CookieSession, format_session_cookie
 from tservice.access.sign_in import PasswordChecker
 from tservice.core.authentication import (
     AuthenticationRequest,
@@ -69,13 +69,13 @@ class CookieAuthenticator:
         self._cookies, self._accounts = cookies, accounts
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
-        found = self._cookies.find_presented(visit)
+        found = self._cookies.find_presented_sessions(visit)
         for token, session in found:
-            known = self._session_identity(session) if session.opens_for(visit) else None
+            known = self._session_identity(session) if session.accepts_request(visit) else None
             if known is not None:
-                left = self._cookies.seconds_left(self._cookies.extend_session(session))
+                left = self._cookies.get_remaining_seconds(self._cookies.extend_session(session))
                 return CredentialsAccepted(
-                    identity=known, set_cookie=set_cookie(token, visit, left)
+                    identity=known, set_cookie=format_session_cookie(token, visit, left)
                 )
         # A browser requests the files of the page before the page can send its key.
         owners = [self._session_identity(session) for _, session in found] if visit.page else []
@@ -112,7 +112,7 @@ class BasicAuthenticator:
         if identity is None:
             return CredentialsRejected(bucket=FailureBucket.BASIC, is_counted=True)
         known, paged = evolve(identity, method="basic"), visit.key is not None
-        for _, held in self._cookies.find_presented(visit):
+        for _, held in self._cookies.find_presented_sessions(visit):
             if held.key_hash is not None and held.username == known.username:
                 # The cookie belongs to another page that is open in the browser: keep it.
                 return CredentialsAccepted(
@@ -124,7 +124,7 @@ class BasicAuthenticator:
         )
         return CredentialsAccepted(
             identity=evolve(known, auth_session=opened.id),
-            set_cookie=set_cookie(opened.token, visit),
+            set_cookie=format_session_cookie(opened.token, visit),
             key_wanted=paged,
         )
 
@@ -133,7 +133,7 @@ class BasicAuthenticator:
 
         @return: C{None} if there are none, or if a link of another site supplied them.
         """
-        shown = None if visit.led else parse_basic(visit.header("authorization") or "")
+        shown = None if visit.led else parse_basic_header(visit.header("authorization") or "")
         if shown is None or may_admit_page(self._cookies, visit, shown[0]):
             return shown
         return None
@@ -164,7 +164,7 @@ def _current_identity(
     return accounts.find_identity(identity.username) if alive else None
 
 
-def parse_basic(header: str) -> tuple[str, str] | None:
+def parse_basic_header(header: str) -> tuple[str, str] | None:
     """Return the user name and password of an C{Authorization: Basic} header; C{None} for
     others.
     """
@@ -191,7 +191,7 @@ class HookAuthenticator:
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         text = visit.header(HEADER) or ""
-        shown, uid = text.encode("utf-8", "surrogateescape"), parse_uid(text)
+        shown, uid = text.encode("utf-8", "surrogateescape"), parse_secret_uid(text)
         right = self._secret if uid is None else derive_os_user_secret(self._secret, uid)
         if compare_digest(shown, right.encode()):
             return CredentialsAccepted(identity=evolve(HOOK, os_uid=uid))
@@ -213,7 +213,7 @@ class ContainerAuthenticator:
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         shown = visit.header(HEADER) or ""
-        name = parse_container(shown)
+        name = parse_secret_container(shown)
         if name is not None:
             right = derive_container_secret(self._secret, name).encode()
             if compare_digest(shown.encode("utf-8", "surrogateescape"), right):

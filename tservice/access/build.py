@@ -22,8 +22,8 @@ from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.credentials import CredentialRegistry, OpenConnections
 from tservice.access.failures import FailureCounter
-from tservice.access.first_admin import make_first_admin, tell_shared_user
-from tservice.access.hashing import FairPasswordHasher, password_seal
+from tservice.access.first_admin import make_first_admin, warn_about_shared_user
+from tservice.access.hashing import FairPasswordHasher, make_password_seal
 from tservice.access.interfaces import IAccounts
 from tservice.access.passwords import SingleAccount
 from tservice.access.removed_accounts import RemovedAccountCleanup
@@ -121,7 +121,7 @@ def build_access(
             *TokenRoutes(tokens).list_operations(),
             *tunnel_operations(tunnel, codes, cookies, sse_clients),
         ],
-        measures=[_lockout_metric(failures)],
+        measures=[_make_lockout_metric(failures)],
         close=close_credentials,
     )
 
@@ -146,7 +146,7 @@ def _build_tokens(ground: Runtime, known: CredentialRegistry) -> TokenService:
     return TokenService(store, ground.reactor, ground.random, known.end_token_access)
 
 
-def _lockout_metric(failures: FailureCounter) -> MetricSource:
+def _make_lockout_metric(failures: FailureCounter) -> MetricSource:
     text = "Lockouts after too many wrong passwords, secrets or codes."
     labels = ("bucket", "kind")
     return MetricSource("sign_in_lockouts", text, lambda: failures.lockouts, labels, grows=True)
@@ -191,10 +191,10 @@ def _build_accounts(
         if config.password is None:
             return None, []
         salt = hmac.digest(secret.encode(), b"password seal", "sha256")
-        seal = password_seal(config.password, salt)
+        seal = make_password_seal(config.password, salt)
         hasher = FairPasswordHasher(ground.worker_pools.hashing, ground.random)
         single = SingleAccount(config.username, config.password, hasher, seal)
-        known.check_passwords(single)
+        known.make_password_checker(single)
         return single, []
 
     deps = AccountsDependencies(
@@ -210,10 +210,10 @@ def _build_accounts(
     )
     accounts = AccountService(AccountStore(ground.database), deps)
     ground.account_rights.bind_value(accounts.get_rights)
-    ground.account_id.bind_value(accounts.id_of)
+    ground.account_id.bind_value(accounts.find_account_id)
     make_first_admin(accounts, config.username, config.password)
-    tell_shared_user(accounts)
-    passwords = known.check_passwords(accounts)
+    warn_about_shared_user(accounts)
+    passwords = known.make_password_checker(accounts)
     return accounts, AccountRoutes(accounts, known.cookies, passwords).list_operations()
 
 

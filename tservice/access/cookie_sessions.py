@@ -137,7 +137,9 @@ class CookieSessionRegistry:
             return None
         return session
 
-    def find_presented(self, visit: AuthenticationRequest) -> list[tuple[str, CookieSession]]:
+    def find_presented_sessions(
+        self, visit: AuthenticationRequest
+    ) -> list[tuple[str, CookieSession]]:
         """Return pairs of a cookie and its live session, for all cookies in a request.
 
         The session is included even if the cookie needs a page key that the request lacks.
@@ -153,7 +155,7 @@ class CookieSessionRegistry:
                 return session.username if session.expires_at > now else None
         return None
 
-    def seconds_left(self, session: CookieSession) -> int:
+    def get_remaining_seconds(self, session: CookieSession) -> int:
         """Return the seconds until a session expires if no further request arrives."""
         return (session.expires_at - get_unix_ms(self._clock)) // 1000
 
@@ -213,7 +215,7 @@ class CookieSessionRegistry:
     def extend_session(self, session: CookieSession) -> CookieSession:
         """Restart a session's lifetime as a request does, and return the updated session."""
         end = get_unix_ms(self._clock) + TTL_SECONDS * 1000
-        later = evolve(session, expires_at=min(end, _last_moment(session)))
+        later = evolve(session, expires_at=min(end, _get_latest_expiry(session)))
         if later.expires_at > self._kept_until[session.id]:
             self._store_session(later)
         self._sessions[session.token_hash] = later
@@ -222,7 +224,7 @@ class CookieSessionRegistry:
     def _store_session(self, session: CookieSession) -> None:
         # The lifetime that the cookie promises is on disk before the response is sent.
         end = session.expires_at + SLACK_SECONDS * 1000
-        kept = evolve(session, expires_at=min(end, _last_moment(session)))
+        kept = evolve(session, expires_at=min(end, _get_latest_expiry(session)))
         self._store.save(kept)
         self._kept_until[session.id] = kept.expires_at
 
@@ -245,6 +247,6 @@ class CookieSessionRegistry:
         self._store.delete(ids)
 
 
-def _last_moment(session: CookieSession) -> int:
+def _get_latest_expiry(session: CookieSession) -> int:
     """Return the time after which a session cannot be extended, in Unix milliseconds."""
     return session.created_at + LIFETIME_SECONDS * 1000

@@ -66,14 +66,19 @@ class CredentialRegistry:
         self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
         self.codes: LateBinding[SignInCodes] = LateBinding("signing in by code")
         self.failures, self.known = failures, known
-        self.failures.when_locked(self._record_lockout)
+        self.failures.add_lockout_observer(self._record_lockout)
         self.passwords: PasswordChecker | None = None
         self.capabilities = CapabilityRegistry(clock, random)
         self.cookies = CookieSessionRegistry(
-            store, clock, random, self._cookies_ended, self._record_login, self._seal_of
+            store,
+            clock,
+            random,
+            self._handle_ended_cookies,
+            self._record_login,
+            self._get_password_seal,
         )
 
-    def check_passwords(self, accounts: IAccounts) -> PasswordChecker:
+    def make_password_checker(self, accounts: IAccounts) -> PasswordChecker:
         """Check the passwords of C{accounts} from now on."""
         checker = PasswordChecker(accounts, self.failures, self.known, self._clock)
         self.passwords = checker
@@ -84,7 +89,7 @@ class CredentialRegistry:
         was stopped.
         """
         self.cookies.revoke_sessions(
-            lambda session: session.seal != self._seal_of(session.username)
+            lambda session: session.seal != self._get_password_seal(session.username)
         )
 
     def revoke_access(self, username: str) -> int:
@@ -119,11 +124,11 @@ class CredentialRegistry:
         for each in self._open:
             each.drop_connections(whose)
 
-    def _cookies_ended(self, ids: frozenset[str]) -> None:
+    def _handle_ended_cookies(self, ids: frozenset[str]) -> None:
         self._drop_connections(lambda identity: identity.auth_session in ids)
         self.capabilities.revoke_tokens(lambda known: known.auth_session in ids)
 
-    def _seal_of(self, username: str) -> bytes | None:
+    def _get_password_seal(self, username: str) -> bytes | None:
         accounts = self.accounts()
         return None if accounts is None else accounts.get_seal(username)
 
@@ -149,7 +154,7 @@ class CredentialRegistry:
         )
 
     def _record_login(self, session: CookieSession) -> None:
-        self.known.add(session.username, session.address)
+        self.known.record_sign_in(session.username, session.address)
         self._audit.record_entry(
             AuditEntry(
                 action="login",

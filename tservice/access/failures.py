@@ -87,7 +87,7 @@ class TooManySignIns(Exception):
 class LockoutEvent:
     """Failure limit that was just reached.
 
-    @ivar kind: C{address}, C{network_of_address} or C{username}.
+    @ivar kind: C{address}, C{get_address_network} or C{username}.
     @ivar value: the address, network or name that was counted.
     @ivar address: the address of the last failure.
     """
@@ -131,7 +131,7 @@ class FailureCounter:
         self._lockout_observers: list[Callable[[LockoutEvent], object]] = []
         self.lockouts: dict[tuple[str, ...], float] = {}
 
-    def when_locked(self, observer: Callable[[LockoutEvent], object]) -> None:
+    def add_lockout_observer(self, observer: Callable[[LockoutEvent], object]) -> None:
         """Call C{observer} each time that a failure limit is reached."""
         self._lockout_observers.append(observer)
 
@@ -151,7 +151,7 @@ class FailureCounter:
         full = [window for key in keys if (window := self._find_full_window(key)) is not None]
         # Unknown clients share one check per interval; known addresses have separate turns.
         shared = [window for window in full if not kept[window.key[1]]]
-        place = counted_address(address)
+        place = get_counted_address(address)
         late = max((window.next_look - now for window in shared), default=0.0)
         turn = self._next_turn(place) if len(shared) < len(full) else now
         if late > 0 or turn - now > MAX_TURNS * TURN_SECONDS:
@@ -178,7 +178,7 @@ class FailureCounter:
     def confirm_failure(self, look: PasswordReservation) -> None:
         """Keep the failure that L{reserve_check} counted, because the password was wrong."""
         self.release_check(look)
-        place = counted_address(look.address)
+        place = get_counted_address(look.address)
         self._heard(FailureBucket.BASIC.value, place, look.username, not look.windows)
         self._count_failure(look.windows, place)
 
@@ -209,7 +209,7 @@ class FailureCounter:
         @return: 0 up to the limit, beyond it the seconds until the window ends.
         """
         wait = self.get_block_seconds(bucket, address, username)
-        place = counted_address(address)
+        place = get_counted_address(address)
         self._heard(bucket.value, place, username, bool(wait))
         if not wait:
             self._count_failure(
@@ -219,9 +219,11 @@ class FailureCounter:
 
     def get_block_seconds(self, bucket: FailureBucket, address: str, username: str | None) -> float:
         """Return the seconds that L{record_failure} would return, without counting a failure."""
-        return max(self._seconds_left(key) for key in _window_keys(bucket, address, username))
+        return max(
+            self._get_remaining_seconds(key) for key in _window_keys(bucket, address, username)
+        )
 
-    def _seconds_left(self, key: _Key) -> float:
+    def _get_remaining_seconds(self, key: _Key) -> float:
         window = self._find_full_window(key)
         return 0.0 if window is None else window.ends - self._clock.seconds()
 
@@ -239,16 +241,16 @@ class FailureCounter:
 
 
 def _window_keys(bucket: FailureBucket, address: str, username: str | None) -> list[_Key]:
-    keys = [(bucket, "address", counted_address(address))]
+    keys = [(bucket, "address", get_counted_address(address))]
     if username is not None:
         keys.append((bucket, "username", username))
-    around = network_of_address(address)
+    around = get_address_network(address)
     if around is not None:
         keys.append((bucket, "network", around))
     return keys
 
 
-def counted_address(address: str) -> str:
+def get_counted_address(address: str) -> str:
     """Return the address as it is counted: an IPv4 address, or the /64 network of an IPv6 host."""
     try:
         found = ip_address(address)
@@ -259,7 +261,7 @@ def counted_address(address: str) -> str:
     return address
 
 
-def network_of_address(address: str) -> str | None:
+def get_address_network(address: str) -> str | None:
     """Return the /24 (IPv4) or /48 (IPv6) network of an address; C{None} for this machine's
     addresses.
     """

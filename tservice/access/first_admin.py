@@ -29,20 +29,20 @@ def make_first_admin(
     if accounts.list_accounts():
         return
     out = sys.__stdout__ if out is None else out
-    if password is None and (out is None or _is_null(out)):
+    if password is None and (out is None or _is_null_device(out)):
         raise StartError(
             "multiuser: the first admin's one-time password would not be visible: set "
             "SERVICE_PASSWORD, or start once with --nodaemon"
         )
     try:
-        once = accounts.create_first(username, password)
+        once = accounts.create_first_admin(username, password)
     except ServiceError as error:
         raise StartError(f"multiuser: the first admin: {error.message}") from None
     if once is not None and out is not None:
         print(f"One-time password for {username}: {once}", file=out, flush=True)
 
 
-def tell_shared_user(accounts: AccountService) -> None:
+def warn_about_shared_user(accounts: AccountService) -> None:
     """Log a warning if several accounts have no OS user, because they can access each
     other's data.
     """
@@ -56,7 +56,7 @@ def tell_shared_user(accounts: AccountService) -> None:
         )
 
 
-def _is_null(out: TextIO) -> bool:
+def _is_null_device(out: TextIO) -> bool:
     """Return whether the stream is the null device, as a daemon's stdout is."""
     try:
         return os.path.samestat(os.fstat(out.fileno()), os.stat(os.devnull))

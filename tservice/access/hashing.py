@@ -19,7 +19,7 @@ from argon2.low_level import Type, hash_secret_raw
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from tservice.access.failures import network_of_address
+from tservice.access.failures import get_address_network
 from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import SIZE, IThreads
 
@@ -47,7 +47,7 @@ BUSY_SECONDS = 1.0
 """Seconds after which a refused caller should retry."""
 
 
-def password_seal(password: str, salt: bytes) -> bytes:
+def make_password_seal(password: str, salt: bytes) -> bytes:
     """Return a value that identifies a password even after a restart of the service.
 
     Guessing the password from this value is as costly as from its hash.
@@ -75,7 +75,7 @@ class FairPasswordHasher:
         self._argon = PasswordHasher(time_cost=passes, memory_cost=memory_kib, parallelism=LANES)
         self._key = random(32)
 
-    def hash_now(self, password: str) -> str:
+    def hash_in_this_thread(self, password: str) -> str:
         """Return the hash of a new password, computed in the calling thread; only for the start."""
         return self._argon.hash(_encode_password(password))
 
@@ -85,7 +85,9 @@ class FairPasswordHasher:
         @param place: the caller's address, for the fair order.
         @raise TooManyChecks: see L{FairQueue.run_in_turn}.
         """
-        found: str = await self._turns.run_in_turn(place, partial(self.hash_now, password))
+        found: str = await self._turns.run_in_turn(
+            place, partial(self.hash_in_this_thread, password)
+        )
         return found
 
     async def verify_password(self, place: str, password_hash: str | None, password: str) -> bool:
@@ -138,7 +140,7 @@ class FairQueue:
         @raise TooManyChecks: L{MAX_WAITING} checks of C{place}, or L{MAX_AROUND} of its network,
             are waiting.  Also if L{MAX_TOTAL} are waiting, and no other network has more of them.
         """
-        around = network_of_address(place.partition("/")[0]) or place
+        around = get_address_network(place.partition("/")[0]) or place
         many = self._count_waiting(around)
         queue = self._waiting.get(around, {}).get(place, ())
         if len(queue) >= MAX_WAITING or many >= MAX_AROUND or not self._has_room(many):

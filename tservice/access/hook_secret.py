@@ -48,7 +48,7 @@ def derive_os_user_secret(secret: str, uid: int) -> str:
     return f"{uid}-{made.hex()}"
 
 
-def parse_uid(shown: str) -> int | None:
+def parse_secret_uid(shown: str) -> int | None:
     """Return the user id with which a presented secret begins; C{None} for other secrets."""
     found = _OS_USER_SECRET.fullmatch(shown)
     return None if found is None else int(found[1])
@@ -64,7 +64,7 @@ def derive_container_secret(secret: str, container: str) -> str:
     return f"{container}.{made.hex()}"
 
 
-def parse_container(shown: str) -> str | None:
+def parse_secret_container(shown: str) -> str | None:
     """Return the container with whose name a presented secret begins; C{None} for other secrets."""
     found = _CONTAINER_SECRET.fullmatch(shown)
     return None if found is None else found[1]

@@ -49,7 +49,7 @@ class CookieSession:
     created_at: int
     expires_at: int
 
-    def opens_for(self, visit: AuthenticationRequest) -> bool:
+    def accepts_request(self, visit: AuthenticationRequest) -> bool:
         """Return whether the cookie in C{visit} comes from the client that received it.
 
         A browser proves this by the page key.  Whether a key is needed was decided when the session
@@ -90,7 +90,9 @@ def hash_cookie(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECONDS) -> str:
+def format_session_cookie(
+    token: str, visit: AuthenticationRequest, seconds: int = TTL_SECONDS
+) -> str:
     """Return the C{Set-Cookie} header that opens or extends a session (protocol-cookies).
 
     @param seconds: seconds until the session expires if no further request arrives.
@@ -98,7 +100,7 @@ def set_cookie(token: str, visit: AuthenticationRequest, seconds: int = TTL_SECO
     return _format_cookie(token, seconds, visit)
 
 
-def clear_cookie(visit: AuthenticationRequest) -> str:
+def format_cleared_cookie(visit: AuthenticationRequest) -> str:
     """Return the C{Set-Cookie} header that ends a session."""
     return _format_cookie("", 0, visit)
 

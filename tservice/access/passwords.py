@@ -29,7 +29,10 @@ class SingleAccount:
         (L{IAccounts.get_seal}).
         """
         self._seal, self._hasher = seal, hasher
-        self._username, self._hash = _fixed_length_digest(username), hasher.hash_now(password)
+        self._username, self._hash = (
+            _fixed_length_digest(username),
+            hasher.hash_in_this_thread(password),
+        )
         self._identity = Identity(username=username, admin=True)
         self._seen = b""
 

@@ -7,10 +7,10 @@ from typing import Literal, cast
 
 from pydantic import Field
 
-from tservice.access.authenticators import may_admit_page, parse_basic
+from tservice.access.authenticators import may_admit_page, parse_basic_header
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.failures import TooManySignIns
-from tservice.access.model import clear_cookie, set_cookie
+from tservice.access.model import format_cleared_cookie, format_session_cookie
 from tservice.access.sign_in import PasswordChecker
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, make_field_error, make_not_found_error
@@ -100,7 +100,7 @@ class AccessRoutes:
         agent = call.get_header("user-agent") or ""
         opened = self._cookies.open_session(identity.username, method, call.address, agent)
         answer = LoginResponse(**self._caller_response(identity).model_dump(), key=opened.key)
-        cookie = set_cookie(opened.token, _authentication_request(call))
+        cookie = format_session_cookie(opened.token, _authentication_request(call))
         return RawReply(content=answer, headers={"Set-Cookie": cookie})
 
     async def sign_out(self, call: OperationCall) -> object:
@@ -110,7 +110,7 @@ class AccessRoutes:
             self._cookies.revoke_sessions(lambda session: session.id == mine)
         return RawReply(
             content=EmptyPayload(),
-            headers={"Set-Cookie": clear_cookie(_authentication_request(call))},
+            headers={"Set-Cookie": format_cleared_cookie(_authentication_request(call))},
         )
 
     async def revoke_sessions(self, call: OperationCall) -> object:
@@ -122,7 +122,7 @@ class AccessRoutes:
         self._revoked()
         headers = {}
         if wanted in (None, call.identity.auth_session):
-            headers["Set-Cookie"] = clear_cookie(_authentication_request(call))
+            headers["Set-Cookie"] = format_cleared_cookie(_authentication_request(call))
         return RawReply(content=RevokedSessionsResponse(revoked=ended), headers=headers)
 
     async def get_caller(self, call: OperationCall) -> object:
@@ -199,7 +199,7 @@ def _find_credentials(call: OperationCall) -> tuple[str, str, str]:
             raise make_field_error(name, "is required")
     if body.username is not None and body.password is not None:
         return "login", body.username, body.password
-    basic = parse_basic(call.get_header("authorization") or "")
+    basic = parse_basic_header(call.get_header("authorization") or "")
     if basic is None:
         raise make_field_error("body", "is required")
     return "basic", *basic

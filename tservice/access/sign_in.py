@@ -8,7 +8,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.access.failures import FailureCounter, TooManySignIns, counted_address
+from tservice.access.failures import FailureCounter, TooManySignIns, get_counted_address
 from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import get_unix_ms, wait_seconds
@@ -37,13 +37,13 @@ class KnownAddresses:
         for username, address, at in sign_ins:
             self._remember_address(username, address, at)
 
-    def add(self, username: str, address: str) -> None:
+    def record_sign_in(self, username: str, address: str) -> None:
         """Record a sign-in of C{username} from C{address}."""
         self._remember_address(username, address, get_unix_ms(self._clock))
 
     def knows_name(self, address: str, username: str) -> bool:
         """Return whether C{username} recently signed in from C{address}."""
-        at = self._names.get(username, {}).get(counted_address(address))
+        at = self._names.get(username, {}).get(get_counted_address(address))
         return at is not None and get_unix_ms(self._clock) - at <= KNOWN_SECONDS * 1000
 
     def knows_address(self, address: str) -> bool:
@@ -52,10 +52,10 @@ class KnownAddresses:
 
     def _remember_address(self, username: str, address: str, at: int) -> None:
         places = self._names.setdefault(username, {})
-        places.pop(counted_address(address), None)
+        places.pop(get_counted_address(address), None)
         if len(places) >= MAX_KNOWN:
             del places[next(iter(places))]
-        places[counted_address(address)] = at
+        places[get_counted_address(address)] = at
 
 
 _Guess = tuple[str, str, str]
@@ -90,11 +90,11 @@ class PasswordChecker:
             checks are waiting.
         """
         asked: Deferred[Identity | None] = Deferred()
-        guess = (username, password, counted_address(address))
+        guess = (username, password, get_counted_address(address))
         sharing = self._asking.setdefault(guess, [])
         sharing.append(asked)
         if len(sharing) == 1:
-            spawn_logged(self._answer_waiting(guess, address), self._log, "a password check")
+            spawn_logged(self._finish_waiting_checks(guess, address), self._log, "a password check")
         return await asked
 
     def close(self) -> None:
@@ -102,20 +102,22 @@ class PasswordChecker:
         for waiting in tuple(self._waiting):
             waiting.cancel()
 
-    async def _answer_waiting(self, guess: _Guess, address: str) -> None:
+    async def _finish_waiting_checks(self, guess: _Guess, address: str) -> None:
         try:
-            found = await self._check_reserved(guess[0], guess[1], address)
+            found = await self._check_with_reservation(guess[0], guess[1], address)
         except Exception as error:
-            for asked in self._take_waiting(guess):
+            for asked in self._pop_waiting_checks(guess):
                 asked.errback(error)
         else:
-            for asked in self._take_waiting(guess):
+            for asked in self._pop_waiting_checks(guess):
                 asked.callback(found)
 
-    def _take_waiting(self, guess: _Guess) -> list[Deferred[Identity | None]]:
+    def _pop_waiting_checks(self, guess: _Guess) -> list[Deferred[Identity | None]]:
         return [asked for asked in self._asking.pop(guess) if not asked.called]
 
-    async def _check_reserved(self, username: str, password: str, address: str) -> Identity | None:
+    async def _check_with_reservation(
+        self, username: str, password: str, address: str
+    ) -> Identity | None:
         look = self._failures.reserve_check(
             address,
             self._accounts.get_counted_name(username),
@@ -125,7 +127,7 @@ class PasswordChecker:
         try:
             await self._wait_for_turn(look.wait)
             found = await self._accounts.check_password(
-                username, password, counted_address(address)
+                username, password, get_counted_address(address)
             )
         except TooManyChecks:
             self._failures.release_check(look)
@@ -137,7 +139,7 @@ class PasswordChecker:
             self._failures.confirm_failure(look)
         else:
             self._failures.release_check(look)
-            self._known.add(found.username, address)
+            self._known.record_sign_in(found.username, address)
         return found
 
     async def _wait_for_turn(self, seconds: float) -> None:

@@ -58,7 +58,7 @@ def build_push(
     def handle_lockout(lockout: LockoutEvent) -> None:
         push.send_lockout(lockout.value if lockout.kind == "username" else None)
 
-    failures.when_locked(handle_lockout)
+    failures.add_lockout_observer(handle_lockout)
     return FeatureRegistration(
         name="push",
         service=push,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
-from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, set_cookie
+from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, format_session_cookie
 from tservice.core.authentication import IFailureCounter
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
@@ -133,7 +133,7 @@ def tunnel_operations(
     perimeter = SignInContext(
         auth_sessions=lambda: [to_session_response(session) for session in cookies.list_sessions()],
         sse_clients=sse_clients,
-        set_cookie=set_cookie,
+        set_cookie=format_session_cookie,
     )
     return TunnelRoutes(tunnel, login, perimeter).operations()
 

@@ -50,7 +50,7 @@ class AccountCase(SynchronousTestCase):
         self.hub.subscribe(self.events.append)
         self.hasher = cheap_hasher(self.threads)
         self.accounts = self.start()
-        self.accounts.create_first("ann", PASSWORD)
+        self.accounts.create_first_admin("ann", PASSWORD)
 
     def start(self) -> AccountService:
         """The accounts of a new process."""

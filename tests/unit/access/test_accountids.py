@@ -27,20 +27,23 @@ class IdTests(AccountCase):
         return self.now(work)[0].id
 
     def test_namesake_has_another_id(self) -> None:
-        first = self.accounts.id_of("bob")
+        first = self.accounts.find_account_id("bob")
         self.accounts.remove_account("bob")
-        self.assertEqual(first, self.accounts.id_of("bob"))
-        self.assertEqual(first, self.start().id_of("bob"))
+        self.assertEqual(first, self.accounts.find_account_id("bob"))
+        self.assertEqual(first, self.start().find_account_id("bob"))
         second = self.make()
         self.assertNotEqual(first, second)
         for accounts in (self.accounts, self.start()):
-            self.assertEqual(second, accounts.id_of("bob"))
-        self.assertIsNone(self.accounts.id_of("nobody"))
+            self.assertEqual(second, accounts.find_account_id("bob"))
+        self.assertIsNone(self.accounts.find_account_id("nobody"))
 
     def test_change_keeps_the_id(self) -> None:
-        first = self.accounts.id_of("bob")
+        first = self.accounts.find_account_id("bob")
         self.now(self.accounts.reset_password("bob"))
-        self.assertEqual((first, first), (self.accounts.id_of("bob"), self.start().id_of("bob")))
+        self.assertEqual(
+            (first, first),
+            (self.accounts.find_account_id("bob"), self.start().find_account_id("bob")),
+        )
 
     def test_removed_account_leaves_cases_and_containers_to_nobody(self) -> None:
         cases = CaseStore(self.database)
@@ -60,7 +63,7 @@ class IdTests(AccountCase):
     def test_last_thousand_removed_accounts_are_remembered(self) -> None:
         ids = []
         for _ in range(1002):
-            found = self.accounts.id_of("bob")
+            found = self.accounts.find_account_id("bob")
             assert found is not None
             ids.append(found)
             self.accounts.remove_account("bob")

@@ -18,7 +18,7 @@ from tservice.access.account import (
     AccountRole,
     UserAccount,
     check_username,
-    one_time_password,
+    make_one_time_password,
 )
 from tservice.access.accounts import AccountChange
 from tservice.access.first_admin import make_first_admin
@@ -243,11 +243,11 @@ class AccountChangeTests(AccountCase):
 
     def test_log_out_ends_sessions_and_tokens_on_request(self) -> None:
         self.make()
-        self.assertEqual((3, 2), self.accounts.log_out("bob"))
+        self.assertEqual((3, 2), self.accounts.end_account_access("bob"))
         self.assertEqual([], self.forgotten)
-        self.assertRaises(ServiceError, self.accounts.log_out, "nobody")
+        self.assertRaises(ServiceError, self.accounts.end_account_access, "nobody")
         self.assertEqual(["bob"], self.revoked)
-        self.assertEqual((3, 0), self.accounts.log_out("bob", tokens=True))
+        self.assertEqual((3, 0), self.accounts.end_account_access("bob", tokens=True))
         self.assertEqual(["bob"], self.forgotten)
 
 
@@ -313,6 +313,6 @@ class AccountRuleTests(SynchronousTestCase):
             self.assertTrue(good)
 
     def test_one_time_passwords_are_evenly_distributed(self) -> None:
-        letters = Counter("".join(one_time_password(os.urandom) for _ in range(1000)))
+        letters = Counter("".join(make_one_time_password(os.urandom) for _ in range(1000)))
         self.assertEqual(31, len(letters))
         self.assertLess(max(letters.values()) / min(letters.values()), 1.5)

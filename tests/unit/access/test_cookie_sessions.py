@@ -326,11 +326,11 @@ class CookieTests(SynchronousTestCase):
         self.clock.advance(days - 1)
         found = self.use(token)
         assert found is not None
-        self.assertEqual(TTL_SECONDS, self.cookies.seconds_left(found))
+        self.assertEqual(TTL_SECONDS, self.cookies.get_remaining_seconds(found))
         self.clock.advance(TTL_SECONDS - 1)
         found = self.use(token)
         assert found is not None
-        self.assertEqual(1, self.cookies.seconds_left(found))
+        self.assertEqual(1, self.cookies.get_remaining_seconds(found))
         self.assertIsNotNone(self.start().find_session(token))
         self.clock.advance(1)
         self.assertIsNone(self.start().find_session(token))

@@ -13,8 +13,8 @@ from tservice.access.failures import (
     NETWORK_CAP,
     WINDOW_SECONDS,
     FailureCounter,
-    counted_address,
-    network_of_address,
+    get_address_network,
+    get_counted_address,
 )
 from tservice.core.authentication import FailureBucket
 
@@ -79,7 +79,7 @@ class FailuresTests(SynchronousTestCase):
             ("::1", "::1"),
             ("unix", "unix"),
         ):
-            self.assertEqual(want, counted_address(address))
+            self.assertEqual(want, get_counted_address(address))
 
     @pytest.mark.long
     def test_remembered_failures_are_bounded(self) -> None:
@@ -116,4 +116,4 @@ class FailuresTests(SynchronousTestCase):
             ("::1", None),
             ("unix", None),
         ):
-            self.assertEqual(want, network_of_address(address))
+            self.assertEqual(want, get_address_network(address))

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.access.harness import cheap_hasher
-from tservice.access.authenticators import parse_basic
+from tservice.access.authenticators import parse_basic_header
 from tservice.access.hashing import FairQueue
 from tservice.access.hook_secret import FILE_NAME, load_hook_secret
 from tservice.access.passwords import SingleAccount
@@ -92,4 +92,4 @@ class SingleAccountTests(SynchronousTestCase):
         self.assertIsNone(self.account.find_identity("root"))
 
     def test_colon_belongs_to_the_password(self) -> None:
-        self.assertEqual(("a", "b:c"), parse_basic("basic YTpiOmM="))
+        self.assertEqual(("a", "b:c"), parse_basic_header("basic YTpiOmM="))

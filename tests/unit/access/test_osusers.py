@@ -14,7 +14,7 @@ from tests.unit.os_user_harness import OsUserWorld
 from tservice.access.account import AccountRole
 from tservice.access.accounts import AccountChange
 from tservice.access.authenticators import HOOK, HookAuthenticator
-from tservice.access.hook_secret import OsUserSecrets, derive_os_user_secret, parse_uid
+from tservice.access.hook_secret import OsUserSecrets, derive_os_user_secret, parse_secret_uid
 from tservice.core.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
@@ -103,9 +103,9 @@ class SecretTests(SynchronousTestCase):
             self.assertNotIn(SECRET, text)
 
     def test_uid_is_read_from_the_secret(self) -> None:
-        self.assertEqual(1001, parse_uid(derive_os_user_secret(SECRET, 1001)))
+        self.assertEqual(1001, parse_secret_uid(derive_os_user_secret(SECRET, 1001)))
         for text in ("", SECRET, f"-{SECRET}", f"1001-{SECRET}x", "1001-", f"\u0661-{SECRET}"):
-            self.assertIsNone(parse_uid(text), text)
+            self.assertIsNone(parse_secret_uid(text), text)
 
     def test_secret_is_accepted_only_for_its_uid(self) -> None:
         self.assertEqual(CredentialsAccepted(identity=HOOK), self.judge(SECRET))

@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.http.site_driver import ApiHarness
 from tservice.access.authenticators import ContainerAuthenticator
 from tservice.access.failures import CAP, WINDOW_SECONDS, FailureCounter
-from tservice.access.hook_secret import HEADER, derive_container_secret, parse_container
+from tservice.access.hook_secret import HEADER, derive_container_secret, parse_secret_container
 from tservice.containers.folders import SECRET_FILE, open_folder, put_secret
 from tservice.containers.hook_bridge import RETRY, BridgeState, HookBridge
 from tservice.containers.model import ContainerHost, EngineKind
@@ -208,8 +208,8 @@ class BridgeGateTests(SynchronousTestCase):
             self.assertEqual((404, b"Not Found"), self.ask(method, path, secret), (method, path))
 
     def test_secret_without_its_container_name_is_refused(self) -> None:
-        self.assertIsNone(parse_container(SECRET))
-        self.assertEqual("a.b", parse_container(f"a.b.{SECRET}"))
+        self.assertIsNone(parse_secret_container(SECRET))
+        self.assertEqual("a.b", parse_secret_container(f"a.b.{SECRET}"))
 
 
 class ContainerSecretFileTests(SynchronousTestCase):

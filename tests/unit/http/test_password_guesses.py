@@ -203,7 +203,7 @@ class KnownTests(GuessCase):
 
     def test_known_addresses_are_bounded(self) -> None:
         for number in range(MAX_KNOWN + 1):
-            self.known_addresses.add("ann", f"192.0.2.{number}")
+            self.known_addresses.record_sign_in("ann", f"192.0.2.{number}")
         found = [
             self.known_addresses.knows_name(f"192.0.2.{n}", "ann") for n in range(MAX_KNOWN + 1)
         ]
@@ -261,7 +261,7 @@ class PasswordLockoutTests(GuessCase):
 
     def test_each_lockout_is_reported_once(self) -> None:
         told: list[LockoutEvent] = []
-        self.failures.when_locked(told.append)
+        self.failures.add_lockout_observer(told.append)
         self.guess(CAP - 1)
         self.assertEqual([], told)
         self.guess(50)
