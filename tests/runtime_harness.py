@@ -34,7 +34,7 @@ from tservice.runtime.local_location_setup import (
     build_local_locations,
     build_own_location,
 )
-from tservice.runtime.os_user_wiring import OsUserWiring, wire_os_users
+from tservice.runtime.os_user_wiring import OsUserWiring, build_os_users
 from tservice.runtime.runtime import Runtime
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
 from tservice.settings.model import Settings
@@ -181,4 +181,4 @@ def build_test_runtime(folder: Path, **given: Any) -> Runtime:
 
 def no_os_users(folder: Path, redactor: SecretRedactor) -> OsUserWiring:
     """Those of a machine without C{setpriv}."""
-    return wire_os_users(folder / "data", {"PATH": ""}, redactor.register_secret)
+    return build_os_users(folder / "data", {"PATH": ""}, redactor.register_secret)

@@ -280,7 +280,7 @@ class OutboxTests(DiskCase):
 
     def test_deferred_messages_are_delivered_later(self) -> None:
         outbox, told = WebhookOutbox(self.database), list[int]()
-        outbox.on_recovery(lambda: told.append(outbox.count_waiting()))
+        outbox.add_recovery_callback(lambda: told.append(outbox.count_waiting()))
         self.fill()
         for number in range(OUTBOX_LIMIT + 3):
             outbox.add_message(self.message(str(number)), 5)
@@ -297,7 +297,7 @@ class OutboxTests(DiskCase):
         outbox.add_message(self.message("late"), 50)
         self.fill()
         outbox.save_result(DeliveryResult(ok=True, at=1))
-        outbox.cap_due_times(7)
+        outbox.limit_due_times(7)
         self.make_room()
         found = outbox.find_next(())
         assert found is not None

@@ -21,7 +21,7 @@ def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
 
     @raise StartError: the export file cannot be written.
     """
-    _remove_chain(ground.config.data_dir)
+    _remove_chain_files(ground.config.data_dir)
     export = open_export(ground.config.audit_export)
     log = AuditLog(ground.database, ground.reactor, export)
     routes = AuditRoutes(log)
@@ -33,7 +33,7 @@ def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
     )
 
 
-def _remove_chain(data_dir: Path) -> None:
+def _remove_chain_files(data_dir: Path) -> None:
     """Remove the files of earlier releases, which are no longer used."""
     remove_leftovers(data_dir / _CHAIN[1])
     for name in _CHAIN:

@@ -93,7 +93,7 @@ class AuditRoutes:
         kind = call.operation.audit_mode
         if kind is AuditMode.NONE:
             return
-        entry = make_entry(call, outcome)
+        entry = make_audit_entry(call, outcome)
         if kind is AuditMode.SUMMED:
             self.log.record_summed(entry, entry.detail.get("length", 1))
         else:
@@ -132,7 +132,7 @@ class AuditRoutes:
         ]
 
 
-def make_entry(call: OperationCall, outcome: object) -> AuditEntry:
+def make_audit_entry(call: OperationCall, outcome: object) -> AuditEntry:
     """Return the audit entry of an operation.
 
     The entry holds the names of the body's fields, but never their values.
@@ -154,12 +154,12 @@ def make_entry(call: OperationCall, outcome: object) -> AuditEntry:
         actor=call.identity.username,
         method=call.identity.method,
         address=call.address,
-        target=" ".join(call.path.values()) or created_name(outcome),
+        target=" ".join(call.path.values()) or find_created_name(outcome),
         detail=detail,
     )
 
 
-def created_name(outcome: object) -> str:
+def find_created_name(outcome: object) -> str:
     """Return the name or id of the object that an operation created, as given in its response."""
     content = outcome.content if isinstance(outcome, RawReply) else outcome
     if isinstance(content, BaseModel):

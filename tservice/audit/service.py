@@ -91,7 +91,7 @@ class AuditLog:
         self._waiting: deque[dict[str, Any]] = deque()
         self._dropped = 0
         database.deferred_writes.add_recovery_callback(self._write_queued)
-        self._repeats = EventSums(clock, REPEAT_SECONDS, self._write_repeated)
+        self._repeats = EventSums(clock, REPEAT_SECONDS, self._write_repetition_count)
         self._typing = EventSums(clock, TYPING_SECONDS, self._write_typing)
         self._failures = EventSums(clock, FAILURE_SECONDS, self._write_failures)
 
@@ -193,7 +193,7 @@ class AuditLog:
         self._typing.close()
         self._failures.close()
 
-    def _write_repeated(self, key: Hashable, times: int, amount: int) -> None:
+    def _write_repetition_count(self, key: Hashable, times: int, amount: int) -> None:
         if times > 1 and isinstance(key, tuple):
             columns = dict(key)
             detail = {**json.loads(columns["detail"]), "times": times}

@@ -43,7 +43,7 @@ class WebhookDelivery:
         self._sender = sender
         self._webhook = webhook
         self._told = on_attempt
-        outbox.on_recovery(self.start_due)
+        outbox.add_recovery_callback(self.start_due_deliveries)
         self._running: dict[int, Deferred[None]] = {}
         self._timer: IDelayedCall | None = None
         self._open = False
@@ -51,8 +51,8 @@ class WebhookDelivery:
     def start(self) -> None:
         """Start to deliver messages, beginning with those of an earlier process."""
         self._open = True
-        self._outbox.cap_due_times(get_unix_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
-        self.start_due()
+        self._outbox.limit_due_times(get_unix_ms(self._clock) + RETRY_SECONDS[-1] * 1000)
+        self.start_due_deliveries()
 
     def stop(self) -> Deferred[list[None]]:
         """Cancel running requests.  They are repeated after the next start."""
@@ -63,7 +63,7 @@ class WebhookDelivery:
             task.cancel()
         return gatherResults(running)
 
-    def start_due(self) -> None:
+    def start_due_deliveries(self) -> None:
         """Start deliveries that are due.
 
         Call this after a new message or a change of the configuration.
@@ -82,7 +82,7 @@ class WebhookDelivery:
 
     def _handle_timer(self) -> None:
         self._timer = None
-        self.start_due()
+        self.start_due_deliveries()
 
     def _begin_delivery(self, row: OutboxRow) -> None:
         done: Deferred[None] = Deferred(lambda _: task.cancel())
@@ -93,7 +93,7 @@ class WebhookDelivery:
             del self._running[row.id]
             done.callback(None)
             if settled:
-                self.start_due()
+                self.start_due_deliveries()
             elif self._open and self._timer is None:
                 # The database is full or failing. The row is unchanged, and due immediately.
                 self._timer = self._clock.callLater(RETRY_SECONDS[-1], self._handle_timer)

@@ -86,7 +86,7 @@ _SESSION_EVENTS: Mapping[EventName, tuple[MessageUrgency, str, str]] = {
 }
 
 
-def classify_event(event: Event) -> NotificationEvent | None:
+def make_notification(event: Event) -> NotificationEvent | None:
     """Return the data for a message about C{event} (protocol-webhooks).
 
     C{None} means that the event causes no message.

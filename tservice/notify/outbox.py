@@ -59,7 +59,7 @@ class WebhookOutbox:
             self._database.execute_or_defer(("webhook", self._owed), _ADD, row)
             return 0
 
-    def on_recovery(self, call: Callable[[], object]) -> None:
+    def add_recovery_callback(self, call: Callable[[], object]) -> None:
         """Call C{call} once deferred messages have been written to the outbox."""
         self._database.deferred_writes.add_recovery_callback(call)
 
@@ -103,7 +103,7 @@ class WebhookOutbox:
             (attempts, due_at, row_id),
         )
 
-    def cap_due_times(self, latest: int) -> None:
+    def limit_due_times(self, latest: int) -> None:
         """Set due times later than C{latest} to C{latest}, because the clock may have been set
         back.
 

@@ -50,10 +50,10 @@ class WebhookSender:
             reply = await self._post.send(request)
         except OutboundError as error:
             return DeliveryResult(ok=False, error=error.fault.value, at=get_unix_ms(self._clock))
-        return classify_reply(reply, get_unix_ms(self._clock))
+        return make_delivery_result(reply, get_unix_ms(self._clock))
 
 
-def classify_reply(reply: OutboundResponse, at: int) -> DeliveryResult:
+def make_delivery_result(reply: OutboundResponse, at: int) -> DeliveryResult:
     """Return the result for a response: a 2xx status is success, others have an error text.
 
     @param at: Unix milliseconds.

@@ -21,7 +21,7 @@ from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.delivery import WebhookDelivery
 from tservice.notify.duplicates import DuplicateFilter
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookConfig, WebhookMessage
-from tservice.notify.notifications import NotificationEvent, classify_event, fold_to_line
+from tservice.notify.notifications import NotificationEvent, fold_to_line, make_notification
 from tservice.notify.outbox import WebhookOutbox
 from tservice.notify.responses import WebhookResponse, make_webhook_response
 from tservice.notify.sender import WebhookSender
@@ -137,7 +137,7 @@ class WebhookService:
         if not webhook.is_active:
             self._outbox.clear()
         self._publish_change()
-        self._delivery.start_due()
+        self._delivery.start_due_deliveries()
         return webhook
 
     async def send_test(self) -> DeliveryResult:
@@ -179,7 +179,7 @@ class WebhookService:
     def _handle_event(self, event: Event) -> None:
         if not self._webhook.is_active:
             return
-        found = classify_event(event)
+        found = make_notification(event)
         if found is None or not self._webhook.accepts_urgency(found.urgency):
             return
         if not self._repeats.is_new(found):
@@ -187,7 +187,7 @@ class WebhookService:
         dropped = self._outbox.add_message(self._make_message(found), get_unix_ms(self._clock))
         if dropped:
             self._log.warn("webhook: {count} old messages given up", count=dropped)
-        self._delivery.start_due()
+        self._delivery.start_due_deliveries()
 
     def _make_message(self, found: NotificationEvent) -> WebhookMessage:
         name = found.session_name

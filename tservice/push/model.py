@@ -96,7 +96,7 @@ class PushNote:
         return base64.urlsafe_b64encode(digest)[:32].decode()
 
 
-def classify_event(event: Event) -> str | None:
+def find_preference_key(event: Event) -> str | None:
     """Return the key of C{event} in C{notificationPreferences}; C{None} if it causes no message."""
     if event.name is EventName.APPROVAL_PENDING and isinstance(event.payload, ApprovalPayload):
         return _KIND_OF_ITEM.get(event.payload.kind)
@@ -130,7 +130,7 @@ def make_subscription(
         parse_endpoint(endpoint)
     except EgressRefused as error:
         raise make_field_error("endpoint", str(error)) from None
-    if not _is_point(_decode_field("keys.p256dh", p256dh, POINT_BYTES)):
+    if not _is_curve_point(_decode_field("keys.p256dh", p256dh, POINT_BYTES)):
         raise make_field_error("keys.p256dh", "must be an uncompressed point of P-256")
     _decode_field("keys.auth", auth, AUTH_BYTES)
     return Subscription(
@@ -138,12 +138,12 @@ def make_subscription(
         owner=owner,
         p256dh=p256dh,
         auth=auth,
-        subject=contact_subject(origin),
+        subject=choose_contact(origin),
         created_at=at,
     )
 
 
-def contact_subject(origin: str | None) -> str:
+def choose_contact(origin: str | None) -> str:
     """Return the address of the page as contact if it is public, otherwise a fixed one."""
     found = _SECURE_ORIGIN.fullmatch((origin or "").lower())
     return found[1] if found else FALLBACK_SUBJECT
@@ -163,7 +163,7 @@ def decode_base64url(text: str) -> bytes:
         raise ValueError("malformed base64url") from None
 
 
-def _is_point(key: bytes) -> bool:
+def _is_curve_point(key: bytes) -> bool:
     """Return true if the key is an uncompressed point of P-256, as encryption needs."""
     try:
         ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), key)

@@ -28,7 +28,7 @@ from tservice.push.model import (
     PushNote,
     Subscription,
     choose_session_name,
-    classify_event,
+    find_preference_key,
     make_subscription,
     parse_endpoint,
 )
@@ -150,7 +150,7 @@ class PushService(Service):
         self._waiting = deque(waiting)
 
     def _handle_event(self, event: Event) -> None:
-        kind = classify_event(event)
+        kind = find_preference_key(event)
         if kind is None or event.session_id is None or not self._is_wanted(kind):
             return
         name = choose_session_name(event, self._name_of(event.session_id))
@@ -169,10 +169,10 @@ class PushService(Service):
         note = PushNote(kind="lockout", session_id="", session_name="")
         told = {job.subscription.endpoint for job in self._waiting if job.note == note}
         for one in self._store.list_subscriptions():
-            if one.endpoint not in told and self._receives_lockout(one.owner, username):
+            if one.endpoint not in told and self._must_receive_lockout(one.owner, username):
                 self._enqueue_job(_PushJob(subscription=one, note=note))
 
-    def _receives_lockout(self, owner: str, username: str | None) -> bool:
+    def _must_receive_lockout(self, owner: str, username: str | None) -> bool:
         if self._active is None:
             return True
         return self._active(owner) and (owner == username or self._is_admin(owner))

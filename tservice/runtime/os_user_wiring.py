@@ -45,7 +45,7 @@ class OsUserWiring:
     setups: Callable[[str], OsUserSetups | None]
 
 
-def wire_os_users(
+def build_os_users(
     data_dir: Path, environ: Mapping[str, str], hide: Callable[[str], object]
 ) -> OsUserWiring:
     """Create the objects through which the service uses OS users.

@@ -28,7 +28,7 @@ from tservice.core.text import CASE_NAME, LINE
 _TEXT = f"^{LINE}$"
 
 
-def _check_distinct(items: tuple[str, ...]) -> tuple[str, ...]:
+def _refuse_duplicates(items: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(items)) != len(items):
         raise ValueError("must not name anything twice")
     return items
@@ -40,13 +40,13 @@ CaseOrder = Annotated[
     tuple[CaseName, ...],
     Field(max_length=1000, strict=False),
     FAIL_FAST,
-    AfterValidator(_check_distinct),
+    AfterValidator(_refuse_duplicates),
 ]
 SessionOrder = Annotated[
     tuple[SessionId, ...],
     Field(max_length=1000, strict=False),
     FAIL_FAST,
-    AfterValidator(_check_distinct),
+    AfterValidator(_refuse_duplicates),
 ]
 Mode = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$")]
 ModelName = Annotated[
@@ -57,7 +57,10 @@ Language = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$", max_length=35)
 ]
 MindModes = Annotated[
-    tuple[Mode, ...], Field(max_length=24, strict=False), FAIL_FAST, AfterValidator(_check_distinct)
+    tuple[Mode, ...],
+    Field(max_length=24, strict=False),
+    FAIL_FAST,
+    AfterValidator(_refuse_duplicates),
 ]
 Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 Term = Annotated[str, StringConstraints(pattern=_TEXT, min_length=1, max_length=64)]
@@ -116,7 +119,7 @@ class NotificationPreferences(SettingsRecord):
         tuple[NotifiedEvent, ...],
         Field(max_length=16, strict=False),
         FAIL_FAST,
-        AfterValidator(_check_distinct),
+        AfterValidator(_refuse_duplicates),
     ] = (
         "permission_prompt",
         "elicitation_dialog",
@@ -222,7 +225,7 @@ SettingsPatch = _patch_model(Settings)
 """Body of a change; fields that are absent or null keep their values."""
 
 
-def changed_values(patch: BaseModel) -> dict[str, Any]:
+def list_changed_values(patch: BaseModel) -> dict[str, Any]:
     """Return the changes in a L{SettingsPatch} as JSON data, by the field names of the API."""
     return patch.model_dump(mode="json", by_alias=True, exclude_none=True)
 
@@ -237,7 +240,11 @@ def merge_patch(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str
     merged = dict(stored)
     for name, value in patch.items():
         old = merged.get(name)
-        if isinstance(old, dict) and isinstance(value, dict) and find_fault(name, old) is None:
+        if (
+            isinstance(old, dict)
+            and isinstance(value, dict)
+            and find_value_fault(name, old) is None
+        ):
             value = {**old, **value}
         merged[name] = value
     return merged
@@ -250,13 +257,13 @@ def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     @return: the settings, and one line for each ignored key that gives the reason: the key is
         unknown, or its value breaks a rule.  The lines never hold a value.
     """
-    found = {name: find_fault(name, value) for name, value in stored.items()}
+    found = {name: find_value_fault(name, value) for name, value in stored.items()}
     used = {name: stored[name] for name, fault in found.items() if fault is None}
     faults = [fault for fault in found.values() if fault is not None]
     return Settings.model_validate_json(json.dumps(used)), faults
 
 
-def find_fault(name: str, value: object) -> str | None:
+def find_value_fault(name: str, value: object) -> str | None:
     """Return the reason why a stored value cannot be used; C{None} if it is valid.
 
     The text names the field and the rule, never the value.
@@ -270,6 +277,6 @@ def find_fault(name: str, value: object) -> str | None:
     return None
 
 
-def public_settings(settings: Settings) -> SettingsPayload:
+def hide_secret_settings(settings: Settings) -> SettingsPayload:
     """Return the settings as clients see them."""
     return SettingsResponse.model_validate(settings, from_attributes=True)

@@ -6,7 +6,12 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import SettingsPayload
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 from tservice.http.token_scopes import SETTING_SCOPES
-from tservice.settings.model import SettingsPatch, SettingsResponse, changed_values, public_settings
+from tservice.settings.model import (
+    SettingsPatch,
+    SettingsResponse,
+    hide_secret_settings,
+    list_changed_values,
+)
 from tservice.settings.service import SettingsService
 
 BODY_LIMIT = 512 * 1024
@@ -52,17 +57,17 @@ class SettingsRoutes:
 
     async def read_settings(self, call: OperationCall) -> SettingsPayload:
         """Return all settings."""
-        return public_settings(self._settings.get())
+        return hide_secret_settings(self._settings.get())
 
     async def change_settings(self, call: OperationCall) -> SettingsPayload:
         """Merge the body into the settings, and return all settings.
 
         @raise ServiceError: 403: the caller's token lacks the scope for a field.
         """
-        wanted = changed_values(call.body)
+        wanted = list_changed_values(call.body)
         for name in wanted:
             scope = SETTING_SCOPES.get(name, Scope.ADMIN)
             if scope is not None and not call.identity.has_scope(scope):
                 lacks = f"{name}: the token lacks the scope {scope}"
                 raise ServiceError(ErrorCode.FORBIDDEN, lacks)
-        return public_settings(self._settings.change_settings(wanted))
+        return hide_secret_settings(self._settings.change_settings(wanted))

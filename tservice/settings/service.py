@@ -25,7 +25,7 @@ from tservice.core.files import (
 )
 from tservice.core.listeners import ListenerList
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
-from tservice.settings.model import Settings, merge_patch, public_settings, read_settings
+from tservice.settings.model import Settings, hide_secret_settings, merge_patch, read_settings
 
 
 @implementer(ISettings, IEditableSettings)
@@ -71,7 +71,8 @@ class SettingsService:
     def change_settings(self, patch: Mapping[str, Any]) -> Settings:
         """Merge C{patch} into the file, and return the new settings; they are on disk then.
 
-        @param patch: the result of L{tservice.settings.model.changed_values} for a validated body.
+        @param patch: the result of L{tservice.settings.model.list_changed_values} for a validated
+            body.
         @raise ServiceError: nothing is changed.  403: the change would open a tunnel without a
             password; 409: the file cannot be read safely; 422: the file cannot be written.
         """
@@ -122,4 +123,6 @@ class SettingsService:
 
     def _notify_observers(self, before: Settings, after: Settings) -> None:
         self._observers.notify_all(lambda observer: observer(before, after))
-        self._hub.publish(Event(name=EventName.SETTINGS_CHANGED, payload=public_settings(after)))
+        self._hub.publish(
+            Event(name=EventName.SETTINGS_CHANGED, payload=hide_secret_settings(after))
+        )

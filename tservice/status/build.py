@@ -16,7 +16,7 @@ from tservice.status.routes import StatusRoutes
 from tservice.status.service import StatusService
 
 
-def build_streams(
+def build_event_streams(
     ground: Runtime, *, sessions: SessionService, tells: Mapping[str, GetFeatureState]
 ) -> FeatureRegistration[EventStreams]:
     """Build the routes for the initial state and the event stream.

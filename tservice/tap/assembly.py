@@ -52,7 +52,7 @@ from tservice.sessions.build import build_sessions
 from tservice.sessions.routes.build_waits import build_waits
 from tservice.sessions.service import SessionService
 from tservice.settings.build import build_settings
-from tservice.status.build import build_streams
+from tservice.status.build import build_event_streams
 from tservice.suggestions.build import build_suggestions
 from tservice.tap.root import StartupService
 from tservice.tap.runtime_setup import build_runtime
@@ -117,7 +117,7 @@ class Application:
         ))  # fmt: skip
         tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
         sockets = add(build_sockets(ground))
-        streams = add(build_streams(ground, sessions=sessions, tells=contents.initial_state))
+        streams = add(build_event_streams(ground, sessions=sessions, tells=contents.initial_state))
         pages, parked = load_pages(ground), ParkedCalls()
         self.access = add(build_access(
             ground, audit=audit.log, sessions=sessions, open_connections=(sockets, streams, parked),

@@ -20,7 +20,7 @@ from tservice.core.workers.resolver import PooledResolver
 from tservice.core.workers.worker_pool import WorkerPools
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.local_location_setup import build_local_locations, build_own_location
-from tservice.runtime.os_user_wiring import OsUserWiring, wire_os_users
+from tservice.runtime.os_user_wiring import OsUserWiring, build_os_users
 from tservice.runtime.runtime import Runtime
 from tservice.settings.service import SettingsService
 from tservice.store.database import Database
@@ -42,7 +42,7 @@ def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime,
     config, hub = program.config, EventHub()
     database = open_database(program, stack)
     move_account_folders(program, database)
-    os_users = wire_os_users(config.data_dir, program.environ, program.redactor.register_secret)
+    os_users = build_os_users(config.data_dir, program.environ, program.redactor.register_secret)
     doors = start_worker_pools(program, os_users, stack)
     programs = BinaryLookup(program.reactor, program.environ, program.home)
     login = read_login_path(program, programs, doors, stack)

@@ -31,7 +31,7 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.core.timers import cancel_call
 from tservice.sessions.interfaces import IAgentTokens
-from tservice.tokens.model import hash_token, new_token, parse_bearer
+from tservice.tokens.model import hash_token, make_token, parse_bearer_header
 
 VARIABLE = "SERVICE_AGENT_TOKEN_FILE"
 FOLDER = "agent-tokens"
@@ -103,7 +103,7 @@ class AgentTokens:
         if not self._enabled():
             return None
         path = self._folder / session
-        word = new_token(self._random)
+        word = make_token(self._random)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             write_private_file(path, f"{word}\n")
@@ -127,7 +127,7 @@ class AgentTokens:
         self._remove_file(self._folder / session)
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
-        word = parse_bearer(visit.header("authorization") or "")
+        word = parse_bearer_header(visit.header("authorization") or "")
         given = None if word is None else self._by_hash.get(hash_token(word))
         identity = None if given is None else self._token_identity(given)
         return None if identity is None else CredentialsAccepted(identity=identity)

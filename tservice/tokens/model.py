@@ -62,7 +62,7 @@ class ApiToken:
         )
 
 
-def new_token(random: Callable[[int], bytes]) -> str:
+def make_token(random: Callable[[int], bytes]) -> str:
     """Return a new token with 256 random bits.
 
     @param random: returns that many unguessable bytes.
@@ -75,7 +75,7 @@ def hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def parse_bearer(header: str) -> str | None:
+def parse_bearer_header(header: str) -> str | None:
     """Return the token of an C{Authorization: Bearer} header; C{None} for other headers."""
     scheme, _, value = header.partition(" ")
     return value.strip() if scheme.lower() == "bearer" else None

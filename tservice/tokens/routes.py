@@ -68,12 +68,12 @@ class TokenRoutes:
         word, token = self._tokens.create_token(
             call.identity.username, body.name, body.scopes, body.sessions, body.expires_at
         )
-        return NewTokenResponse(token=word, record=token_response(token))
+        return NewTokenResponse(token=word, record=make_token_response(token))
 
     async def list_tokens(self, call: OperationCall) -> object:
         """Return the caller's tokens."""
         found = self._tokens.list_tokens(call.identity.username)
-        return TokenListResponse(tokens=[token_response(token) for token in found])
+        return TokenListResponse(tokens=[make_token_response(token) for token in found])
 
     async def delete_token(self, call: OperationCall) -> object:
         """Revoke one of the caller's tokens."""
@@ -117,7 +117,7 @@ class TokenRoutes:
         ]
 
 
-def token_response(token: ApiToken) -> TokenResponse:
+def make_token_response(token: ApiToken) -> TokenResponse:
     """Return a token's record as its owner sees it."""
     return TokenResponse(
         id=token.id,

@@ -27,8 +27,8 @@ from tservice.tokens.model import (
     ApiToken,
     check_scopes,
     hash_token,
-    new_token,
-    parse_bearer,
+    make_token,
+    parse_bearer_header,
 )
 from tservice.tokens.store import TokenStore
 
@@ -83,7 +83,7 @@ class TokenService:
             raise make_field_error("expiresAt", "must be in the future")
         if len(self.list_tokens(owner)) >= MAX_PER_OWNER:
             raise make_failure_error(f"there are {MAX_PER_OWNER} tokens already")
-        word = new_token(self._random)
+        word = make_token(self._random)
         token = ApiToken(
             id=self._random(8).hex(),
             owner=owner,
@@ -114,11 +114,11 @@ class TokenService:
         found = [token for token in self.list_tokens(owner) if token.id == token_id]
         if not found:
             raise make_not_found_error(f"Token {token_id}")
-        self._end_on_demand(found)
+        self._revoke_tokens(found)
 
     def end_owner_tokens(self, owner: str) -> None:
         """Revoke every token of an owner whose account was removed."""
-        self._end_on_demand([t for t in self._tokens.values() if t.owner == owner])
+        self._revoke_tokens([t for t in self._tokens.values() if t.owner == owner])
 
     def use_token(self, word: str) -> ApiToken | None:
         """Return the record of a presented token, and record the time of its use.
@@ -136,7 +136,7 @@ class TokenService:
             self._tokens[token.token_hash] = token
         return token
 
-    def find_live(self, token_id: str) -> ApiToken | None:
+    def find_live_token(self, token_id: str) -> ApiToken | None:
         """Return the record of a token that has neither expired nor been revoked.
 
         The time of use is not recorded.
@@ -150,7 +150,7 @@ class TokenService:
         cancel_call(self._timer)
         self._timer = None
 
-    def _end_on_demand(self, tokens: Iterable[ApiToken]) -> None:
+    def _revoke_tokens(self, tokens: Iterable[ApiToken]) -> None:
         with report_unsaved_change("ended"):
             self._end_tokens(tokens)
 
@@ -198,7 +198,7 @@ class TokenAuthenticator:
         self._tokens, self._owner = tokens, owner
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
-        word = parse_bearer(visit.header("authorization") or "")
+        word = parse_bearer_header(visit.header("authorization") or "")
         if word is None:
             return None
         token = self._tokens.use_token(word)
@@ -208,6 +208,6 @@ class TokenAuthenticator:
         return CredentialsAccepted(identity=token.limit_identity(owner))
 
     def reauthorize_identity(self, identity: Identity) -> Identity | None:
-        token = None if identity.token is None else self._tokens.find_live(identity.token)
+        token = None if identity.token is None else self._tokens.find_live_token(identity.token)
         owner = None if token is None else self._owner(token.owner)
         return None if token is None or owner is None else token.limit_identity(owner)

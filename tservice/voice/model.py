@@ -152,7 +152,7 @@ class DictatedText:
         """Complete text: the final part, followed by the provisional end."""
         return " ".join(part for part in (self.fixed, self.tail) if part)
 
-    def with_update(self, update: SpeechUpdate) -> DictatedText:
+    def apply_update(self, update: SpeechUpdate) -> DictatedText:
         """Return the text after applying C{update}."""
         tail = self.tail if update.tail is None else update.tail.strip()
         after = evolve(self, tail=tail)

@@ -55,7 +55,7 @@ class SpeechDialect:
         return self.parse_message(message) if isinstance(message, dict) else None
 
 
-def _text_at(message: Any, *path: str | int) -> str:
+def _get_nested_text(message: Any, *path: str | int) -> str:
     """Return the string under the keys C{path} of a message, or an empty string if there is
     none.
     """
@@ -70,21 +70,25 @@ def _text_at(message: Any, *path: str | int) -> str:
 def _parse_primary(message: Mapping[str, Any]) -> SpeechUpdate | None:
     kind = message.get("type")
     if kind in ("TranscriptText", "TranscriptInterim"):
-        return SpeechUpdate(tail=_text_at(message, "data"))
+        return SpeechUpdate(tail=_get_nested_text(message, "data"))
     if kind == "TranscriptEndpoint":
         return SpeechUpdate(is_final=True)
     if kind == "TranscriptError":
-        return SpeechUpdate(error=_text_at(message, "description") or "the speech service failed")
+        return SpeechUpdate(
+            error=_get_nested_text(message, "description") or "the speech service failed"
+        )
     return None
 
 
 def _parse_deepgram(message: Mapping[str, Any]) -> SpeechUpdate | None:
     kind = message.get("type")
     if kind == "Results":
-        said = _text_at(message, "channel", "alternatives", 0, "transcript")
+        said = _get_nested_text(message, "channel", "alternatives", 0, "transcript")
         return SpeechUpdate(tail=said, is_final=message.get("is_final") is True)
     if kind == "Error":
-        return SpeechUpdate(error=_text_at(message, "description") or "the speech service failed")
+        return SpeechUpdate(
+            error=_get_nested_text(message, "description") or "the speech service failed"
+        )
     return None
 
 

@@ -17,7 +17,7 @@ from tservice.audit import export
 from tservice.audit.event_sums import MAX_OPEN
 from tservice.audit.export import open_export
 from tservice.audit.model import BOUNDS, LONGEST_WORD, ORDINARY, SIGN_INS, AuditEntry
-from tservice.audit.routes import AuditRoutes, created_name
+from tservice.audit.routes import AuditRoutes, find_created_name
 from tservice.audit.service import (
     FAILURE_SECONDS,
     REPEAT_SECONDS,
@@ -401,8 +401,8 @@ class HeardTests(AuditCase):
     def test_name_of_the_created_object_is_recorded(self) -> None:
         self.api.post("/api/made", None)
         self.assertEqual(["new"], [e["target"] for e in self.entries()])
-        self.assertEqual("", created_name("text"))
-        self.assertEqual("x", created_name({"sessionId": "x"}))
+        self.assertEqual("", find_created_name("text"))
+        self.assertEqual("x", find_created_name({"sessionId": "x"}))
 
     def test_reading_and_hooks_are_not_recorded(self) -> None:
         self.api.get("/api/read")

@@ -13,7 +13,7 @@ from tests.event_helpers import make_event
 from tservice.core.events import Event
 from tservice.notify.duplicates import REMEMBERED, DuplicateFilter
 from tservice.notify.model import MessageUrgency
-from tservice.notify.notifications import NotificationEvent, classify_event, fold_to_line
+from tservice.notify.notifications import NotificationEvent, fold_to_line, make_notification
 
 URGENCIES = {
     "hook:permission_prompt": MessageUrgency.CRITICAL,
@@ -32,7 +32,7 @@ def event(name: str, session_id: str | None = "s1", **data: Any) -> Event:
 
 
 def told(name: str, **data: Any) -> NotificationEvent:
-    found = classify_event(event(name, **data))
+    found = make_notification(event(name, **data))
     assert found is not None
     return found
 
@@ -47,8 +47,8 @@ class HappeningTests(SynchronousTestCase):
 
     def test_other_events_send_no_message(self) -> None:
         for name in ("hook:prompt_submitted", "session:stop", "session:working", "sse:heartbeat"):
-            self.assertIsNone(classify_event(event(name)))
-        self.assertIsNone(classify_event(event("hook:stop", None)))
+            self.assertIsNone(make_notification(event(name)))
+        self.assertIsNone(make_notification(event("hook:stop", None)))
 
     def test_message_holds_the_words_of_the_agent_but_no_command(self) -> None:
         self.assertEqual("Needs you", told("hook:permission_prompt", message=" Needs\nyou ").body)
@@ -59,7 +59,7 @@ class HappeningTests(SynchronousTestCase):
 
     def test_odd_payloads_give_a_default_message(self) -> None:
         for data in ({}, {"message": 3, "tool_name": []}):
-            found = classify_event(make_event("hook:stop", data=data, session_id="s1"))
+            found = make_notification(make_event("hook:stop", data=data, session_id="s1"))
             assert found is not None
             self.assertEqual("It is ready for the next prompt.", found.body)
 
@@ -67,7 +67,7 @@ class HappeningTests(SynchronousTestCase):
         run: dict[str, Any] = {"id": "r1", "status": "failed", "errorMessage": "no such folder",
                "sessionId": None, "sessionName": "nightly"}  # fmt: skip
         for name in ("cron:runCreated", "cron:runUpdated"):
-            found = classify_event(make_event(name, **run))
+            found = make_notification(make_event(name, **run))
             assert found is not None
             self.assertEqual(
                 ("runFailed", MessageUrgency.WARNING, "r1", "no such folder", None, "nightly"),
@@ -76,7 +76,7 @@ class HappeningTests(SynchronousTestCase):
             )  # fmt: skip
         for status in ("created", "skipped", "prompt_sent"):
             done = make_event("cron:runUpdated", **{**run, "status": status})
-            self.assertIsNone(classify_event(done))
+            self.assertIsNone(make_notification(done))
 
     def test_long_body_says_how_much_is_missing(self) -> None:
         body = told("hook:stop", message="x" * 3000).body
@@ -98,7 +98,7 @@ class RepeatedEventTests(SynchronousTestCase):
         self.repeats = DuplicateFilter(self.clock)
 
     def is_new(self, name: str = "hook:stop", session_id: str = "s1", **data: Any) -> bool:
-        found = classify_event(event(name, session_id, **data))
+        found = make_notification(event(name, session_id, **data))
         assert found is not None
         return self.repeats.is_new(found)
 

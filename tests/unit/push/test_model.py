@@ -18,10 +18,10 @@ from tservice.push.model import (
     FALLBACK_SUBJECT,
     PushNote,
     Subscription,
+    choose_contact,
     choose_session_name,
-    classify_event,
-    contact_subject,
     decode_base64url,
+    find_preference_key,
     make_subscription,
 )
 
@@ -99,8 +99,8 @@ class PushSubscriptionTests(SynchronousTestCase):
 
     def test_subject_is_the_https_origin(self) -> None:
         for origin in (None, "", "null", "http://a.example.org", "https://localhost", "https://a"):
-            self.assertEqual(FALLBACK_SUBJECT, contact_subject(origin), origin)
-        self.assertEqual("https://a.example", contact_subject("https://A.example"))
+            self.assertEqual(FALLBACK_SUBJECT, choose_contact(origin), origin)
+        self.assertEqual("https://a.example", choose_contact("https://A.example"))
 
     @given(st.binary(max_size=80))
     def test_base64url_round_trips(self, data: bytes) -> None:
@@ -109,7 +109,7 @@ class PushSubscriptionTests(SynchronousTestCase):
 
 class NoteTests(SynchronousTestCase):
     def kind(self, name: str, **data: Any) -> str | None:
-        return classify_event(make_event(name, session_id="s", **data))
+        return find_preference_key(make_event(name, session_id="s", **data))
 
     def test_events_have_their_message_kinds(self) -> None:
         wanted = {

@@ -15,10 +15,10 @@ from tests.examples import example_count
 from tservice.settings.model import (
     Settings,
     SettingsPatch,
-    changed_values,
-    find_fault,
+    find_value_fault,
+    hide_secret_settings,
+    list_changed_values,
     merge_patch,
-    public_settings,
     read_settings,
 )
 
@@ -61,7 +61,7 @@ VALUES: dict[str, list[tuple[Any, bool]]] = {
 
 
 def parse(body: object) -> dict[str, Any]:
-    return changed_values(SettingsPatch.model_validate_json(json.dumps(body)))
+    return list_changed_values(SettingsPatch.model_validate_json(json.dumps(body)))
 
 
 class PatchTests(SynchronousTestCase):
@@ -72,12 +72,12 @@ class PatchTests(SynchronousTestCase):
             for value, good in cases:
                 if good:
                     self.assertEqual({name: value}, parse({name: value}))
-                    self.assertIsNone(find_fault(name, value))
+                    self.assertIsNone(find_value_fault(name, value))
                     continue
                 with self.assertRaises(ValidationError) as caught:
                     parse({name: value})
                 self.assertEqual(name, caught.exception.errors()[0]["loc"][0], (name, value))
-                self.assertIn(name, find_fault(name, value) or "", (name, value))
+                self.assertIn(name, find_value_fault(name, value) or "", (name, value))
 
     def test_null_means_absent(self) -> None:
         self.assertEqual({}, parse(dict.fromkeys(NAMES)))
@@ -92,7 +92,7 @@ class DefaultTests(SynchronousTestCase):
     """What holds when nobody chose."""
 
     def test_features_with_network_access_are_off_by_default(self) -> None:
-        data = to_wire(public_settings(Settings()))
+        data = to_wire(hide_secret_settings(Settings()))
         for name in (
             "readMyMindEnabled",
             "customModelEndpointsEnabled",
@@ -117,8 +117,8 @@ class DefaultTests(SynchronousTestCase):
         settings, faults = read_settings({"voiceSettings": {"apiKey": "sk-secret"}})
         self.assertEqual([], faults)
         self.assertEqual("sk-secret", settings.voice_settings.api_key)
-        self.assertNotIn("sk-secret", repr(public_settings(settings)) + repr(settings))
-        voice = to_wire(public_settings(settings))["voiceSettings"]
+        self.assertNotIn("sk-secret", repr(hide_secret_settings(settings)) + repr(settings))
+        voice = to_wire(hide_secret_settings(settings))["voiceSettings"]
         self.assertIs(True, voice["apiKeySet"])
         self.assertNotIn("apiKey", voice)
 
@@ -193,7 +193,8 @@ class MergeProperties(SynchronousTestCase):
     ) -> None:
         before, faults = read_settings(stored)
         self.assertEqual(
-            len(faults), sum(find_fault(name, value) is not None for name, value in stored.items())
+            len(faults),
+            sum(find_value_fault(name, value) is not None for name, value in stored.items()),
         )
         after = read_settings(merge_patch(stored, patch))[0]
         old = json.loads(before.model_dump_json(by_alias=True))

@@ -268,7 +268,7 @@ def _webhooks(world: StoryHarness) -> Sequence[StoryStep]:
             name="result", do=lambda: outbox.save_result(DeliveryResult(ok=True, at=1)), owed=True
         ),
         StoryStep(name="sent", do=lambda: outbox.remove_message(1)),
-        StoryStep(name="hastened", do=lambda: outbox.cap_due_times(7), owed=True),
+        StoryStep(name="hastened", do=lambda: outbox.limit_due_times(7), owed=True),
         StoryStep(name="c", do=lambda: outbox.add_message(message("c"), 8), owed=True),
         StoryStep(name="cleared", do=outbox.clear),
         StoryStep(name="d", do=lambda: outbox.add_message(message("d"), 9), owed=True),

@@ -20,7 +20,7 @@ from tservice.core.scopes import Scope
 from tservice.http.event_stream import receives_event
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.store.database import Database
-from tservice.tokens.model import MAX_PER_OWNER, TOKEN, check_scopes, parse_bearer
+from tservice.tokens.model import MAX_PER_OWNER, TOKEN, check_scopes, parse_bearer_header
 from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import (
     LOOK_SECONDS,
@@ -257,10 +257,10 @@ class TokenLifeTests(TokenGateCase):
         first = self.made
         self.make(Scope.GIT, expires_at=10_000)
         last = self.made
-        self.assertEqual(last, self.tokens.find_live(last.id))
+        self.assertEqual(last, self.tokens.find_live_token(last.id))
         self.clock.advance(10)
         self.assertEqual([frozenset([last.id])], self.over)
-        self.assertIsNone(self.tokens.find_live(last.id))
+        self.assertIsNone(self.tokens.find_live_token(last.id))
         self.clock.pump([LOOK_SECONDS, 20])
         self.assertEqual(frozenset([first.id]), self.over[-1])
         self.assertIsNone(self.tokens._timer)
@@ -386,4 +386,4 @@ class BearerHeaderTests(SynchronousTestCase):
             ("", None),
             ("Bearer", ""),
         ):
-            self.assertEqual(want, parse_bearer(header))
+            self.assertEqual(want, parse_bearer_header(header))

@@ -82,7 +82,7 @@ class TranscriptTests(SynchronousTestCase):
             (SpeechUpdate(tail="then stop", is_final=True), "run the tests then stop"),
             (SpeechUpdate(tail="", is_final=True), "run the tests then stop"),
         ):
-            said = said.with_update(heard)
+            said = said.apply_update(heard)
             self.assertEqual(text, said.text)
 
     def test_transcript_errors_are_one_short_line_without_the_secret(self) -> None:

@@ -100,7 +100,7 @@ class DictationRelay:
             self._release_resources()
             socket.close(TOO_MANY, "too many dictations at a time; try again later")
             return
-        self._timers.schedule_call("length", STREAM_SECONDS, self._complete)
+        self._timers.schedule_call("length", STREAM_SECONDS, self._complete_dictation)
         self._timers.schedule_call(
             "open", OPEN_SECONDS, self._close_with_error, "the speech service does not answer"
         )
@@ -172,7 +172,7 @@ class DictationRelay:
                 {"t": "error", "message": sanitize_error(heard.error, self._deps.source.secret)}
             )
             return
-        before, self._transcript = self._transcript, self._transcript.with_update(heard)
+        before, self._transcript = self._transcript, self._transcript.apply_update(heard)
         if len(self._transcript.text) > MAX_TEXT_LENGTH:
             self._close_with_error("the speech service sends too much text")
         elif self._paused:
@@ -197,7 +197,7 @@ class DictationRelay:
         if self._has_ended:
             return
         if self._finishing or (self._open and clean):
-            self._complete()
+            self._complete_dictation()
         else:
             lost = "was lost" if self._open else "refused the dictation"
             self._close_with_error(f"the speech service {lost}")
@@ -249,13 +249,13 @@ class DictationRelay:
         if not self._finishing:
             self._finishing = True
             if self._open:
-                self._timers.schedule_call("rest", REST_SECONDS, self._complete)
+                self._timers.schedule_call("rest", REST_SECONDS, self._complete_dictation)
             self._forward_speech()
 
     def _request_final_text(self) -> None:
         if self._upstream is not None and not self._has_requested_rest:
             self._has_requested_rest = True
-            self._timers.schedule_call("rest", REST_SECONDS, self._complete)
+            self._timers.schedule_call("rest", REST_SECONDS, self._complete_dictation)
             self._upstream.send_text(CLOSE_STREAM)
 
     def _send_keep_alive(self) -> None:
@@ -267,7 +267,7 @@ class DictationRelay:
         self._has_unsent_text = False
         self._send_frame({"t": "transcript", "text": self._transcript.text, "final": final})
 
-    def _complete(self) -> None:
+    def _complete_dictation(self) -> None:
         """End the dictation normally: send the complete text, and a message that it is complete."""
         self._send_transcript(final=True)
         self._send_frame({"t": "closed"})
