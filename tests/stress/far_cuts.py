@@ -276,7 +276,7 @@ class RemoteCuts:
 
     async def close(self) -> None:
         await self.mux.close()
-        self.links.close()
+        self.links.close_all_links()
         # An ssh that was given up ends a moment later.
         end = self.reactor.seconds() + PATIENCE
         while children_read(self.reactor) and self.reactor.seconds() < end:

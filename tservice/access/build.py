@@ -45,7 +45,7 @@ from tservice.tokens.agent_tokens import FOLDER, AgentTokens
 from tservice.tokens.routes import TokenRoutes
 from tservice.tokens.service import TokenAuthenticator, TokenService
 from tservice.tokens.store import TokenStore
-from tservice.tunnel.build import build_qr_login, tunnel_operations
+from tservice.tunnel.build import build_operations, build_qr_login
 from tservice.tunnel.service import TunnelService
 
 
@@ -98,7 +98,7 @@ def build_access(
     codes = build_qr_login(ground, tunnel, cookies, failures, accounts)
     known.codes.bind_value(codes)
     gate = AccessGate(
-        make_gate_rules(config, (), tunnel.public_hosts),
+        make_gate_rules(config, (), tunnel.list_public_hosts),
         [
             agents,
             *_list_authenticators(config.username, cookies, tokens, accounts, known.passwords),
@@ -119,7 +119,7 @@ def build_access(
             *signing.list_operations(),
             *routes,
             *TokenRoutes(tokens).list_operations(),
-            *tunnel_operations(tunnel, codes, cookies, sse_clients),
+            *build_operations(tunnel, codes, cookies, sse_clients),
         ],
         measures=[_make_lockout_metric(failures)],
         close=close_credentials,

@@ -79,7 +79,7 @@ class BridgeProbe:
             return BridgeProbeResult(state=state, fault=str(error))
 
     async def _probe_from_container(self, state: BridgeState, url: str) -> BridgeProbeResult:
-        for host, cases in self._list_served_hosts(state.engine):
+        for host, cases in self._list_hosts_with_url(state.engine):
             engine = self.hosts.get_engine(host)
             seen = await engine.inspect_containers(
                 [case.container for case in cases[:MAX_INSPECTED]]
@@ -95,7 +95,7 @@ class BridgeProbe:
             return BridgeProbeResult(state=state, container=running, fault=why.format(url=url))
         return BridgeProbeResult(state=state)
 
-    def _list_served_hosts(
+    def _list_hosts_with_url(
         self, engine: EngineKind
     ) -> Iterator[tuple[ContainerHost, list[ContainerCase]]]:
         """Yield each host of the engine, with those of its containers that were given the

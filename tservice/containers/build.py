@@ -97,7 +97,7 @@ def build_containers(
     )
     places = ContainerLocationProvider(
         boxes=boxes, users=ground.os_users.users, own=_process_ids(), bridge=bridge,
-        secret=lambda name: derive_container_secret(instance_secret(ground), name),
+        secret=lambda name: derive_container_secret(load_instance_secret(ground), name),
     )  # fmt: skip
     ground.locations.register_provider(LocationKind.CONTAINER, places)
     setups = ContainerSetups(
@@ -131,7 +131,7 @@ def _make_listen(ground: Runtime) -> Listen:
     return listen_tcp
 
 
-def instance_secret(ground: Runtime) -> str:
+def load_instance_secret(ground: Runtime) -> str:
     """Return the secret of this service from which each container's hook secret is derived."""
     return load_hook_secret(ground.config.data_dir, ground.random)
 
@@ -152,7 +152,7 @@ def build_bridge(
     hooks = [each for each in operations if is_hook_operation(each)]
     if bridge.enabled:
         gate = BridgeGate(
-            ContainerAuthenticator(instance_secret(ground)),
+            ContainerAuthenticator(load_instance_secret(ground)),
             failures,
             frozenset(each.path for each in hooks),
         )

@@ -167,7 +167,7 @@ class EngineDialect:
             "events", *filters, "--since", _format_timestamp(since), "--format", JSON
         )
 
-    def kills_command(self, name: str, since: int, until: int) -> list[str]:
+    def kill_events_command(self, name: str, since: int, until: int) -> list[str]:
         """Return the command that prints past kill requests for a container, one JSON line for
         each.
 

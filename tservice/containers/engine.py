@@ -104,7 +104,7 @@ class EngineClient:
         if not seen.oom or seen.state is not ContainerState.EXITED or seen.finished is None:
             return seen
         span = (seen.finished - KILL_MILLISECONDS, seen.finished + 1000)
-        told = await self.runner.run(self.dialect.kills_command(seen.name, *span))
+        told = await self.runner.run(self.dialect.kill_events_command(seen.name, *span))
         kills = [parse_event(line) for line in told.output.splitlines()]
         return evolve(seen, oom=not any(each and each.action == "kill" for each in kills))
 

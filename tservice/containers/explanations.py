@@ -48,7 +48,7 @@ def explain_process_shortage(container: str, first: int) -> str | None:
     )
 
 
-def explain_no_answer(container: str, first: int, told: EngineCommandResult) -> str:
+def explain_missing_output(container: str, first: int, told: EngineCommandResult) -> str:
     """Explain why a command run in the container printed no result.
 
     @param first: process id of the container's main process on this machine.
@@ -61,7 +61,7 @@ def explain_no_answer(container: str, first: int, told: EngineCommandResult) -> 
     return f"the container {container} does not answer: {told.error_text or told.status}"
 
 
-def refuse_other_user(case: ContainerCase, user: int) -> None:
+def require_usable_owner(case: ContainerCase, user: int) -> None:
     """Fail if this service cannot run processes as the owner of a case's workspace.
 
     @param user: user id of the owner.

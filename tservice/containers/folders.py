@@ -144,7 +144,7 @@ def open_folder(folder: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> None:
+def write_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> None:
     """Write credentials into a container's home folder.
 
     Call this as the container's user.
@@ -177,7 +177,7 @@ def put_credentials(home: int, found: Mapping[str, bytes], *, mounted: bool) -> 
                 _write_new(last, data, at)
 
 
-def put_secret(home: int, secret: str) -> None:
+def write_hook_secret(home: int, secret: str) -> None:
     """Write the secret for a container's hooks into its home folder.
 
     Call this as the container's user.

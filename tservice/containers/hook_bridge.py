@@ -107,7 +107,7 @@ class HookBridge:
         if not self.enabled or not host.hooks or network != NETWORK:
             return
         known = self._bridges.get(host.engine)
-        if address is not None and (known is None or self._has_moved(known, address)):
+        if address is not None and (known is None or self._has_address_changed(known, address)):
             self._timers.cancel_timer(host.engine)
             known = self._bridges[host.engine] = _HookListener(host.engine, address, 0)
         if known is None:
@@ -149,7 +149,7 @@ class HookBridge:
         self._bridges.clear()
         return DeferredList(over, consumeErrors=True)
 
-    def _has_moved(self, bridge: _HookListener, address: str) -> bool:
+    def _has_address_changed(self, bridge: _HookListener, address: str) -> bool:
         """Return true if the listener is not listening and the bridge now has another address.
 
         The stored port and fault are then outdated.

@@ -28,7 +28,7 @@ The agent controls the real home folder and its symbolic links, so the service n
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def case_location(case: ContainerCase) -> LocationId:
+def get_case_location(case: ContainerCase) -> LocationId:
     """Return the location of a case's sessions."""
     return LocationId(kind=LocationKind.CONTAINER, name=case.host_id, part=case.container)
 
@@ -51,7 +51,7 @@ class ContainerOperations:
         return self.users.act_as_user(self.user, work)
 
     def find_program(self, names: Sequence[str], /) -> Path | None:
-        known = self.boxes.find_known(self.container)
+        known = self.boxes.find_last_state(self.container)
         inside = None if known is None else known.inside
         if inside is None:
             return None
@@ -65,7 +65,7 @@ class ContainerOperations:
         raise OSError("only sessions can run in a container")
 
     def build_environment(self, named: Sequence[str] = (), /) -> Mapping[str, str]:
-        known = self.boxes.find_known(self.container)
+        known = self.boxes.find_last_state(self.container)
         inside = None if known is None else known.inside
         return {
             "PATH": _PATH if inside is None or not inside.path else inside.path,
@@ -140,12 +140,12 @@ class ContainerLocationProvider:
         found, name = url, case.container
         return HookAccess(
             secret_file=Path(HOME) / SECRET_FILE,
-            put=lambda: self.boxes.put_secret(name, self.secret(name)),
+            put=lambda: self.boxes.write_hook_secret(name, self.secret(name)),
             url=lambda: found,
         )
 
     def _build_location(self, known: LocationId, case: ContainerCase | None) -> Location:
-        seen = self.boxes.find_known(known.part)
+        seen = self.boxes.find_last_state(known.part)
         uid, gid = self.own if seen is None else seen.owner
         user = OsUser(name="agent", uid=uid, gid=gid, groups=(gid,), home=NO_HOME, shell="")
         effects = ContainerOperations(

@@ -84,7 +84,7 @@ def find_listener(path: Path) -> int:
         return get_listener_pid(way)
 
 
-def hold_inner_process(first: int, inner: int) -> PidFdProcess | None:
+def open_process_by_inner_pid(first: int, inner: int) -> PidFdProcess | None:
     """Return a handle of a process in a container; C{None} if there is no such process.
 
     @param first: process id of the container's main process on this machine.
@@ -111,7 +111,7 @@ def find_outer_pid(first: int, inner: int) -> int:
     return next((pid for pid in _cgroup_pids(whose.group) if _is_inner(pid, inner, whose)), 0)
 
 
-def hold_outer_process(pid: int, first: int) -> PidFdProcess | None:
+def open_process_by_outer_pid(pid: int, first: int) -> PidFdProcess | None:
     """Return a handle of a process by its process id on this machine.
 
     C{None} means that the process does not exist, or is not in the container.

@@ -23,19 +23,19 @@ from tservice.containers.engine_output import ContainerSnapshot, ContainerState
 from tservice.containers.explanations import (
     explain_changed_workspace,
     explain_early_end,
-    explain_no_answer,
+    explain_missing_output,
     explain_other_user,
     explain_process_shortage,
-    refuse_other_user,
+    require_usable_owner,
 )
 from tservice.containers.folders import (
     ContainerFolders,
     credential_mounts,
     is_mountable,
     open_folder,
-    put_credentials,
-    put_secret,
     read_credentials,
+    write_credentials,
+    write_hook_secret,
 )
 from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.image_probe import SCRIPT, ContainerContents, parse_contents
@@ -61,7 +61,7 @@ Act = Callable[[tuple[int, int], Callable[[], object]], object]
 
 
 @frozen(kw_only=True)
-class KnownContainer:
+class LastContainerState:
     """Last known state of a container.
 
     @ivar inside: programs and settings found in the container; C{None} if it was not examined since
@@ -104,7 +104,7 @@ class ContainerRegistry:
         self._images, self._folders, self._files = images, folders, files
         self._act, self._library, self._home = act, tuple(library), home
         self._suffix = suffix
-        self._found: dict[str, KnownContainer] = {}
+        self._found: dict[str, LastContainerState] = {}
         self._locks: dict[str, DeferredLock] = {}
 
     # -- asked
@@ -120,7 +120,7 @@ class ContainerRegistry:
         """
         return self._hosts.get(case.host_id)
 
-    def find_known(self, container: str) -> KnownContainer | None:
+    def find_last_state(self, container: str) -> LastContainerState | None:
         """Return the last known state of a container."""
         return self._found.get(container)
 
@@ -139,7 +139,7 @@ class ContainerRegistry:
         found = self._found.get(container)
         return found is None or found.inside is None or "memory" not in found.inside.unlimited
 
-    def explain_obstacle(self, container: str) -> str | None:
+    def find_start_obstacle(self, container: str) -> str | None:
         """Return the reason why no more processes can be started in the container; C{None} if none
         is known.
         """
@@ -206,7 +206,7 @@ class ContainerRegistry:
 
     # -- moved
 
-    async def ensure_running(self, case: ContainerCase) -> KnownContainer:
+    async def ensure_running(self, case: ContainerCase) -> LastContainerState:
         """Make sure that the container of a case runs and has everything that a session needs.
 
         A missing container is created.
@@ -222,7 +222,7 @@ class ContainerRegistry:
 
     async def recreate_container(
         self, case: ContainerCase, check: Callable[[], object]
-    ) -> KnownContainer:
+    ) -> LastContainerState:
         """Remove the container and create it again.  Its home folder is kept.
 
         @param check: called first, and again just before the old container is removed; raises an
@@ -248,7 +248,7 @@ class ContainerRegistry:
             await self._files.run(partial(self._folders.remove_container, case.container))
         self._locks.pop(case.container, None)
 
-    async def free_name(self, host: ContainerHost, case: str) -> str:
+    async def choose_free_name(self, host: ContainerHost, case: str) -> str:
         """Return a name for a new container, with a suffix if the plain name is taken.
 
         @raise ServiceError: 422: the engine does not respond.
@@ -262,7 +262,7 @@ class ContainerRegistry:
         taken = plain in there or self._store.find_by_container(plain) is not None
         return make_container_name(case, self._suffix()) if taken else plain
 
-    def put_secret(self, container: str, secret: str) -> None:
+    def write_hook_secret(self, container: str, secret: str) -> None:
         """Write the secret for a container's hooks into the container's home folder.
 
         @raise OSError: the file cannot be written.
@@ -271,11 +271,11 @@ class ContainerRegistry:
         if found is None:
             raise OSError("the container was not inspected yet")
         with open_folder(self._folders.home_folder(container)) as home:
-            self._act(found.owner, partial(put_secret, home, secret))
+            self._act(found.owner, partial(write_hook_secret, home, secret))
 
     # -- inside
 
-    async def _start_container(self, case: ContainerCase) -> KnownContainer:
+    async def _start_container(self, case: ContainerCase) -> LastContainerState:
         engine = self._hosts.get_engine(self._hosts.get(case.host_id))
         folder = await self._stat_workspace(case)
         owner = _owner_ids(folder)
@@ -309,7 +309,7 @@ class ContainerRegistry:
                     await engine.stop_container(case.container)
                 raise make_failure_error(explain_other_user(case, owner[0], user, made=made))
             inside = await self._check_contents(case, engine, seen.pid)
-        found = KnownContainer(
+        found = LastContainerState(
             seen=seen,
             owner=owner,
             inside=inside,
@@ -323,7 +323,7 @@ class ContainerRegistry:
     ) -> ContainerContents:
         told = await engine.run_inside(case.container, ["sh", "-c", SCRIPT])
         if not told.is_success:
-            raise make_failure_error(explain_no_answer(case.container, first, told))
+            raise make_failure_error(explain_missing_output(case.container, first, told))
         works = await self._hosts.get_health(self._hosts.get(case.host_id))
         inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
         if inside.fault is not None:
@@ -337,7 +337,7 @@ class ContainerRegistry:
         @raise OSError: the folders cannot be created.
         @raise EngineError: the image is not available.
         """
-        refuse_other_user(case, user[0])
+        require_usable_owner(case, user[0])
         host = self._hosts.get(case.host_id)
         engine = self._hosts.get_engine(host)
         works = await self._hosts.get_health(host)
@@ -387,7 +387,7 @@ class ContainerRegistry:
         # A mount point has to exist as a file, in folders of the user.
         put = dict.fromkeys(found, b"") if mounted else found
         with open_folder(self._folders.home_folder(container)) as home:
-            self._act(owner, partial(put_credentials, home, put, mounted=mounted))
+            self._act(owner, partial(write_credentials, home, put, mounted=mounted))
         return credential_mounts(self._home, found) if mounted else ()
 
     async def _remove_from_engine(self, case: ContainerCase) -> None:
@@ -410,7 +410,7 @@ class ContainerRegistry:
             owner = (
                 before.owner if before is not None else _owner_ids(await self._stat_workspace(case))
             )
-            self._found[case.container] = KnownContainer(seen=seen, owner=owner)
+            self._found[case.container] = LastContainerState(seen=seen, owner=owner)
 
     async def _is_mounted(
         self, case: ContainerCase, seen: ContainerSnapshot, folder: os.stat_result

@@ -15,7 +15,7 @@ from tservice.containers.folders import is_mountable
 from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.images import ImageBuilder
 from tservice.containers.isolation import WORKSPACE, check_create_arguments, check_exec_arguments
-from tservice.containers.location import case_location
+from tservice.containers.location import get_case_location
 from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
@@ -124,7 +124,7 @@ class ContainerService:
             owner=owner,
             name=name,
             host_id=host.id,
-            container=await self._boxes.free_name(host, name),
+            container=await self._boxes.choose_free_name(host, name),
             path=path,
             image=wish.image,
             network=wish.network,
@@ -231,7 +231,7 @@ class ContainerService:
         case = self._get_case(owner, name)
         if caller.sessions is not None:
             places = [each.location_id for each in self._sessions().list(caller)]
-            if case_location(case) not in places:
+            if get_case_location(case) not in places:
                 raise make_not_found_error(f"The container of {name}")
         return await self._get_current(case)
 
@@ -257,7 +257,7 @@ class ContainerService:
             engine failed.
         """
         case = self._get_case(owner, name)
-        place = case_location(case)
+        place = get_case_location(case)
 
         def check_unused() -> None:
             again()

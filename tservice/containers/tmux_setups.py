@@ -50,7 +50,7 @@ class ContainerSetups:
             await self.boxes.inspect_container(case)
         except ServiceError as error:
             raise MuxError(error.message) from error
-        known = self.boxes.find_known(case.container)
+        known = self.boxes.find_last_state(case.container)
         folder = self.folders.socket_folder(case.container)
         transport = ContainerTransport(
             tongue=tongue,
@@ -70,7 +70,7 @@ class ContainerSetups:
             configuration=Path(library / CONFIGURATION.name),
             program=Path(library / self.keeper.name),
             is_foreign=True,
-            find_trouble=lambda: self.boxes.explain_obstacle(case.container),
+            find_trouble=lambda: self.boxes.find_start_obstacle(case.container),
             terminal=lambda: FALLBACK if inside is None else inside.terminal,
         )
 

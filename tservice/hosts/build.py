@@ -74,7 +74,7 @@ def build_hosts(
         processes=ground.reactor,
         ssh=ssh,
         env=env,
-        find=book.find,
+        find=book.find_host,
         auto_reconnect=lambda: ground.settings.get().remote_auto_reconnect,
         waker=lambda host, way: HostWakeService(
             ground.reactor, host, way, alarm, answers, make_publisher(host)
@@ -99,7 +99,7 @@ def build_hosts(
     ground.locations.register_provider(LocationKind.REMOTE, places, way=places)
 
     def close() -> None:
-        links.close()
+        links.close_all_links()
         shutil.rmtree(folder, ignore_errors=True)
 
     return FeatureRegistration(

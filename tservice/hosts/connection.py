@@ -56,10 +56,10 @@ class MasterConnection(Protocol):
 class ConnectionListener(Protocol):
     """Listener that is notified when a connection is opened or lost."""
 
-    def host_up(self) -> None:
+    def host_connected(self) -> None:
         """Handle a connection that was opened."""
 
-    def host_down(self, attempt: int, next_at: int | None) -> None:
+    def host_disconnected(self, attempt: int, next_at: int | None) -> None:
         """Handle a connection that was lost or could not be opened.
 
         @param attempt: number of attempts since the connection was last open.
@@ -186,7 +186,7 @@ class HostConnection:
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             waiter.callback(None)
-        self._listeners.notify_all(lambda heard: heard.host_up())
+        self._listeners.notify_all(lambda heard: heard.host_connected())
 
     def _handle_loss(self, why: str, master: MasterConnection) -> None:
         if master is self._master and not self._closed:
@@ -206,4 +206,4 @@ class HostConnection:
         else:
             self.attempt, self.next_at = len(RETRY_DELAYS), None
         attempt, next_at = self.attempt, self.next_at
-        self._listeners.notify_all(lambda heard: heard.host_down(attempt, next_at))
+        self._listeners.notify_all(lambda heard: heard.host_disconnected(attempt, next_at))

@@ -41,10 +41,10 @@ class HostEventPublisher:
         told = HostWakeFailedPayload(host_id=self.host_id, reason=reason)
         self.hub.publish(Event(name=EventName.REMOTE_HOST_WAKE_FAILED, payload=told))
 
-    def host_up(self) -> None:
+    def host_connected(self) -> None:
         self._publish_to_sessions(EventName.REMOTE_SESSION_RECONNECTED, self._occurrence_payload)
 
-    def host_down(self, attempt: int, next_at: int | None) -> None:
+    def host_disconnected(self, attempt: int, next_at: int | None) -> None:
         if next_at is None:
             self._publish_to_sessions(
                 EventName.REMOTE_RECONNECT_EXHAUSTED, self._occurrence_payload

@@ -30,7 +30,7 @@ class HostKey:
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
 
-def known_hosts_name(host: RemoteHost) -> str:
+def format_known_hosts_name(host: RemoteHost) -> str:
     """Return the name under which ssh stores the keys of C{host} in C{known_hosts}."""
     name = host.host.casefold()
     return name if host.port == 22 else f"[{name}]:{host.port}"
@@ -65,19 +65,21 @@ class KnownHostsFile:
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
 
-    def trusted_keys(self, host: RemoteHost) -> Sequence[HostKey]:
+    def read_trusted_keys(self, host: RemoteHost) -> Sequence[HostKey]:
         """Return the trusted keys of a host.
 
         @raise FileError, OSError: the file cannot be read.
         """
-        return parse_keys(self._read_text(), known_hosts_name(host))
+        return parse_keys(self._read_text(), format_known_hosts_name(host))
 
     def trust_key(self, host: RemoteHost, key: HostKey) -> None:
         """Store C{key} as the only trusted key of the host.
 
         @raise FileError, OSError: the file cannot be read or written.
         """
-        write_private_file(self.path, replace_key(self._read_text(), known_hosts_name(host), key))
+        write_private_file(
+            self.path, replace_key(self._read_text(), format_known_hosts_name(host), key)
+        )
 
     def _read_text(self) -> str:
         try:

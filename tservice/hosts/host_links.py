@@ -197,7 +197,7 @@ class HostLinks:
         if link is not None:
             link.close()
 
-    def close(self) -> None:
+    def close_all_links(self) -> None:
         """Close all links."""
         for host_id in tuple(self._links):
             self.close_link(host_id)
@@ -208,7 +208,7 @@ class HostLinks:
         )
         waker = self._waker(host, connection)
         way = RemoteChannel(
-            prefix=lambda: self._ssh.shared_command(host),
+            prefix=lambda: self._ssh.build_shared_command(host),
             takes_shell_text=True,
             env=self._env,
             is_open=lambda: connection.is_up,
@@ -222,7 +222,7 @@ class HostLinks:
         )
 
     def _make_master(self, host: RemoteHost) -> MasterConnection:
-        argv, socket = self._ssh.master_command(host), self._ssh.control_socket(host)
+        argv, socket = self._ssh.build_master_command(host), self._ssh.get_control_socket(host)
         return SshMaster(self._clock, self._processes, argv, socket, self._env)
 
 

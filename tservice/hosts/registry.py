@@ -47,16 +47,16 @@ class HostRegistry:
         """Return the hosts in the order in which they were created."""
         return self._hosts
 
-    def find(self, host_id: str) -> RemoteHost | None:
+    def find_host(self, host_id: str) -> RemoteHost | None:
         """Return the host with this id, or C{None} if there is none."""
         return next((host for host in self._hosts if host.id == host_id), None)
 
-    def get(self, host_id: str) -> RemoteHost:
+    def get_host(self, host_id: str) -> RemoteHost:
         """Return the host with this id.
 
         @raise ServiceError: 404 if there is no such host.
         """
-        found = self.find(host_id)
+        found = self.find_host(host_id)
         if found is None:
             raise make_not_found_error(f"Remote host {host_id}")
         return found
@@ -99,7 +99,7 @@ class HostRegistry:
 
         def replace_in_list(hosts: Hosts) -> Hosts:
             reauthorize()
-            before = self.get(host.id)
+            before = self.get_host(host.id)
             _refuse_duplicate_label(tuple(each for each in hosts if each is not before), host)
             return tuple(host if each is before else each for each in hosts)
 
@@ -115,7 +115,7 @@ class HostRegistry:
         """
 
         def remove_host(hosts: Hosts) -> Hosts:
-            gone = self.get(host_id)
+            gone = self.get_host(host_id)
             check()
             return tuple(each for each in hosts if each is not gone)
 

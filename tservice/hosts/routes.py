@@ -211,7 +211,7 @@ class HostRoutes:
     async def wake_host(self, call: OperationCall) -> object:
         """Wake a host, regardless of its sessions."""
         return await _wake_link(
-            self._hosts.links.get_link(self._hosts.registry.get(call.id).id), "this host"
+            self._hosts.links.get_link(self._hosts.registry.get_host(call.id).id), "this host"
         )
 
 

@@ -118,7 +118,7 @@ class HostService:
 
         @raise ServiceError: 404 if there is no such host.
         """
-        host = self.registry.get(host_id)
+        host = self.registry.get_host(host_id)
         try:
             shown = await self._fetch_key(host)
         except HostUnreachable as error:
@@ -154,7 +154,7 @@ class HostService:
         """
         link = self.links.get_link(host_id)
         if link is None:
-            self.registry.get(host_id)
+            self.registry.get_host(host_id)
             return []
         try:
             check_tmux_version((await link.fetch_facts()).tmux)
@@ -172,7 +172,7 @@ class HostService:
         @raise ServiceError: 404 if there is no such host; 409 if the key has another fingerprint;
             422 if the host presents no key.
         """
-        host = self.registry.get(host_id)
+        host = self.registry.get_host(host_id)
         try:
             shown = await self._fetch_key(host)
         except HostUnreachable as error:
@@ -205,7 +205,7 @@ class HostService:
 
     async def _trusted_keys(self, host: RemoteHost) -> list[HostKey]:
         try:
-            return list(await self._threads.run(partial(self._keys.trusted_keys, host)))
+            return list(await self._threads.run(partial(self._keys.read_trusted_keys, host)))
         except (FileError, OSError) as error:
             raise ServiceError(ErrorCode.OPERATION_FAILED, str(error)) from error
 
@@ -219,7 +219,7 @@ class HostService:
             child = SshProcess()
             try:
                 spawn_ssh(
-                    self._processes, child, self._ssh.key_scan_command(host, known), self._env
+                    self._processes, child, self._ssh.build_key_scan_command(host, known), self._env
                 )
             except OSError as error:
                 raise HostUnreachable(f"ssh cannot be started: {error.strerror}") from error

@@ -31,11 +31,11 @@ class SshCommand:
     sockets: Path
     tie: Sequence[str] = ()
 
-    def control_socket(self, host: RemoteHost) -> Path:
+    def get_control_socket(self, host: RemoteHost) -> Path:
         """Return the path of the control socket of a host's connection."""
         return self.sockets / f"{host.id}.s"
 
-    def master_command(self, host: RemoteHost) -> list[str]:
+    def build_master_command(self, host: RemoteHost) -> list[str]:
         """Return the command that opens and holds the connection to a host."""
         return [
             *self.tie,
@@ -46,7 +46,7 @@ class SshCommand:
             *self._target_words(host),
         ]  # fmt: skip
 
-    def shared_command(self, host: RemoteHost) -> list[str]:
+    def build_shared_command(self, host: RemoteHost) -> list[str]:
         """Return the ssh command prefix that runs a remote command over the open connection."""
         return [
             *self._common_words(host),
@@ -57,7 +57,7 @@ class SshCommand:
             host.host,
         ]  # fmt: skip
 
-    def key_scan_command(self, host: RemoteHost, known: Path) -> list[str]:
+    def build_key_scan_command(self, host: RemoteHost, known: Path) -> list[str]:
         """Return the command that only stores the host's key.
 
         @param known: an empty file, to which ssh writes the key.
@@ -75,7 +75,7 @@ class SshCommand:
         ]  # fmt: skip
 
     def _common_words(self, host: RemoteHost) -> list[str]:
-        path = quote_path(self.control_socket(host))
+        path = quote_path(self.get_control_socket(host))
         return [self.program, "-F", str(self.configuration), "-T", "-o", f"ControlPath={path}"]
 
     def _target_words(self, host: RemoteHost) -> list[str]:

@@ -83,7 +83,7 @@ class HostWakeService:
             waking = spawn_logged(self._run_attempt(), self._log, "waking a host")
             self._wake_task = None if waking.called else waking
         if self._wake_task is not None:
-            await _wait_shared(self._wake_task)
+            await _wait_without_cancelling(self._wake_task)
         return self._was_sent
 
     async def connect_waking(self) -> None:
@@ -188,7 +188,7 @@ class HostWakeService:
         self._listener.host_wake_failed(why)
 
 
-async def _wait_shared(work: Deferred[None]) -> None:
+async def _wait_without_cancelling(work: Deferred[None]) -> None:
     """Wait for C{work}. Cancelling this wait does not cancel C{work}, for which others wait too."""
     waiter: Deferred[None] = Deferred()
     work.addBoth(lambda _: waiter.callback(None))

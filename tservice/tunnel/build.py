@@ -70,7 +70,9 @@ def build_tunnel(
         name="tunnel",
         service=tunnel,
         measures=[
-            make_gauge("tunnel_up", "1 while the tunnel is up.", lambda: len(tunnel.public_hosts()))
+            make_gauge(
+                "tunnel_up", "1 while the tunnel is up.", lambda: len(tunnel.list_public_hosts())
+            )
         ],
         initial_state={"tunnel": describe_state},
         start=lambda: tunnel.apply_setting(ground.settings.get().tunnel_enabled),
@@ -120,7 +122,7 @@ def make_sign_in(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> 
     return sign_in
 
 
-def tunnel_operations(
+def build_operations(
     tunnel: TunnelService,
     login: QrLogin,
     cookies: CookieSessionRegistry,

@@ -26,7 +26,7 @@ class GuessLimit:
         """Count a wrong code."""
         self._times.append(self._clock.seconds())
 
-    def seconds_blocked(self) -> float:
+    def get_blocked_seconds(self) -> float:
         """Return the seconds until another code is accepted; 0 if one is accepted now."""
         if len(self._times) < MAX_GUESSES:
             return 0.0

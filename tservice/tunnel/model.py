@@ -71,7 +71,7 @@ def find_public_url(line: str) -> str | None:
     return None
 
 
-def url_host(url: str) -> str:
+def get_url_host(url: str) -> str:
     """Return the host name of an address found by L{find_public_url}."""
     return url.removeprefix("https://").partition(":")[0]
 
@@ -88,7 +88,7 @@ def _is_public_name(host: str) -> bool:
     return False
 
 
-def retry_delay(failures: int) -> float:
+def get_retry_delay(failures: int) -> float:
     """Return the seconds to wait before the next attempt: 1, 2, 4 and so on, at most 60.
 
     @param failures: number of failures in a row.

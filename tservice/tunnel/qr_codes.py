@@ -43,7 +43,7 @@ class _DisplayedCode:
     timer: IDelayedCall
 
 
-class QrCodes:
+class QrCodeRegistry:
     """Registry of the displayed code of each owner, and of earlier codes that have not expired.
 
     The codes are kept in memory, so that a restart revokes them. An owner has three valid codes at
@@ -65,7 +65,7 @@ class QrCodes:
         self._live: list[_LoginCode] = []
         self._shown: dict[str, _DisplayedCode] = {}
 
-    def get_current(self, owner: str) -> tuple[str, int]:
+    def get_current_code(self, owner: str) -> tuple[str, int]:
         """Return the code to display to C{owner}, and the time of its replacement in Unix
         milliseconds.
 

@@ -13,7 +13,7 @@ from tservice.core.errors import make_not_found_error
 from tservice.core.event_payloads import LoginCodePayload, LoginCodeUsedPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.tunnel.guess_limit import GuessLimit
-from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodes
+from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodeRegistry
 
 SignIn = Callable[[str, str, str], tuple[str, str] | None]
 """Function that opens a session, called with a user name, an address and a user agent.
@@ -77,7 +77,7 @@ class QrLogin:
     def __init__(self, deps: QrLoginDependencies) -> None:
         self._deps = deps
         self._tunnel: str | None = None
-        self._codes = QrCodes(deps.clock, deps.random, self._publish_rotation)
+        self._codes = QrCodeRegistry(deps.clock, deps.random, self._publish_rotation)
         self._guesses = GuessLimit(deps.clock)
         self._drawn: dict[str, str] = {}
 
@@ -91,7 +91,7 @@ class QrLogin:
         self._tunnel = url
         standing = self._deps.standing
         if url is not None and standing is not None and self._deps.auth_enabled:
-            self._codes.get_current(standing)
+            self._codes.get_current_code(standing)
 
     def get_display(self, owner: str) -> QrDisplay:
         """Return the QR code that C{owner} can scan now.
@@ -107,7 +107,7 @@ class QrLogin:
                 expires_at=None,
                 auth_enabled=False,
             )
-        word, expires_at = self._codes.get_current(owner)
+        word, expires_at = self._codes.get_current_code(owner)
         url = f"{self._tunnel}/q/{word}"
         return QrDisplay(
             svg=self._draw_cached(url), url=url, expires_at=expires_at, auth_enabled=True
@@ -132,7 +132,7 @@ class QrLogin:
         """Revoke the codes of a user whose account changed."""
         self._codes.revoke_codes(owner)
 
-    def log_in(self, word: str, address: str, agent: str) -> tuple[str, str] | None:
+    def sign_in_with_code(self, word: str, address: str, agent: str) -> tuple[str, str] | None:
         """Sign in with a code, which becomes invalid.
 
         Too many wrong codes block all codes for some time, because codes are shorter than
@@ -150,7 +150,7 @@ class QrLogin:
             failures.record_failure(
                 FailureBucket.QR, address, None
             )  # recorded as blocked, and not counted
-        wait = wait or self._guesses.seconds_blocked()
+        wait = wait or self._guesses.get_blocked_seconds()
         if wait:
             raise TooManyGuesses(wait)
         owner = self._codes.use_code(word)

@@ -130,13 +130,13 @@ class TunnelRoutes:
             # A preview of the address, as by some messengers, must not use up the code.
             return RawReply(content=b"", status=302, headers={**HEADERS, "Location": home})
         try:
-            opened = self._login.log_in(
+            opened = self._login.sign_in_with_code(
                 call.path["code"], call.address, call.get_header("user-agent") or ""
             )
         except TooManyGuesses as error:
-            raise _with_headers(make_lockout_refusal(error.seconds)) from None
+            raise _add_headers(make_lockout_refusal(error.seconds)) from None
         if opened is None:
-            raise _with_headers(make_bare_refusal(401, WRONG))
+            raise _add_headers(make_bare_refusal(401, WRONG))
         token, key = opened
         # In the fragment, which reaches the page but no server.
         headers = {
@@ -210,7 +210,7 @@ def _admin_operation(
     )
 
 
-def _with_headers(refusal: HttpRefusal) -> HttpRefusal:
+def _add_headers(refusal: HttpRefusal) -> HttpRefusal:
     """Return C{refusal} with L{HEADERS} added."""
     response = refusal.response
     return make_bare_refusal(

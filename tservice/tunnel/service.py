@@ -23,7 +23,7 @@ from tservice.core.payload import Payload
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.core.workers.program_lookup import FindProgram
-from tservice.tunnel.model import STEADY_SECONDS, retry_delay, url_host
+from tservice.tunnel.model import STEADY_SECONDS, get_retry_delay, get_url_host
 from tservice.tunnel.tunnel_process import KillGroup, TunnelError, TunnelProcess
 
 
@@ -87,9 +87,9 @@ class TunnelService:
         """Call C{changed} after every change of the tunnel's address. It cannot be removed."""
         self._observers.add(changed)
 
-    def public_hosts(self) -> frozenset[str]:
+    def list_public_hosts(self) -> frozenset[str]:
         """Return the host names that currently lead to the service through the tunnel."""
-        return frozenset() if self.url is None else frozenset({url_host(self.url)})
+        return frozenset() if self.url is None else frozenset({get_url_host(self.url)})
 
     async def start(self, reauthorize: Callable[[], object] = lambda: None) -> str:
         """Start the tunnel unless it runs, and return its public address once it is known.
@@ -180,7 +180,7 @@ class TunnelService:
                 failures = 1 if steady else failures + 1
                 if self._is_stopping or not (lasting or self._is_kept):
                     return
-                await self._pause_before_retry(retry_delay(failures))
+                await self._pause_before_retry(get_retry_delay(failures))
         finally:
             self._handle_stopped()
 

@@ -45,7 +45,7 @@ class LineSplitter:
         self._on_line = on_line
         self._rest = b""
 
-    def feed(self, data: bytes) -> None:
+    def process_bytes(self, data: bytes) -> None:
         """Process the next bytes, and report each completed line."""
         *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-LONGEST_LINE:]
@@ -133,10 +133,10 @@ class TunnelProcess(ProcessProtocol):
         )
 
     def outReceived(self, data: bytes) -> None:
-        self._out.feed(data)
+        self._out.process_bytes(data)
 
     def errReceived(self, data: bytes) -> None:
-        self._err.feed(data)
+        self._err.process_bytes(data)
 
     def processExited(self, reason: Failure) -> None:
         # Only processes left in its group can still hold the pipes open.

@@ -71,7 +71,7 @@ def build_webviews(
             guard=guard,
             outbound=partial(_make_outbound, ground),
             new_id=lambda: ground.random(8).hex(),
-            find_isolated_origin=partial(_isolated_origin, second),
+            find_isolated_origin=partial(_find_isolated_origin, second),
         )
     )
     relay = _build_relay(ground, guard)
@@ -80,11 +80,11 @@ def build_webviews(
         url_of=views.find_url,
         recognise=access.gate.identify_optional
         if access.accounts is not None
-        else _recognise_nobody,
+        else _recognise_no_identity,
         ancestors=lambda host: ["'self'"],
     )
     entrance = CapabilityRoutes(doorway, relay)
-    access.gate.isolated = partial(_isolated_origin, second)
+    access.gate.isolated = partial(_find_isolated_origin, second)
     if ground.config.webview_listen:
         second.append(_build_listener(ground, access, doorway, relay))
 
@@ -118,7 +118,7 @@ def _may_run_commands(accounts: IAccounts | None, username: str) -> bool:
     return identity is not None and identity.can_bypass_permissions
 
 
-async def _recognise_nobody(visit: AuthenticationRequest) -> None:
+async def _recognise_no_identity(visit: AuthenticationRequest) -> None:
     """Return no identity. The separate origin has no sign-in, and credentials in a request are
     meant for the target.
     """
@@ -143,7 +143,9 @@ def _build_listener(
 ) -> PortListener:
     """Return a listener for the separate origin, which serves web tabs only."""
     addresses = parse_listen(evolve(ground.config, listen=ground.config.webview_listen))
-    entrance = CapabilityRoutes(evolve(doorway, ancestors=_page_origins, is_isolated=True), relay)
+    entrance = CapabilityRoutes(
+        evolve(doorway, ancestors=_list_page_origins, is_isolated=True), relay
+    )
     gate = IsolatedGate(access.gate)
     sockets = WebSockets(ground.reactor)
     operations = [capability_operation(entrance)]
@@ -159,7 +161,7 @@ def _build_listener(
     return PortListener(ground.reactor, addresses, site)
 
 
-def _page_origins(host: str) -> list[str]:
+def _list_page_origins(host: str) -> list[str]:
     """Return the origins of the service's own page, which has the same host name on any of its
     ports.
     """
@@ -170,7 +172,7 @@ def _page_origins(host: str) -> list[str]:
     return [f"http://{name}:*", f"https://{name}:*"]
 
 
-def _isolated_origin(second: Sequence[PortListener], host: str) -> str | None:
+def _find_isolated_origin(second: Sequence[PortListener], host: str) -> str | None:
     """Return the separate origin for web tabs, with the host name by which the caller reached the
     service.
 

@@ -76,13 +76,13 @@ class CookieJar:
             self._forwarded.add((name, path))
         return (name, path) in self._forwarded
 
-    def cookie_header(self, path: str) -> str:
+    def build_cookie_header(self, path: str) -> str:
         """Return the value of the C{Cookie} header for a path of the target; empty if no cookie
         matches.
         """
         return "; ".join(each.pair for each in self._matching_cookies(path))
 
-    def script_cookies(self, path: str) -> str:
+    def list_script_cookies(self, path: str) -> str:
         """Return the cookies that a script of the page at C{path} may read."""
         return "; ".join(each.pair for each in self._matching_cookies(path) if not each.hidden)
 

@@ -44,7 +44,7 @@ def parse_token(path: str) -> str | None:
     return word if _WORD.fullmatch(word) else None
 
 
-def token_of_referer(referer: str | None, host: str, base: str = "") -> str | None:
+def parse_referer_token(referer: str | None, host: str, base: str = "") -> str | None:
     """Return the token in a C{Referer} header, or C{None} if it is not a web tab's page on this
     host.
 
@@ -60,7 +60,7 @@ def token_of_referer(referer: str | None, host: str, base: str = "") -> str | No
     return parse_token(parts.path.removeprefix(base))
 
 
-def target_resource(uri: bytes, token: str) -> bytes | None:
+def get_target_resource(uri: bytes, token: str) -> bytes | None:
     """Return the path and query of C{uri} to request from the target, unchanged.
 
     @return: C{None} if another parser could resolve the path to a location outside the token's

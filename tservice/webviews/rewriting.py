@@ -107,7 +107,7 @@ _SHEET = re.compile(rb"""(\burl\(\s{0,8}["']?|@import\s{1,8}["'])/(?!/)""", re.I
 _COOKIE_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
-def connection_headers(values: Iterable[str]) -> frozenset[str]:
+def list_connection_headers(values: Iterable[str]) -> frozenset[str]:
     """Return the headers listed in C{Connection}, which apply to one connection only too.
 
     @param values: values of the C{Connection} headers.
@@ -115,7 +115,7 @@ def connection_headers(values: Iterable[str]) -> frozenset[str]:
     return frozenset(word.strip().lower() for value in values for word in value.split(","))
 
 
-def request_headers(
+def rewrite_request_headers(
     given: Pairs,
     *,
     origin: str,
@@ -136,7 +136,7 @@ def request_headers(
     @param apart: true if the request came to the separate origin. It has no sign-in, so an
         C{Authorization} header set by a script is meant for the target.
     """
-    ended = connection_headers(value for name, value in given if name.lower() == "connection")
+    ended = list_connection_headers(value for name, value in given if name.lower() == "connection")
     passed = [
         (name, value)
         for name, value in given
@@ -151,7 +151,7 @@ def request_headers(
         passed.append(("Cookie", found))
     for name, value in given:
         lower = name.lower()
-        if lower == "authorization" and apart and set_by_script(value):
+        if lower == "authorization" and apart and is_set_by_script(value):
             passed.append(("Authorization", value))
         elif lower == "origin":
             passed.append(("Origin", origin))
@@ -163,7 +163,7 @@ def request_headers(
     return passed
 
 
-def set_by_script(authorization: str) -> bool:
+def is_set_by_script(authorization: str) -> bool:
     """Return true if a script of the page set this C{Authorization} header.
 
     The alternatives are a browser's own sign-in and a client of the service.
@@ -181,7 +181,7 @@ def remove_cookies(cookie: str, names: Collection[str]) -> str:
     )
 
 
-def response_headers(
+def rewrite_response_headers(
     given: Pairs, *, origin: str, asked: str, prefix: str, cookies: Collection[str]
 ) -> Pairs:
     """Return the headers of the response to the browser, without isolation headers and length.
@@ -189,7 +189,7 @@ def response_headers(
     @param given: headers from the target.
     @param asked: URL requested from the target.
     """
-    ended = connection_headers(value for name, value in given if name.lower() == "connection")
+    ended = list_connection_headers(value for name, value in given if name.lower() == "connection")
     passed = [
         (name, value)
         for name, value in given
@@ -270,7 +270,7 @@ def rewrite_text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
     )
 
 
-def chunk_length(kind: str, content: bytes | bytearray) -> int:
+def get_chunk_length(kind: str, content: bytes | bytearray) -> int:
     """Return the number of bytes of C{content} to pass to L{rewrite_text} next; at most L{PIECE}.
 
     If possible, the chunk does not end within a URL.
@@ -294,7 +294,7 @@ def rewrite_style_sheet(content: bytes, prefix: str) -> bytes:
     return _SHEET.sub(lambda m: m[1] + prefix.encode() + b"/", content)
 
 
-def preflight_headers(asked: str) -> dict[str, str]:
+def build_preflight_headers(asked: str) -> dict[str, str]:
     """Return the headers of the response to a CORS preflight.
 
     @param asked: value of C{Access-Control-Request-Headers}.
@@ -318,7 +318,7 @@ def _referring_path(referer: str, prefix: str) -> str | None:
     return rest + (f"?{parts.query}" if parts.query else "")
 
 
-def isolation_headers(ancestors: Sequence[str]) -> dict[str, str]:
+def build_isolation_headers(ancestors: Sequence[str]) -> dict[str, str]:
     """Return the headers that isolate every response from a target (protocol-webtabs).
 
     @param ancestors: origins that may embed the response in a frame.

@@ -127,7 +127,7 @@ class ContainerTestCase(TmuxTestCase):
 
     async def kill_inside(self, inner: int) -> None:
         """End a process by the number that it has inside."""
-        held = procfs.hold_inner_process(self.first, inner)
+        held = procfs.open_process_by_inner_pid(self.first, inner)
         assert held is not None, f"no process {inner} inside"
         await held.kill()
         held.close()

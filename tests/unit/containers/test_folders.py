@@ -7,7 +7,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.containers.folders import open_folder, put_credentials
+from tservice.containers.folders import open_folder, write_credentials
 
 NAME = ".local/share/opencode/auth.json"
 
@@ -22,7 +22,7 @@ class ContainerCredentialTests(SynchronousTestCase):
 
     def put(self, *, mounted: bool = False) -> None:
         with open_folder(self.home) as home:
-            put_credentials(home, {NAME: b"" if mounted else b"ours"}, mounted=mounted)
+            write_credentials(home, {NAME: b"" if mounted else b"ours"}, mounted=mounted)
 
     def test_existing_credential_file_is_kept(self) -> None:
         self.put()

@@ -15,7 +15,7 @@ from tests.unit.http.site_driver import ApiHarness
 from tservice.access.authenticators import ContainerAuthenticator
 from tservice.access.failures import CAP, WINDOW_SECONDS, FailureCounter
 from tservice.access.hook_secret import HEADER, derive_container_secret, parse_secret_container
-from tservice.containers.folders import SECRET_FILE, open_folder, put_secret
+from tservice.containers.folders import SECRET_FILE, open_folder, write_hook_secret
 from tservice.containers.hook_bridge import RETRY, BridgeState, HookBridge
 from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
@@ -213,7 +213,7 @@ class BridgeGateTests(SynchronousTestCase):
 
 
 class ContainerSecretFileTests(SynchronousTestCase):
-    """L{put_secret}."""
+    """L{write_hook_secret}."""
 
     def test_secret_file_is_not_written_through_a_link(self) -> None:
         base = Path(self.mktemp())
@@ -224,7 +224,7 @@ class ContainerSecretFileTests(SynchronousTestCase):
         (home / SECRET_FILE).symlink_to(other)
         for secret in ("one", "two"):
             with open_folder(home) as folder:
-                put_secret(folder, secret)
+                write_hook_secret(folder, secret)
         self.assertEqual("mine", other.read_text())
         self.assertEqual("two\n", (home / SECRET_FILE).read_text())
         self.assertEqual(0o600, (home / SECRET_FILE).stat().st_mode & 0o777)
@@ -234,7 +234,7 @@ class ContainerSecretFileTests(SynchronousTestCase):
         for number in (1, 2):
             (home / SECRET_FILE / "kept").mkdir(parents=True)
             with open_folder(home) as folder:
-                put_secret(folder, "one")
+                write_hook_secret(folder, "one")
             self.assertEqual("one\n", (home / SECRET_FILE).read_text())
             self.assertTrue((home / f"{SECRET_FILE}.aside-{number}/kept").is_dir())
             (home / SECRET_FILE).unlink()

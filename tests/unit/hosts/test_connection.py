@@ -22,10 +22,10 @@ class RecordingConnectionListener:
     def __init__(self) -> None:
         self.told: list[object] = []
 
-    def host_up(self) -> None:
+    def host_connected(self) -> None:
         self.told.append("up")
 
-    def host_down(self, attempt: int, next_at: int | None) -> None:
+    def host_disconnected(self, attempt: int, next_at: int | None) -> None:
         self.told.append((attempt, next_at))
 
 

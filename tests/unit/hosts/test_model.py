@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tservice.core.errors import ServiceError
-from tservice.hosts.host_keys import HostKey, known_hosts_name, parse_keys, replace_key
+from tservice.hosts.host_keys import HostKey, format_known_hosts_name, parse_keys, replace_key
 from tservice.hosts.host_links import MAX_FACT_LENGTH, parse_facts
 from tservice.hosts.model import (
     MOST_COMMANDS,
@@ -109,19 +109,21 @@ class SshCommandLineTests(SynchronousTestCase):
 
     def test_shared_connection_command_is_built(self) -> None:
         host = evolve(HOST, jump_host="me@jump", identity_file="/k e", port=2222)
-        words = SSH.master_command(host)
+        words = SSH.build_master_command(host)
         self.assertIn("ControlMaster=yes", words)
         self.assertEqual(["-J", "me@jump"], words[words.index("-J") : words.index("-J") + 2])
         self.assertIn('IdentityFile="/k e"', words)
         self.assertEqual(["--", "far.example"], words[-2:])
-        shared = SSH.shared_command(host)
+        shared = SSH.build_shared_command(host)
         self.assertIn('ControlPath="/d/h.s"', shared)
         self.assertIn("ControlMaster=no", shared)
         self.assertIn("ProxyCommand=exit 1", shared)
         self.assertNotIn("-J", shared)
         tied = evolve(SSH, tie=("/usr/bin/setpriv", "--pdeathsig", "KILL", "--"))
-        self.assertEqual([*tied.tie, *SSH.master_command(host)], tied.master_command(host))
-        self.assertEqual(shared, tied.shared_command(host))
+        self.assertEqual(
+            [*tied.tie, *SSH.build_master_command(host)], tied.build_master_command(host)
+        )
+        self.assertEqual(shared, tied.build_shared_command(host))
 
     def test_ssh_configuration_has_its_fixed_options(self) -> None:
         text = build_configuration(Path("/a b/known"))
@@ -143,7 +145,7 @@ class SshCommandLineTests(SynchronousTestCase):
             made = check_host(evolve(HOST, host=host, username=user))
         except ServiceError:
             return
-        words = SSH.master_command(made)
+        words = SSH.build_master_command(made)
         self.assertEqual(["-l", user, "-p", "22", "--", host], words[-6:])
 
 
@@ -151,9 +153,9 @@ class KnownHostKeyTests(SynchronousTestCase):
     """C{known_hosts}."""
 
     def test_known_hosts_name_contains_the_port(self) -> None:
-        self.assertEqual("far.example", known_hosts_name(HOST))
+        self.assertEqual("far.example", format_known_hosts_name(HOST))
         self.assertEqual(
-            "[far.example]:23", known_hosts_name(evolve(HOST, host="FAR.example", port=23))
+            "[far.example]:23", format_known_hosts_name(evolve(HOST, host="FAR.example", port=23))
         )
 
     def test_host_has_one_known_key(self) -> None:

@@ -15,9 +15,9 @@ from tservice.tunnel.model import (
     clean_line,
     find_public_url,
     generate_code,
+    get_retry_delay,
+    get_url_host,
     has_code_form,
-    retry_delay,
-    url_host,
 )
 
 
@@ -30,7 +30,7 @@ class AddressTests(SynchronousTestCase):
 
     def test_cloudflared_address_is_found(self) -> None:
         self.assertEqual([cloudflared_output.URL], found_in(cloudflared_output.BANNER))
-        self.assertEqual(cloudflared_output.HOST, url_host(cloudflared_output.URL))
+        self.assertEqual(cloudflared_output.HOST, get_url_host(cloudflared_output.URL))
 
     def test_failed_cloudflared_has_no_address(self) -> None:
         self.assertEqual([], found_in(cloudflared_output.NO_NETWORK))
@@ -114,8 +114,8 @@ class NewCodeTests(SynchronousTestCase):
 
 class TunnelTextTests(SynchronousTestCase):
     def test_delays_grow_to_a_minute(self) -> None:
-        self.assertEqual([1, 2, 4, 8, 16, 32, 60, 60], [retry_delay(n) for n in range(1, 9)])
-        self.assertEqual(60, retry_delay(10**9))
+        self.assertEqual([1, 2, 4, 8, 16, 32, 60, 60], [get_retry_delay(n) for n in range(1, 9)])
+        self.assertEqual(60, get_retry_delay(10**9))
 
     def test_failure_reason_is_short_and_printable(self) -> None:
         self.assertEqual("a b", clean_line("a\x1bb\r"))

@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tservice.tunnel.guess_limit import MAX_GUESSES, GuessLimit
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
-from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodes
+from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodeRegistry
 
 
 class CodesTests(SynchronousTestCase):
@@ -21,17 +21,17 @@ class CodesTests(SynchronousTestCase):
         self.clock = Clock()
         self.clock.advance(1_000_000)
         self.rotated: list[str] = []
-        self.codes = QrCodes(self.clock, os.urandom, self.rotated.append)
+        self.codes = QrCodeRegistry(self.clock, os.urandom, self.rotated.append)
         self.addCleanup(self.codes.revoke_all)
 
     def shown(self, owner: str = "ann") -> str:
-        return self.codes.get_current(owner)[0]
+        return self.codes.get_current_code(owner)[0]
 
     def test_code_is_valid_for_a_minute_and_gives_its_expiry(self) -> None:
-        code, ends = self.codes.get_current("ann")
+        code, ends = self.codes.get_current_code("ann")
         self.assertEqual(1_000_060_000, ends)
         self.clock.advance(ROTATION_SECONDS - 1)
-        self.assertEqual((code, ends), self.codes.get_current("ann"))
+        self.assertEqual((code, ends), self.codes.get_current_code("ann"))
         self.clock.advance(1)
         self.assertNotEqual(code, self.shown())
         self.assertEqual(["ann"], self.rotated)
@@ -95,10 +95,10 @@ class CodesTests(SynchronousTestCase):
 
     def test_two_codes_are_never_equal(self) -> None:
         drawn = iter([bytes(6), bytes(6), b"\x01" * 6])
-        codes = QrCodes(self.clock, lambda size: next(drawn), self.rotated.append)
+        codes = QrCodeRegistry(self.clock, lambda size: next(drawn), self.rotated.append)
         self.addCleanup(codes.revoke_all)
         self.assertEqual(
-            ("000000", "111111"), (codes.get_current("a")[0], codes.get_current("b")[0])
+            ("000000", "111111"), (codes.get_current_code("a")[0], codes.get_current_code("b")[0])
         )
 
 
@@ -108,13 +108,13 @@ class CodesMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.codes = QrCodes(self.clock, os.urandom, lambda owner: self.look())
+        self.codes = QrCodeRegistry(self.clock, os.urandom, lambda owner: self.look())
         self.ends: dict[str, float] = {}
         self.order: list[str] = []
         self.look()
 
     def look(self) -> None:
-        word, _ = self.codes.get_current("ann")
+        word, _ = self.codes.get_current_code("ann")
         if word in self.ends:
             return
         if self.order:
@@ -158,11 +158,11 @@ class GuessesTests(SynchronousTestCase):
         clock = Clock()
         guesses = GuessLimit(clock)
         for _ in range(MAX_GUESSES):
-            self.assertEqual(0, guesses.seconds_blocked())
+            self.assertEqual(0, guesses.get_blocked_seconds())
             guesses.record_guess()
             clock.advance(1)
-        self.assertEqual(30, guesses.seconds_blocked())
+        self.assertEqual(30, guesses.get_blocked_seconds())
         clock.advance(30)
-        self.assertEqual(0, guesses.seconds_blocked())
+        self.assertEqual(0, guesses.get_blocked_seconds())
         guesses.record_guess()
-        self.assertEqual(1, guesses.seconds_blocked())
+        self.assertEqual(1, guesses.get_blocked_seconds())

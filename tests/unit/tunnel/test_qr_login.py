@@ -55,7 +55,7 @@ class LoginCase(SynchronousTestCase):
         return self.login.get_display(owner).url.rpartition("/")[2]
 
     def enter(self, word: str, address: str = "203.0.113.1") -> tuple[str, str] | None:
-        return self.login.log_in(word, address, "phone")
+        return self.login.sign_in_with_code(word, address, "phone")
 
     def named(self, name: str) -> list[Event]:
         return [event for event in self.events if event.name == f"tunnel:{name}"]

@@ -62,11 +62,11 @@ class TunnelStartTests(TunnelServiceCase):
     def test_running_tunnel_has_its_address(self) -> None:
         started = self.start()
         self.assertEqual((True, None), (self.tunnel.is_running, self.tunnel.url))
-        self.assertEqual(frozenset(), self.tunnel.public_hosts())
+        self.assertEqual(frozenset(), self.tunnel.list_public_hosts())
         self.assertNoResult(started)
         self.stage.come_up()
         self.assertEqual(cloudflared_output.URL, self.successResultOf(started))
-        self.assertEqual(frozenset({cloudflared_output.HOST}), self.tunnel.public_hosts())
+        self.assertEqual(frozenset({cloudflared_output.HOST}), self.tunnel.list_public_hosts())
         self.assertEqual([cloudflared_output.URL], self.stage.changes)
         [event] = self.stage.events
         self.assertEqual(
@@ -189,7 +189,7 @@ class TunnelRetryTests(TunnelServiceCase):
         self.up()
         self.stage.process.finish(None, KILL)
         self.assertEqual((True, None), (self.tunnel.is_running, self.tunnel.url))
-        self.assertEqual(frozenset(), self.tunnel.public_hosts())
+        self.assertEqual(frozenset(), self.tunnel.list_public_hosts())
         self.clock.advance(0.9)
         self.assertEqual(1, len(self.stage.processes.spawned))
         self.clock.advance(0.1)

@@ -17,20 +17,20 @@ from tests.unit.core.net.resolvers import ScriptedResolver
 from tests.unit.http.site_driver import MemoryTransport
 from tservice.core.net.egress import EgressRefused
 from tservice.http.envelope import HttpRefusal
-from tservice.webviews.model import parse_token, target_resource, token_of_referer
+from tservice.webviews.model import get_target_resource, parse_referer_token, parse_token
 from tservice.webviews.pinning import MOST, AddressPin, AddressPins
 from tservice.webviews.rewriting import (
     PIECE,
     REWRITTEN,
     Pairs,
-    chunk_length,
+    build_preflight_headers,
     confine_cookie,
-    preflight_headers,
+    get_chunk_length,
     remove_cookies,
-    request_headers,
-    response_headers,
     rewrite_location,
     rewrite_page,
+    rewrite_request_headers,
+    rewrite_response_headers,
     rewrite_script,
     rewrite_style_sheet,
     rewrite_text,
@@ -53,28 +53,30 @@ class WebTabPathTests(SynchronousTestCase):
 
     def test_safe_paths_pass_unchanged(self) -> None:
         for rest in (b"/", b"/a/b%20c;d=1?x=/../y", b"/%C3%A9", b"/a.b/..c", b"/a%2fb"):
-            self.assertEqual(rest, target_resource(PREFIX.encode() + rest, WORD))
-        self.assertEqual(b"/x", target_resource(b"/base" + PREFIX.encode() + b"/x", WORD))
-        self.assertEqual(b"/?q", target_resource(PREFIX.encode() + b"?q", WORD))
+            self.assertEqual(rest, get_target_resource(PREFIX.encode() + rest, WORD))
+        self.assertEqual(b"/x", get_target_resource(b"/base" + PREFIX.encode() + b"/x", WORD))
+        self.assertEqual(b"/?q", get_target_resource(PREFIX.encode() + b"?q", WORD))
 
     def test_path_that_could_lead_out_is_refused(self) -> None:
         for rest in (
             b"/../x", b"/%2e%2E/x", b"/a/./b", b"//evil", b"/a\\b", b"/a%5cb", b"/%0d%0aX", b"/%00",
             b"/..%2fx", b"/a%2f../b",
         ):  # fmt: skip
-            self.assertIsNone(target_resource(PREFIX.encode() + rest, WORD), rest)
+            self.assertIsNone(get_target_resource(PREFIX.encode() + rest, WORD), rest)
 
     def test_capability_is_read_from_a_matching_referer(self) -> None:
         here = f"http://h:1{PREFIX}/page"
-        self.assertEqual(WORD, token_of_referer(here, "h:1"))
-        self.assertEqual(WORD, token_of_referer(f"http://h:1/base{PREFIX}/", "h:1", "/base"))
+        self.assertEqual(WORD, parse_referer_token(here, "h:1"))
+        self.assertEqual(WORD, parse_referer_token(f"http://h:1/base{PREFIX}/", "h:1", "/base"))
         for other in (None, "", "http://[", f"http://evil{PREFIX}/", f"ftp://h:1{PREFIX}/"):
-            self.assertIsNone(token_of_referer(other, "h:1"), other)
+            self.assertIsNone(parse_referer_token(other, "h:1"), other)
 
 
 class UpwardTests(SynchronousTestCase):
     def sent(self, *given: tuple[str, str], plain: bool = False) -> Pairs:
-        return request_headers(list(given), origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=plain)
+        return rewrite_request_headers(
+            list(given), origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=plain
+        )
 
     def test_credentials_of_the_service_are_not_forwarded(self) -> None:
         found = self.sent(
@@ -92,7 +94,7 @@ class UpwardTests(SynchronousTestCase):
 
     def test_authorization_set_by_the_page_is_forwarded_except_service_tokens(self) -> None:
         def sent(value: str) -> Pairs:
-            return request_headers([("Authorization", value)], origin=ORIGIN, prefix=PREFIX,
+            return rewrite_request_headers([("Authorization", value)], origin=ORIGIN, prefix=PREFIX,
                                    cookies=OURS,
                           plain=False, apart=True)  # fmt: skip
 
@@ -104,13 +106,13 @@ class UpwardTests(SynchronousTestCase):
 
     def test_kept_cookies_are_sent_first_and_once(self) -> None:
         given = [("Cookie", "a=old; b=2; service_session=secret")]
-        found = request_headers(
+        found = rewrite_request_headers(
             given, origin=ORIGIN, prefix=PREFIX, cookies=OURS, plain=False, kept="a=new"
         )
         self.assertEqual([("Cookie", "a=new; b=2")], found)
 
     def test_permitted_headers_are_valid_names(self) -> None:
-        found = preflight_headers("authorization, x-a,bad name,\r\nX: y, content-type")
+        found = build_preflight_headers("authorization, x-a,bad name,\r\nX: y, content-type")
         names = "authorization, x-a, content-type"
         self.assertEqual(names, found["Access-Control-Allow-Headers"])
 
@@ -136,7 +138,7 @@ class UpwardTests(SynchronousTestCase):
 
 class DownwardTests(SynchronousTestCase):
     def answered(self, *given: tuple[str, str]) -> Pairs:
-        return response_headers(
+        return rewrite_response_headers(
             list(given), origin=ORIGIN, asked=f"{ORIGIN}/a/b", prefix=PREFIX, cookies=OURS
         )
 
@@ -200,7 +202,7 @@ class DownwardTests(SynchronousTestCase):
 def pieces(kind: str, content: bytes) -> list[bytes]:
     parts: list[bytes] = []
     while content:
-        parts.append(content[: chunk_length(kind, content)])
+        parts.append(content[: get_chunk_length(kind, content)])
         content = content[len(parts[-1]) :]
     return parts
 

@@ -24,7 +24,7 @@ from tservice.containers.engine_output import (
 from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.life.events import AGAIN_SECONDS, EngineEventStream
 from tservice.containers.life.pauses import PauseReporter
-from tservice.containers.location import case_location
+from tservice.containers.location import get_case_location
 from tservice.containers.model import ContainerCase, EngineKind
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
@@ -67,7 +67,7 @@ _Engine = tuple[str, EngineKind, str | None]
 _SIGKILL = 137
 
 
-def find_end_reason(seen: ContainerSnapshot | None, oom: bool | None) -> str | None:
+def find_exit_reason(seen: ContainerSnapshot | None, oom: bool | None) -> str | None:
     """Return the reason why a process in a container ended; C{None} if the container is not the
     reason.
 
@@ -169,7 +169,7 @@ class ContainerWatcher:
             self._ends.pop(session.id, None)
             self._follow_host(case)
         else:
-            self._drop_settled_ends()
+            self._forget_old_ends()
             self._ends[session.id] = EndedSession(
                 at=get_unix_ms(self._clock), oom=self._had_oom_kill(case)
             )
@@ -208,7 +208,7 @@ class ContainerWatcher:
         return self._store.find_by_container(place.part)
 
     def _list_sessions_inside(self, case: ContainerCase) -> list[Session]:
-        place = case_location(case)
+        place = get_case_location(case)
         return [session for session in self._sessions().list() if session.location_id == place]
 
     # -- why what ran there is over
@@ -236,7 +236,7 @@ class ContainerWatcher:
         self._ends[session_id] = evolve(end, answered=True)
         ending = session.pane_exit
         killed = ending is None or ending.signal == "SIGKILL" or ending.status == _SIGKILL
-        reason = find_end_reason(seen, end.oom) if killed else None
+        reason = find_exit_reason(seen, end.oom) if killed else None
         # Stopped by its user, or started again.
         if reason is None or session.pid is not None or session.status is SessionStatus.STOPPED:
             return
@@ -247,7 +247,7 @@ class ContainerWatcher:
             status_reason=REASON_TEXTS[reason],
         )
 
-    def _drop_settled_ends(self) -> None:
+    def _forget_old_ends(self) -> None:
         """Forget sessions that ended so long ago that the engine will not report a reason any more.
 
         Forget deleted sessions as well.
@@ -290,10 +290,12 @@ class ContainerWatcher:
 
     def _handle_stream_start(self, host_id: str) -> None:
         self._timers.cancel_timer(host_id)
-        self._drop_settled_ends()
-        spawn_logged(self._catch_up(host_id), self._log, "inspecting the containers of an engine")
+        self._forget_old_ends()
+        spawn_logged(
+            self._handle_missed_events(host_id), self._log, "inspecting the containers of an engine"
+        )
 
-    async def _catch_up(self, host_id: str) -> None:
+    async def _handle_missed_events(self, host_id: str) -> None:
         """Determine the events that were missed while events were not followed or the engine was
         down.
         """
@@ -362,7 +364,7 @@ class ContainerWatcher:
 
         The sessions end before their container, so an earlier attempt may have come too early.
         """
-        self._drop_settled_ends()
+        self._forget_old_ends()
         for session in self._list_sessions_inside(case):
             if session.id in self._ends:
                 self._schedule_explanation(session.id, case)

@@ -22,8 +22,8 @@ from tservice.webviews.model import (
     PREFIX,
     REQUESTS,
     SOCKETS,
-    target_resource,
-    token_of_referer,
+    get_target_resource,
+    parse_referer_token,
 )
 from tservice.webviews.routes.relay import RelayContext, RequestRelay
 from tservice.webviews.routes.websocket_relay import relay_websocket
@@ -94,7 +94,7 @@ class CapabilityRoutes:
         """
         request: Any = call.request
         word = call.path["capability"]
-        resource = target_resource(request.uri, word)
+        resource = get_target_resource(request.uri, word)
         if resource is None:
             raise make_bare_refusal(400, "Bad Request: the path leads out of the web tab")
         found = self._require_capability(word)
@@ -113,7 +113,10 @@ class CapabilityRoutes:
         request: Any = call.request
         upgrade = request.visit.upgrade
         counts, most = (self._sockets, SOCKETS) if upgrade else (self._requests, REQUESTS)
-        with _limit_concurrency(counts, word, most), self._relay.relayed.hold(passage.owner):
+        with (
+            _limit_concurrency(counts, word, most),
+            self._relay.relayed.count_connection(passage.owner),
+        ):
             if upgrade:
                 self._relay.refuse_writing(UPGRADE, passage)
                 await relay_websocket(call, passage, self._relay.upstream, self._relay.cookies)
@@ -133,7 +136,7 @@ class CapabilityRoutes:
             return None
         if visit.path.startswith(("/ws/", "/q/", "/api/", PREFIX)):
             return None
-        word = token_of_referer(visit.header("referer"), visit.host, visit.base)
+        word = parse_referer_token(visit.header("referer"), visit.host, visit.base)
         if word is None:
             return None
         if visit.header("sec-fetch-dest") in FRAMES:
@@ -180,7 +183,7 @@ def _make_response(
     status: int, content: bytes, ancestors: Sequence[str], more: dict[str, str] | None = None
 ) -> HttpResponse:
     headers = {
-        **rewriting.isolation_headers(ancestors),
+        **rewriting.build_isolation_headers(ancestors),
         "Cache-Control": "no-store",
         **(more or {}),
     }

@@ -24,7 +24,7 @@ from tservice.webviews.rewriting import PIECE, REWRITTEN, Pairs
 from tservice.webviews.routes.pacing import PacedConnection
 from tservice.webviews.routes.relay_limits import RelayLimits
 from tservice.webviews.routes.streamed_bodies import BrowserBody, TargetBody
-from tservice.webviews.routes.upstream import TargetConnector, host_header
+from tservice.webviews.routes.upstream import TargetConnector, format_host_header
 from tservice.webviews.service import WebTabGuard
 
 REFUSED = frozenset({"CONNECT", "TRACE"})
@@ -127,21 +127,21 @@ class RequestRelay:
     async def _send_request(
         self, connection: Any, call: OperationCall, passage: RelayContext
     ) -> Any:
-        given = header_pairs(call.request.requestHeaders)
-        passed = rewriting.request_headers(
+        given = list_header_pairs(call.request.requestHeaders)
+        passed = rewriting.rewrite_request_headers(
             given,
             origin=passage.target.origin,
             prefix=passage.prefix,
             cookies=self.cookies,
             plain=passage.destination in PLAIN,
-            kept=passage.jar.cookie_header(passage.path),
+            kept=passage.jar.build_cookie_header(passage.path),
             apart=passage.is_isolated,
         )
         headers = Headers()
-        headers.addRawHeader(b"Host", host_header(passage.target))
+        headers.addRawHeader(b"Host", format_host_header(passage.target))
         for name, value in passed:
             headers.addRawHeader(name.encode("latin-1"), value.encode("latin-1", "replace"))
-        body, method = request_body(call), call.request.method
+        body, method = get_request_body(call), call.request.method
         asked = UpstreamRequest(method, passage.resource, headers, body, persistent=False)
         try:
             return await connection.request(asked)
@@ -158,12 +158,12 @@ class RequestRelay:
     async def _send_answer(self, call: OperationCall, passage: RelayContext, response: Any) -> None:
         if response.code not in FINAL:
             raise make_bare_refusal(502, "Bad Gateway: the target's answer is invalid")
-        given = header_pairs(response.headers)
+        given = list_header_pairs(response.headers)
         self._check_redirect(response.code, given, passage)
         for name, value in given:
             if name.lower() == "set-cookie":
                 passage.jar.store_cookie(value, self.cookies)
-        passed = rewriting.response_headers(
+        passed = rewriting.rewrite_response_headers(
             [
                 pair
                 for pair in given
@@ -179,7 +179,7 @@ class RequestRelay:
         for name, value in passed:
             encoded = value.encode("latin-1", "replace")
             request.responseHeaders.addRawHeader(name.encode("latin-1"), encoded)
-        fence = rewriting.isolation_headers(passage.ancestors)
+        fence = rewriting.build_isolation_headers(passage.ancestors)
         body = TargetBody()
         answer = StreamedResponse(request)
         try:
@@ -198,7 +198,7 @@ class RequestRelay:
         if answer.head_only or response.code in BODILESS:
             answer.write_head(response.code, fence)
             return
-        kind, told = rewritable_type(response), response.length
+        kind, told = get_rewritable_type(response), response.length
         unknown = told == UNKNOWN_LENGTH or kind is not None
         answer.write_head(
             response.code, fence if unknown else {**fence, "Content-Length": str(told)}
@@ -221,7 +221,7 @@ class RequestRelay:
         while data := await body.read_chunk():
             waiting += data
             while len(waiting) > PIECE:
-                end = rewriting.chunk_length(kind, waiting)
+                end = rewriting.get_chunk_length(kind, waiting)
                 await answer.write(rewrite_chunk(kind, bytes(waiting[:end]), passage, top=top))
                 top = False
                 del waiting[:end]
@@ -248,7 +248,7 @@ class RequestRelay:
             raise make_bare_refusal(502, f"Bad Gateway: a redirect {refused}") from None
 
 
-def header_pairs(headers: Headers) -> Pairs:
+def list_header_pairs(headers: Headers) -> Pairs:
     """Return the headers as pairs of name and value."""
     return [
         (name.decode("latin-1"), value.decode("latin-1"))
@@ -265,8 +265,8 @@ def answer_preflight(call: OperationCall, passage: RelayContext) -> None:
     answer = StreamedResponse(call.request)
     asked = call.get_header("access-control-request-headers") or ""
     headers = {
-        **rewriting.isolation_headers(passage.ancestors),
-        **rewriting.preflight_headers(asked),
+        **rewriting.build_isolation_headers(passage.ancestors),
+        **rewriting.build_preflight_headers(asked),
     }
     answer.write_head(204, headers)
     answer.close()
@@ -280,7 +280,7 @@ def clear_headers(request: Any) -> None:
         request.responseHeaders.removeHeader(name[0])
 
 
-def request_body(call: OperationCall) -> BrowserBody | None:
+def get_request_body(call: OperationCall) -> BrowserBody | None:
     """Return the body of the request, or C{None} if it has none."""
     length = call.get_header("content-length")
     if length is not None and length.isdecimal():
@@ -289,7 +289,7 @@ def request_body(call: OperationCall) -> BrowserBody | None:
     return BrowserBody(call.incoming, None) if chunked else None
 
 
-def rewritable_type(response: Any) -> str | None:
+def get_rewritable_type(response: Any) -> str | None:
     """Return the media type of a response that must be rewritten; C{None} for other responses.
 
     Only complete responses without an encoding are rewritten.
@@ -309,7 +309,7 @@ def rewrite_chunk(kind: str, piece: bytes, passage: RelayContext, *, top: bool) 
     found = rewriting.rewrite_text(kind, piece, passage.target.origin, passage.prefix)
     if not top:
         return found
-    readable = passage.jar.script_cookies(passage.path)
+    readable = passage.jar.list_script_cookies(passage.path)
     return page_script.insert_script(
         found, passage.prefix, passage.target.origin, passage.destination, readable
     )

@@ -98,6 +98,6 @@ class TargetConnector:
         return secured
 
 
-def host_header(target: EgressTarget) -> bytes:
+def format_host_header(target: EgressTarget) -> bytes:
     """Return the value of the C{Host} header for a target."""
     return target.origin.partition("://")[2].encode()

@@ -13,8 +13,8 @@ from twisted.python.failure import Failure
 from tservice.http.envelope import make_bare_refusal
 from tservice.http.operations import OperationCall
 from tservice.webviews import rewriting
-from tservice.webviews.routes.relay import RelayContext, header_pairs
-from tservice.webviews.routes.upstream import TargetConnector, host_header
+from tservice.webviews.routes.relay import RelayContext, list_header_pairs
+from tservice.webviews.routes.upstream import TargetConnector, format_host_header
 
 HEAD_BYTES = 16 * 1024
 HEAD_SECONDS = 20.0
@@ -134,18 +134,21 @@ def build_handshake(
 
     @param key: value of C{Sec-WebSocket-Key}.
     """
-    given = header_pairs(call.request.requestHeaders)
-    passed = rewriting.request_headers(
+    given = list_header_pairs(call.request.requestHeaders)
+    passed = rewriting.rewrite_request_headers(
         given,
         origin=passage.target.origin,
         prefix=passage.prefix,
         cookies=cookies,
         plain=False,
-        kept=passage.jar.cookie_header(passage.path),
+        kept=passage.jar.build_cookie_header(passage.path),
         apart=passage.is_isolated,
     )
     asked = [(name, value) for name, value in given if name.lower() in _ASKED]
-    lines = [b"GET " + passage.resource + b" HTTP/1.1", b"Host: " + host_header(passage.target)]
+    lines = [
+        b"GET " + passage.resource + b" HTTP/1.1",
+        b"Host: " + format_host_header(passage.target),
+    ]
     fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Key", key)]
     lines += [_header_line(name, value) for name, value in (*fixed, *asked, *passed)]
     return b"\r\n".join([*lines, b"", b""])

@@ -19,7 +19,7 @@ from tservice.containers.engine_output import ContainerSnapshot, ContainerState
 from tservice.containers.life.watcher import (
     ContainerWatcher,
 )
-from tservice.containers.location import case_location
+from tservice.containers.location import get_case_location
 from tservice.containers.model import ContainerCase, ContainerHost
 from tservice.containers.model import EngineKind as EngineName
 from tservice.core.errors import make_failure_error, make_not_found_error
@@ -203,7 +203,7 @@ class WatchCase(SynchronousTestCase):
                 "pid": 3,
                 "status": SessionStatus.BUSY,
                 **fields,
-                **location_fields(case_location(case)),
+                **location_fields(get_case_location(case)),
             },
         )
 
