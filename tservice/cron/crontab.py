@@ -125,12 +125,12 @@ def check_expression(text: str) -> str | None:
         expression = parse_expression(text)
     except ValueError as error:
         return str(error)
-    if next(_wall_times(expression, datetime(2024, 1, 1)), None) is None:  # noqa: DTZ001
+    if next(_list_wall_times(expression, datetime(2024, 1, 1)), None) is None:  # noqa: DTZ001
         return "never fires"
     return None
 
 
-def find_expression_fire(text: str, after: int, zone: tzinfo) -> int | None:
+def find_next_match(text: str, after: int, zone: tzinfo) -> int | None:
     """Return the first time later than C{after} at which a valid expression fires.
 
     @param after: Unix seconds, like the result.
@@ -141,19 +141,19 @@ def find_expression_fire(text: str, after: int, zone: tzinfo) -> int | None:
         return None
     expression = parse_expression(text)
     if expression.follows_clock:
-        return _find_next_by_clock(expression, after, zone)
-    found = (resolve_wall_time(at, zone) for at in _wall_times(expression, shown))
+        return _find_next_following_clock(expression, after, zone)
+    found = (resolve_wall_time(at, zone) for at in _list_wall_times(expression, shown))
     return next((at for at in found if at is not None and at > after), None)
 
 
-def _find_next_by_clock(expression: CronExpression, after: int, zone: tzinfo) -> int | None:
+def _find_next_following_clock(expression: CronExpression, after: int, zone: tzinfo) -> int | None:
     """Return the first matching time of an expression that fires at both repeated wall times.
 
     The search goes through the periods between two changes of the zone's UTC offset.
     """
     start, shown = after, to_wall_time(after, zone)
     while True:
-        at = next(_wall_times(expression, shown), None)
+        at = next(_list_wall_times(expression, shown), None)
         if at is None:
             return None
         found = to_seconds(at.replace(tzinfo=UTC)) - utc_offset(start, zone)
@@ -176,7 +176,7 @@ def _find_next_change(low: int, high: int, zone: tzinfo) -> int | None:
     return None
 
 
-def _wall_times(expression: CronExpression, after: datetime) -> Iterator[datetime]:
+def _list_wall_times(expression: CronExpression, after: datetime) -> Iterator[datetime]:
     """Yield the matching wall times later than C{after}, up to 40 years ahead."""
     first = after.date().toordinal()
     for number in range(first, min(first + _DAYS_AHEAD, date.max.toordinal())):

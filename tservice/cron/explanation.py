@@ -64,7 +64,7 @@ def _explain_times(expression: CronExpression) -> str:
         return "At " + _join_words(times)
     if _is_whole(minutes, MINUTE):
         when = "Every minute"
-    elif _is_even(minutes):
+    elif _is_evenly_spaced(minutes):
         when = f"Every {minutes[1]} minutes"
     else:
         when = "At " + (_explain_steps(minutes, "minute", str) or _name_minutes(minutes))
@@ -135,7 +135,7 @@ def _is_run(values: Sequence[int]) -> bool:
     return values[-1] - values[0] == len(values) - 1
 
 
-def _is_even(minutes: Sequence[int]) -> bool:
+def _is_evenly_spaced(minutes: Sequence[int]) -> bool:
     """Return true if the minutes are equidistant, also from one hour to the next."""
     step = minutes[1] if len(minutes) > 1 else 60
     return list(minutes) == list(range(0, 60, step)) and 60 % step == 0 and step < 60

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta, tzinfo
 
-from tservice.cron.crontab import find_expression_fire
+from tservice.cron.crontab import find_next_match
 from tservice.cron.model import JobSchedule, ScheduleType
 from tservice.cron.wall_time import resolve_wall_time, to_wall_time
 
@@ -34,13 +34,15 @@ def find_next_fire(schedule: JobSchedule, after: int, zone: tzinfo) -> int | Non
         case ScheduleType.INTERVAL:
             return after + _interval_ms(schedule)
         case ScheduleType.CRON:
-            found = find_expression_fire(schedule.cron_expression or "", after // 1000, zone)
+            found = find_next_match(schedule.cron_expression or "", after // 1000, zone)
             return None if found is None else found * 1000
         case _:
             return _find_next_day(schedule, after, zone)
 
 
-def find_following_fire(schedule: JobSchedule, planned: int, now: int, zone: tzinfo) -> int | None:
+def find_fire_after_planned(
+    schedule: JobSchedule, planned: int, now: int, zone: tzinfo
+) -> int | None:
     """Return the next time after the planned one, which is handled at C{now}.
 
     Missed times between the two are skipped.  An interval is counted from the planned time, so that
@@ -52,7 +54,7 @@ def find_following_fire(schedule: JobSchedule, planned: int, now: int, zone: tzi
     return find_next_fire(schedule, max(planned, now), zone)
 
 
-def adjust_next_fire(
+def correct_next_fire(
     schedule: JobSchedule, planned: int | None, covered: int, now: int, zone: tzinfo
 ) -> int | None:
     """Return the corrected next time after the clock was set, or the service started.

@@ -278,7 +278,7 @@ def _require_fields(given: Mapping[str, Any], names: Iterable[str]) -> None:
             raise make_field_error(_ALIASES[name], "is required")
 
 
-def check_paths(definition: JobDefinition) -> JobDefinition:
+def normalize_prompt_path(definition: JobDefinition) -> JobDefinition:
     """Return the definition with the path of its prompt file in normal form.
 
     The file's existence and symbolic links are checked when the job runs.
@@ -304,7 +304,7 @@ A loop over 100,000 characters would take 10 ms.
 """
 
 
-def is_line(text: str) -> bool:
+def is_single_line(text: str) -> bool:
     """Return true if a text is one line without control characters except TAB."""
     return _NO_LINE.search(text) is None
 

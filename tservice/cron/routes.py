@@ -24,7 +24,7 @@ from tservice.cron.model import (
     InputMode,
     PromptMode,
     ScheduleType,
-    is_line,
+    is_single_line,
 )
 from tservice.cron.responses import JobResponse, RunResponse, make_job_response, make_run_response
 from tservice.cron.service import CronService
@@ -42,13 +42,13 @@ _CLOCK_TIME = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
 def _check_line(text: str) -> str:
-    if not is_line(text):
+    if not is_single_line(text):
         raise ValueError("must be a single line without control characters")
     return text
 
 
 def _check_lines(text: str) -> str:
-    if not all(map(is_line, text.replace("\r\n", "\n").split("\n"))):
+    if not all(map(is_single_line, text.replace("\r\n", "\n").split("\n"))):
         raise ValueError("must not hold control characters other than TAB and line ends")
     return text
 

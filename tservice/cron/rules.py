@@ -15,7 +15,7 @@ from tservice.core.identity import Identity
 from tservice.core.kernel_paths import KERNEL_FOLDERS
 from tservice.core.locations.location import LocationKind
 from tservice.core.workers.worker_pool import IThreads
-from tservice.cron.model import JobDefinition, PromptMode, check_paths
+from tservice.cron.model import JobDefinition, PromptMode, normalize_prompt_path
 
 SYSTEM = ("/etc", *KERNEL_FOLDERS)
 """System folders that are refused, including everything in them (protocol-cron-job)."""
@@ -70,13 +70,15 @@ class JobRules:
         folder = await self.folder(definition.working_dir, owner)
         check = partial(self._check_place, Path(folder))
         await self.files.run(check, at=folder, owner=owner.username)
-        return check_paths(evolve(definition, working_dir=folder))
+        return normalize_prompt_path(evolve(definition, working_dir=folder))
 
     async def _check_case(
         self, definition: JobDefinition, name: str, owner: Identity
     ) -> JobDefinition:
         case = await self.case(name, owner)
-        found = check_paths(evolve(definition, case_name=case.name, working_dir=case.path))
+        found = normalize_prompt_path(
+            evolve(definition, case_name=case.name, working_dir=case.path)
+        )
         if case.place is not None and case.place.kind is LocationKind.REMOTE:
             if found.prompt_mode is PromptMode.FILE:
                 raise make_field_error(

@@ -144,7 +144,7 @@ class JobRunner:
         """Cancel the running runs of a deleted job."""
         self._cancel_tasks(lambda job: job.id == job_id)
 
-    def close_runner(self) -> Deferred[Any]:
+    def stop_runner(self) -> Deferred[Any]:
         """Stop all work on runs.  The next service process continues them.
 
         @return: fires after all work has ended; the launch of a session is not cancelled.

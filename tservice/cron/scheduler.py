@@ -12,7 +12,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import get_unix_ms
 from tservice.core.process.clock_alarm import ClockAlarm
-from tservice.cron.fire_times import adjust_next_fire, find_following_fire, find_next_fire
+from tservice.cron.fire_times import correct_next_fire, find_fire_after_planned, find_next_fire
 from tservice.cron.job_registry import JobRegistry
 from tservice.cron.model import (
     ConcurrencyPolicy,
@@ -31,7 +31,7 @@ RETRY_MS = 10_000
 
 
 @frozen(kw_only=True)
-class FiredJob:
+class DueJobResult:
     """Result of handling one due job.
 
     @ivar job: the job's new state.
@@ -116,15 +116,15 @@ class JobScheduler:
         moved: list[CronJob] = []
         for job in self._book.list_jobs():
             schedule = job.definition.schedule
-            at = adjust_next_fire(schedule, job.next_run_at, job.covered, now, self._zone)
+            at = correct_next_fire(schedule, job.next_run_at, job.covered, now, self._zone)
             if at != job.next_run_at:
                 moved.append(evolve(job, next_run_at=at))
         if moved:
             self._book.save_all(moved)
 
-    def _fire_due(self) -> list[FiredJob]:
+    def _fire_due(self) -> list[DueJobResult]:
         now = get_unix_ms(self._clock)
-        fired: list[FiredJob] = []
+        fired: list[DueJobResult] = []
         starting: list[CronJob] = []
         for at, job in sorted(
             (
@@ -146,20 +146,20 @@ class JobScheduler:
             self._book.save_all([one.job for one in fired], runs)
         return fired
 
-    def _fire_job(self, job: CronJob, at: int, now: int, starting: list[CronJob]) -> FiredJob:
-        fresh = self._find_new_moment(job, at, now)
+    def _fire_job(self, job: CronJob, at: int, now: int, starting: list[CronJob]) -> DueJobResult:
+        fresh = self._find_unhandled_time(job, at, now)
         moment = at if fresh is None else fresh
         key = make_due_key(job.id, moment)
         moved = self._advance_job(job, moment, now, key)
         if fresh is None:
-            return FiredJob(job=moved, run=None)
-        if self._is_held(job, starting):
+            return DueJobResult(job=moved, run=None)
+        if self._must_skip(job, starting):
             return self._skip_fire(moved, now, key)
         run = self._make_run(job, RunStatus.CREATED, now, key)
         moved = evolve(moved, last_run_at=now, last_status=run.status, skipping=False)
-        return FiredJob(job=moved, run=run)
+        return DueJobResult(job=moved, run=run)
 
-    def _find_new_moment(self, job: CronJob, at: int, now: int) -> int | None:
+    def _find_unhandled_time(self, job: CronJob, at: int, now: int) -> int | None:
         """Return the first due time that has no run yet; C{None} if all of them have one.
 
         If the clock was set back by more than a day, runs may already exist for later times.  The
@@ -170,10 +170,10 @@ class JobScheduler:
         while moment is not None and moment <= now:
             if not self._book.store.has_run(make_due_key(job.id, moment)):
                 return moment
-            moment = find_following_fire(schedule, moment, moment, self._zone)
+            moment = find_fire_after_planned(schedule, moment, moment, self._zone)
         return None
 
-    def _is_held(self, job: CronJob, starting: list[CronJob]) -> bool:
+    def _must_skip(self, job: CronJob, starting: list[CronJob]) -> bool:
         if job.definition.concurrency_policy is not ConcurrencyPolicy.SKIP:
             return False
         agent = job.definition.agent_type
@@ -182,7 +182,7 @@ class JobScheduler:
         ]
         return bool(now_starting) or self._runner.count_other_sessions(job) > 0
 
-    def _skip_fire(self, job: CronJob, now: int, key: str) -> FiredJob:
+    def _skip_fire(self, job: CronJob, now: int, key: str) -> DueJobResult:
         """Skip a scheduled run.
 
         Only the first of consecutive skips is recorded (protocol-cron-times).
@@ -193,7 +193,7 @@ class JobScheduler:
             run = self._make_run(
                 job, RunStatus.SKIPPED, now, key, finished_at=now, error_message=reason
             )
-        return FiredJob(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
+        return DueJobResult(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
 
     def _advance_job(self, job: CronJob, at: int, now: int, key: str) -> CronJob:
         """Return the job with its next due time, after the run scheduled for C{at} was handled."""
@@ -204,7 +204,7 @@ class JobScheduler:
             job,
             definition=definition,
             completed_once=job.completed_once or once,
-            next_run_at=None if once else find_following_fire(schedule, at, now, self._zone),
+            next_run_at=None if once else find_fire_after_planned(schedule, at, now, self._zone),
             covered=max(at, now),
             last_due_key=key,
         )

@@ -99,7 +99,7 @@ class CronService:
         """Stop starting jobs and typing prompts.  The next service process continues."""
         self._unsubscribe()
         self._deps.scheduler.stop()
-        await self._deps.runner.close_runner()
+        await self._deps.runner.stop_runner()
         self._book.close()
 
     # -- reading

@@ -63,7 +63,7 @@ def find_config_files(
         config = entry.capabilities.mcp_config
         if not entry.enabled or config is None:
             continue
-        stated = _configured_path(config, home, environ)
+        stated = _find_configured_path(config, home, environ)
         found.append(
             McpConfigLocation(
                 id=entry.id,
@@ -77,7 +77,7 @@ def find_config_files(
     return tuple(found)
 
 
-def find_unsupported(
+def list_unsupported_agents(
     entries: Iterable[CliEntry], installed: Callable[[CliEntry], bool]
 ) -> tuple[str, ...]:
     """Return the labels of enabled and installed agents without a known configuration file."""
@@ -91,7 +91,7 @@ def find_unsupported(
     )
 
 
-def _configured_path(config: McpConfigFile, home: Path, environ: Mapping[str, str]) -> str:
+def _find_configured_path(config: McpConfigFile, home: Path, environ: Mapping[str, str]) -> str:
     """Return the path of a CLI's configuration file. A relative path in a variable is returned
     unchanged.
     """

@@ -112,7 +112,7 @@ class MissingServers:
     skipped: tuple[str, ...]
 
 
-def collect_shared(tables: Iterable[ServerTable]) -> SharedServers:
+def collect_shared_servers(tables: Iterable[ServerTable]) -> SharedServers:
     """Collect the servers of all CLIs. If definitions conflict, the first table in C{tables}
     wins.
     """
@@ -129,7 +129,7 @@ def collect_shared(tables: Iterable[ServerTable]) -> SharedServers:
     return SharedServers(servers=servers, conflicts=tuple(conflicts), disabled=disabled)
 
 
-def find_missing(
+def find_missing_servers(
     offer: Mapping[str, McpServer], names: Sequence[str], says: Callable[[McpServer], bool]
 ) -> MissingServers:
     """Return the servers to add to the configuration of one CLI.

@@ -18,7 +18,7 @@ from tservice.core.identity import Identity
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.shared_work import SharedWork
 from tservice.core.workers.worker_pool import IThreads
-from tservice.mcp.config_files import McpConfigLocation, find_config_files, find_unsupported
+from tservice.mcp.config_files import McpConfigLocation, find_config_files, list_unsupported_agents
 from tservice.mcp.locked_files import FileLocked, find_lock_folder
 from tservice.mcp.model import SharedServers, TargetStatus
 from tservice.mcp.responses import SyncAnswer, to_target_response
@@ -158,7 +158,7 @@ class McpSyncService:
             targets=[to_target_response(target) for target in targets],
             conflicts=[*offer.conflicts],
             disabled=[*offer.disabled],
-            unsupported=[*find_unsupported(self._clis.list_entries(), self._is_installed)],
+            unsupported=[*list_unsupported_agents(self._clis.list_entries(), self._is_installed)],
         )
 
 

@@ -20,8 +20,8 @@ from tservice.mcp.model import (
     ServerTable,
     SharedServers,
     TargetStatus,
-    collect_shared,
-    find_missing,
+    collect_shared_servers,
+    find_missing_servers,
 )
 
 _log = Logger()
@@ -66,7 +66,7 @@ class SyncSurvey:
 def survey_files(places: Iterable[McpConfigLocation]) -> SyncSurvey:
     """Read every file once, and determine the servers to add. Nothing is written."""
     targets = [_inspect_location(place) for place in _deduplicate_files(places)]
-    offer = collect_shared(target.table for target in targets if target.table is not None)
+    offer = collect_shared_servers(target.table for target in targets if target.table is not None)
     planned = tuple(_plan_target(target, offer.servers) for target in targets)
     return SyncSurvey(targets=planned, offer=offer)
 
@@ -109,7 +109,7 @@ def remove_old_locks(targets: Iterable[SyncTarget]) -> None:
 
 def _write_missing(target: SyncTarget, path: Path, offer: Mapping[str, McpServer]) -> SyncTarget:
     text, table = _read_table(target.dialect, path)
-    lack = find_missing(offer, table.names, target.dialect.can_express)
+    lack = find_missing_servers(offer, table.names, target.dialect.can_express)
     if lack.servers:
         after = target.dialect.add_servers(text, lack.servers)
         private = any(server.needs_private_file for server in lack.servers.values())
@@ -134,7 +134,7 @@ def _inspect_location(place: McpConfigLocation) -> SyncTarget:
 def _plan_target(target: SyncTarget, offer: Mapping[str, McpServer]) -> SyncTarget:
     if target.table is None or target.path is None:
         return target
-    lack = find_missing(offer, target.table.names, target.dialect.can_express)
+    lack = find_missing_servers(offer, target.table.names, target.dialect.can_express)
     if lack.servers:
         try:
             # Report write errors in the preview already.

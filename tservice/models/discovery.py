@@ -14,7 +14,7 @@ from tservice.core.shared_work import SharedWork
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.models.endpoint_client import EndpointClient
-from tservice.models.model import ModelEndpoint, find_swapped_out
+from tservice.models.model import ModelEndpoint, find_swapped_models
 from tservice.models.registry import EndpointRegistry
 from tservice.models.server_responses import RunningModels
 
@@ -104,7 +104,7 @@ class ModelDiscovery:
             now = frozenset(found.loaded_names)
             before = self._loaded.get(endpoint.id, frozenset())
             self._loaded[endpoint.id] = now
-            for model_id in sorted(find_swapped_out(before, now)):
+            for model_id in sorted(find_swapped_models(before, now)):
                 self._on_swapped(endpoint, model_id)
         return found
 

@@ -48,7 +48,7 @@ class InjectionTarget:
         """Context length of the model in tokens; C{None} if the endpoint did not report it."""
         return self.endpoint.find_context_length(self.model_id)
 
-    def user_folder(self, variable: str, default: str) -> Path:
+    def find_user_folder(self, variable: str, default: str) -> Path:
         """Return the folder in which the user's agent keeps its files.
 
         @param variable: environment variable that can specify the folder.
@@ -106,7 +106,7 @@ def _claude_injection(target: InjectionTarget) -> Injection:
     style = target.endpoint.auth_style
     by_key = style is AuthStyle.API_KEY
     model = target.model_id
-    user = target.user_folder("CLAUDE_CONFIG_DIR", ".claude")
+    user = target.find_user_folder("CLAUDE_CONFIG_DIR", ".claude")
     state: dict[str, Any] = {"hasCompletedOnboarding": True}
     # A key that is not longer than its tail would be stored completely.
     if by_key and len(target.key) > KEY_TAIL:
@@ -174,24 +174,24 @@ def _opencode_injection(target: InjectionTarget) -> Injection:
 
 def _codex_injection(target: InjectionTarget) -> Injection:
     lines = [
-        f"model = {_toml_string(target.model_id)}",
-        f"model_provider = {_toml_string(PROVIDER)}",
+        f"model = {_quote_toml_string(target.model_id)}",
+        f"model_provider = {_quote_toml_string(PROVIDER)}",
         "check_for_update_on_startup = false",
     ]
     if target.context_length is not None:
         lines.append(f"model_context_window = {target.context_length}")
     lines += [
         f"[model_providers.{PROVIDER}]",
-        f"name = {_toml_string(target.endpoint.label)}",
-        f"base_url = {_toml_string(target.endpoint.root + '/v1')}",
+        f"name = {_quote_toml_string(target.endpoint.label)}",
+        f"base_url = {_quote_toml_string(target.endpoint.root + '/v1')}",
         'wire_api = "responses"',
-        f"env_key = {_toml_string(KEY_VARIABLE)}",
+        f"env_key = {_quote_toml_string(KEY_VARIABLE)}",
     ]
     # Otherwise the agent's commands, and snapshots of their environment, have the key.
-    policy = ["[shell_environment_policy]", f"exclude = [{_toml_string(KEY_VARIABLE)}]"]
+    policy = ["[shell_environment_policy]", f"exclude = [{_quote_toml_string(KEY_VARIABLE)}]"]
     if target.endpoint.auth_style is AuthStyle.API_KEY:
-        lines.append(f'env_http_headers = {{ "x-api-key" = {_toml_string(KEY_VARIABLE)} }}')
-    user = target.user_folder("CODEX_HOME", ".codex")
+        lines.append(f'env_http_headers = {{ "x-api-key" = {_quote_toml_string(KEY_VARIABLE)} }}')
+    user = target.find_user_folder("CODEX_HOME", ".codex")
     return Injection(
         env={"CODEX_HOME": str(target.folder)},
         secrets={KEY_VARIABLE: target.key},
@@ -204,7 +204,7 @@ def _codex_injection(target: InjectionTarget) -> Injection:
 def _gemini_injection(target: InjectionTarget) -> Injection:
     # Without a separate home it uses the provider of the user's last sign-in.
     settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}}
-    user = target.user_folder("GEMINI_CLI_HOME", "") / ".gemini"
+    user = target.find_user_folder("GEMINI_CLI_HOME", "") / ".gemini"
     own = (".gemini/settings.json", ".gemini/trustedFolders.json")
     return Injection(
         env={
@@ -240,7 +240,7 @@ def _pi_injection(target: InjectionTarget) -> Injection:
     if target.endpoint.auth_style is AuthStyle.API_KEY:
         provider["headers"] = {"x-api-key": KEY_VARIABLE}
     chosen = {"defaultProvider": PROVIDER, "defaultModel": target.model_id}
-    user = target.user_folder("PI_CODING_AGENT_DIR", ".pi/agent")
+    user = target.find_user_folder("PI_CODING_AGENT_DIR", ".pi/agent")
     return Injection(
         env={"PI_CODING_AGENT_DIR": str(target.folder), "PI_OFFLINE": "1"},
         secrets={KEY_VARIABLE: target.key},
@@ -256,7 +256,7 @@ def _to_json(data: object) -> str:
     return json.dumps(data, ensure_ascii=False)
 
 
-def _toml_string(text: str) -> str:
+def _quote_toml_string(text: str) -> str:
     """Return a TOML string. A JSON string is valid TOML, except for the DEL character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

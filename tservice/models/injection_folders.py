@@ -95,7 +95,7 @@ def remove_folder(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def find_orphaned(base: Path, known: Iterable[str]) -> list[Path]:
+def find_orphaned_folders(base: Path, known: Iterable[str]) -> list[Path]:
     """Return the folders below C{base} whose sessions no longer exist.
 
     @param known: ids of the existing sessions.

@@ -48,7 +48,7 @@ class InjectionStore:
         self._pauses: set[Deferred[None]] = set()
         self._closing = False
 
-    def folder_of(self, session: Session) -> Path:
+    def get_folder(self, session: Session) -> Path:
         """Return the path of the session's folder, which may not exist."""
         return self._folder_path(session.id, self._places.recall_location(session.location_id))
 
@@ -77,7 +77,7 @@ class InjectionStore:
         self._removing.add(task)
         task.addCallback(lambda _: self._removing.discard(task))
 
-    async def restore(self, sessions: Iterable[Session]) -> None:
+    async def restore_folders(self, sessions: Iterable[Session]) -> None:
         """Register the folders of C{sessions} after a start of the service, and remove all other
         folders.
         """
@@ -85,7 +85,7 @@ class InjectionStore:
         self._known |= {each.id: each for each in known if each.custom_model is not None}
         kept = [each.id for each in known]
         for folder in await self._threads.run(
-            partial(injection_folders.find_orphaned, self._base, kept)
+            partial(injection_folders.find_orphaned_folders, self._base, kept)
         ):
             await self._threads.run(partial(injection_folders.remove_folder, folder))
 

@@ -114,7 +114,9 @@ def apply_patch(
     return changed
 
 
-def with_models(endpoint: ModelEndpoint, models: Iterable[OfferedModel], at: int) -> ModelEndpoint:
+def replace_models(
+    endpoint: ModelEndpoint, models: Iterable[OfferedModel], at: int
+) -> ModelEndpoint:
     """Return C{endpoint} with the models it offers now. A default model that no longer exists is
     cleared.
 
@@ -142,7 +144,7 @@ def is_context_small(context_length: int | None) -> bool:
     return context_length is not None and context_length < MIN_SAFE_CONTEXT
 
 
-def find_displaced(running: Sequence[str], wanted: str) -> str | None:
+def find_displaced_model(running: Sequence[str], wanted: str) -> str | None:
     """Return the loaded model that loading C{wanted} would displace.
 
     @return: C{None} if no model is loaded, or C{wanted} is loaded already.
@@ -150,7 +152,7 @@ def find_displaced(running: Sequence[str], wanted: str) -> str | None:
     return None if wanted in running else next(iter(running), None)
 
 
-def find_swapped_out(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
+def find_swapped_models(before: frozenset[str], now: frozenset[str]) -> frozenset[str]:
     """Return the models that were displaced by another model between two queries.
 
     Models that were merely unloaded are not included.

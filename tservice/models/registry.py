@@ -21,7 +21,7 @@ from tservice.models.model import (
     ModelEndpoint,
     OfferedModel,
     apply_patch,
-    with_models,
+    replace_models,
 )
 from tservice.models.responses import EndpointsAnswer, to_response
 from tservice.store.list_file import JsonListFile
@@ -147,7 +147,7 @@ class EndpointRegistry:
 
         def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
             reauthorize()
-            return with_models(endpoint, models, at)
+            return replace_models(endpoint, models, at)
 
         await self._edit_endpoint(endpoint_id, edit)
         return self.get(endpoint_id)

@@ -30,7 +30,7 @@ from tservice.models.model import (
     SETTING,
     ModelEndpoint,
     check_model_id,
-    find_displaced,
+    find_displaced_model,
     is_context_small,
 )
 from tservice.models.registry import EndpointRegistry
@@ -96,7 +96,7 @@ class ModelService:
         """Read the stored endpoints, remove leftover folders, and start the discovery."""
         await self._registry.load()
         try:
-            await self._injections.restore(self._sessions.list())
+            await self._injections.restore_folders(self._sessions.list())
         except (OSError, ServiceError) as error:
             self._log.warn("cannot restore folders of custom models: {error}", error=str(error))
         self._unsubscribe = self._hub.subscribe(self._handle_event)
@@ -259,7 +259,7 @@ class ModelService:
         target = InjectionTarget(
             endpoint=endpoint,
             model_id=custom.model_id,
-            folder=self._injections.folder_of(session),
+            folder=self._injections.get_folder(session),
             env=plan.env,
             working_dir=session.working_dir,
         )
@@ -293,7 +293,7 @@ class ModelService:
         self, endpoint: ModelEndpoint, model_id: str, caller: Identity, besides: str | None
     ) -> None:
         running = await self._discovery.fetch_running(endpoint)
-        loaded = find_displaced(running.loaded_names, model_id)
+        loaded = find_displaced_model(running.loaded_names, model_id)
         if loaded is None:
             return
         affected = [

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.restore.rebuilder import ProcessCaps, SessionRestorer
-from tservice.restore.recollection import RebootRecollection
+from tservice.restore.recollection import RestoreOfferRegistry
 from tservice.restore.routes import RestoreRoutes
 from tservice.restore.scrollback import ScrollbackFolder
 from tservice.restore.scrollback_saver import ScrollbackSaver
@@ -18,12 +18,12 @@ from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import IConversations, ISessions
 
 
-def build_recollection(ground: Runtime, *, clis: ICliRegistry) -> RebootRecollection:
+def build_offer_registry(ground: Runtime, *, clis: ICliRegistry) -> RestoreOfferRegistry:
     """Build the record of sessions that a reboot ended.
 
     The sessions query it before they adopt running processes.
     """
-    return RebootRecollection(
+    return RestoreOfferRegistry(
         clock=ground.reactor,
         store=RestoreStore(ground.database),
         boot_id_file=ground.config.boot_id_file,
@@ -37,7 +37,7 @@ def build_recollection(ground: Runtime, *, clis: ICliRegistry) -> RebootRecollec
 def build_restore(
     ground: Runtime,
     *,
-    recollection: RebootRecollection,
+    recollection: RestoreOfferRegistry,
     sessions: ISessions,
     clis: ICliRegistry,
     conversations: IConversations,

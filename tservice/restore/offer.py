@@ -73,7 +73,7 @@ def find_ended_by_reboot(
     ]
 
 
-def offer_expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
+def find_offer_expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
     """Return the time at which an offer expires, Unix milliseconds.
 
     It may be before C{now}.

@@ -19,14 +19,14 @@ from tservice.core.files import FileError
 from tservice.core.workers.worker_pool import IThreads
 from tservice.restore.boot_id import read_boot_id
 from tservice.restore.model import may_have_rebooted
-from tservice.restore.offer import find_ended_by_reboot, offer_expiry
+from tservice.restore.offer import find_ended_by_reboot, find_offer_expiry
 from tservice.restore.scrollback import SavedScrollback, ScrollbackFolder, make_preface
 from tservice.restore.store import RestoreStore
 from tservice.sessions.interfaces import SavedScreen, SavedStateReader, Session
 
 
 @implementer(SavedStateReader)
-class RebootRecollection:
+class RestoreOfferRegistry:
     """Sessions that are offered for restoration, and the expiry of each offer.
 
     An offer is removed when its session is started in any way, or when a user dismisses it.  Until
@@ -61,7 +61,7 @@ class RebootRecollection:
         found: dict[str, int] = {}
         if host is not None and may_have_rebooted(host, boot_id):
             ran = find_ended_by_reboot(records, self._store.load_losses(), host.stopped_at)
-            until = offer_expiry(ran, boot_id, now)
+            until = find_offer_expiry(ran, boot_id, now)
             found = {record.id: until for record in ran if until > now}
         self._entries = {**self._store.load_offers(), **found}
         try:
@@ -103,11 +103,11 @@ class RebootRecollection:
         """Return true if the session is offered for restoration."""
         return self._entries.get(session_id, 0) > get_unix_ms(self._clock)
 
-    def was_shown(self, session_id: str) -> bool:
+    def was_scrollback_shown(self, session_id: str) -> bool:
         """Return true if the last start of the session showed its saved scrollback."""
         return session_id in self._shown
 
-    def expires_at(self, session_id: str) -> int:
+    def get_offer_expiry(self, session_id: str) -> int:
         """Return the time at which the session's offer expires, Unix milliseconds."""
         return self._entries[session_id]
 

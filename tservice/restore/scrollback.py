@@ -127,7 +127,7 @@ class ScrollbackFolder:
         """Delete the saved scrollback of a session, if there is one."""
         self._scrollback_path(session_id).unlink(missing_ok=True)
 
-    def keep_only(self, session_ids: Iterable[str]) -> None:
+    def delete_others(self, session_ids: Iterable[str]) -> None:
         """Delete all saved scrollbacks except those of C{session_ids}."""
         if not self._path.is_dir():
             return

@@ -94,7 +94,7 @@ class ScrollbackSaver:
         except (MuxError, OSError, FileError, ServiceError) as error:
             self._log.info("{id}: scrollback not saved: {error}", id=session_id, error=error)
             return
-        if self._is_there(session_id):
+        if self._session_exists(session_id):
             self._saved[session_id] = (capture.epoch, capture.offset)
         else:
             await self._threads.run(partial(self._folder.delete_scrollback, session_id))
@@ -122,7 +122,7 @@ class ScrollbackSaver:
         pane = self._sessions.get_pane(session_id)
         return pane is not None and self._saved.get(session_id) != _log_position(pane)
 
-    def _is_there(self, session_id: str) -> bool:
+    def _session_exists(self, session_id: str) -> bool:
         return any(session.id == session_id for session in self._sessions.list())
 
     def _handle_event(self, event: Event) -> None:
@@ -133,12 +133,12 @@ class ScrollbackSaver:
     def _handle_settings_change(self, before: Settings, after: Settings) -> None:
         if before.keep_scrollback_enabled and not after.keep_scrollback_enabled:
             self._saved.clear()
-            self._in_thread(lambda: self._folder.keep_only(()))
+            self._in_thread(lambda: self._folder.delete_others(()))
 
     async def _delete_unknown(self) -> None:
         kept = self._settings.get().keep_scrollback_enabled
         known = [session.id for session in self._sessions.list()] if kept else []
-        await self._in_thread(lambda: self._folder.keep_only(known))
+        await self._in_thread(lambda: self._folder.delete_others(known))
 
     def _in_thread(self, work: Callable[[], None]) -> Deferred[None]:
         async def run_work() -> None:

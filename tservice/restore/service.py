@@ -21,7 +21,7 @@ from tservice.core.timers import cancel_call
 from tservice.restore.model import RestoredSession, RestoreOutcome, is_abnormal_exit
 from tservice.restore.offer import RestorableSession, RestoreOffer, is_offered_to
 from tservice.restore.rebuilder import SessionRestorer
-from tservice.restore.recollection import RebootRecollection
+from tservice.restore.recollection import RestoreOfferRegistry
 from tservice.restore.responses import RestoreReportResponse, make_report
 from tservice.restore.scrollback_saver import ScrollbackSaver
 from tservice.sessions.interfaces import IConversations, ISessions, Reauthorize, Session
@@ -71,7 +71,7 @@ class RestoreService:
         hub: EventHub,
         settings: ISettings,
         sessions: ISessions,
-        recollection: RebootRecollection,
+        recollection: RestoreOfferRegistry,
         rebuilder: SessionRestorer,
         saver: ScrollbackSaver,
         conversations: IConversations,
@@ -136,7 +136,9 @@ class RestoreService:
                 )
                 for each in mine
             ),
-            expires_at=min((self._recollection.expires_at(it.id) for it in mine), default=None),
+            expires_at=min(
+                (self._recollection.get_offer_expiry(it.id) for it in mine), default=None
+            ),
             restoring=self._owner_key(caller) in self._runs,
         )
 
@@ -218,7 +220,9 @@ class RestoreService:
             outcome = RestoreOutcome.AGENT_FAILED
         if outcome in SPENT:
             self._recollection.remove_offer(session_id)
-        shown = outcome is RestoreOutcome.RESTORED and self._recollection.was_shown(session_id)
+        shown = outcome is RestoreOutcome.RESTORED and self._recollection.was_scrollback_shown(
+            session_id
+        )
         return RestoredSession(session_id=session_id, outcome=outcome, scrollback=shown)
 
     def _restore_automatically(self, owners: Iterable[Owner]) -> None:

@@ -58,7 +58,7 @@ class IntentService:
 
     def start(self) -> None:
         """Begin to collect submitted prompts in the modes for which the settings enable this."""
-        self._since = self._store.collected_modes()
+        self._since = self._store.list_collected_modes()
         self._apply_settings(self._settings.get())
         self._unobserve = self._settings.add_observer(
             lambda before, after: self._apply_settings(after)
@@ -140,10 +140,10 @@ class IntentService:
         wanted = set(settings.read_my_mind_modes) if settings.read_my_mind_enabled else set()
         for mode in wanted - self._since.keys():
             self._since[mode] = get_unix_ms(self._clock)
-            self._store.begin_mode(mode, self._since[mode])
+            self._store.record_collection_start(mode, self._since[mode])
         for mode in self._since.keys() - wanted:
             del self._since[mode]
-            self._store.end_mode(mode)
+            self._store.record_collection_end(mode)
 
     def _handle_event(self, event: Event) -> None:
         session_id = event.session_id
@@ -161,7 +161,7 @@ class IntentService:
     def _handle_collected(self, session_id: str) -> None:
         self._reading.pop(session_id, None)
 
-    def _may_save(self, session: Session, fresh: Intent) -> bool:
+    def _is_owner_unchanged(self, session: Session, fresh: Intent) -> bool:
         """Return true if the session still exists and still belongs to the owner whose prompts were
         read.
 
@@ -180,13 +180,13 @@ class IntentService:
             return
         # The mode may have been disabled and enabled again while the transcript was read.
         begun = self._since.get(session.mode)
-        if begun is None or not self._may_save(session, fresh):
+        if begun is None or not self._is_owner_unchanged(session, fresh):
             return
-        since = max(begun, self._store.replaced_at(fresh.key))
+        since = max(begun, self._store.get_replacement_time(fresh.key))
         found = [
             PastPrompt(ts=at, session_id=session.id, text=text) for at, text in said if at >= since
         ]
         before = self._store.find_intent(fresh.key) or fresh
         after = add_prompts(before, found)
         if after is not before:
-            self._store.save_collected(evolve(after, updated_at=fresh.updated_at))
+            self._store.save_collected_prompts(evolve(after, updated_at=fresh.updated_at))

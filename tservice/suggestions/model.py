@@ -87,7 +87,7 @@ def intent_key(owner: str | None, folder: str) -> str:
     return hashlib.sha256(json.dumps([owner, folder]).encode()).hexdigest()[:KEY_CHARS]
 
 
-def is_prompt(text: str) -> bool:
+def is_intent_prompt(text: str) -> bool:
     """Return true if the text states an intent, false if it is a command of the agent CLI."""
     return bool(text.strip()) and not text.lstrip().startswith(_NOT_PROMPTS)
 
@@ -98,7 +98,7 @@ def add_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
     fresh = [
         evolve(each, text=replace_harmful_characters(each.text.strip())[:PROMPT_TEXT])
         for each in found
-        if (each.session_id, each.ts) not in known and is_prompt(each.text)
+        if (each.session_id, each.ts) not in known and is_intent_prompt(each.text)
     ]
     if not fresh:
         return intent
@@ -160,12 +160,14 @@ def _parse_suggestion(found: object) -> Suggestion:
         raise UnusableSuggestions("a suggestion's prompt or why is not a text")
     if kind not in tuple(SuggestionKind):
         raise UnusableSuggestions("a suggestion has an unknown kind")
-    line = _clean_line(prompt, SUGGESTED_TEXT)
+    line = _clean_suggestion_text(prompt, SUGGESTED_TEXT)
     if not line:
         raise UnusableSuggestions("a suggestion is empty")
-    return Suggestion(prompt=line, why=_clean_line(why, WHY_TEXT), kind=SuggestionKind(kind))
+    return Suggestion(
+        prompt=line, why=_clean_suggestion_text(why, WHY_TEXT), kind=SuggestionKind(kind)
+    )
 
 
-def _clean_line(text: str, longest: int) -> str:
+def _clean_suggestion_text(text: str, longest: int) -> str:
     """Return the text as one line without harmful characters, cut to C{longest} characters."""
     return replace_harmful_characters(" ".join(text.split()))[:longest].strip()

@@ -93,9 +93,7 @@ class OneShotProcess(ProcessProtocol):
         self._timers = NamedTimers(clock)
         self.ended: Deferred[OneShotExit] = Deferred()
 
-    def start_process(
-        self, processes: IReactorProcess, asked: OneShotCommand, prompt: Path
-    ) -> None:
+    def spawn_cli(self, processes: IReactorProcess, asked: OneShotCommand, prompt: Path) -> None:
         """Start the process with the file C{prompt} as read-only standard input.
 
         @raise OSError: the file cannot be opened, or the process cannot be started.

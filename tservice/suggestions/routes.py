@@ -124,7 +124,7 @@ class SuggestionRoutes:
     async def make_suggestions(self, call: OperationCall) -> SuggestionsResponse:
         """Run the session's agent CLI once and return its suggestions."""
         body: SuggestBody = call.body
-        found = await self._mind.suggest(
+        found = await self._mind.suggest_prompts(
             call.id,
             granted=call.identity.can_bypass_permissions,
             steer=body.steer or "",

@@ -50,7 +50,7 @@ class IntentStore:
         row = self._database.query_first_row("SELECT * FROM intents WHERE key = ?", (key,))
         return None if row is None else _intent_from_row(row)
 
-    def save_collected(self, intent: Intent) -> None:
+    def save_collected_prompts(self, intent: Intent) -> None:
         """Insert or replace an intent after prompts were added. If the disk is full, defer the
         write.
         """
@@ -79,14 +79,14 @@ class IntentStore:
             self._forget_before(key, at)
         return found
 
-    def replaced_at(self, key: str) -> int:
+    def get_replacement_time(self, key: str) -> int:
         """Return when an intent was last replaced or deleted, in Unix milliseconds; 0 if never."""
         row = self._database.query_first_row(
             "SELECT at FROM collected_since WHERE subject = ?", (key,)
         )
         return 0 if row is None else int(row["at"])
 
-    def collected_modes(self) -> dict[str, int]:
+    def list_collected_modes(self) -> dict[str, int]:
         """Return the modes in which prompts are collected, with the start of the collection.
 
         The start is in Unix milliseconds.
@@ -94,14 +94,14 @@ class IntentStore:
         sql = "SELECT subject, at FROM collected_since WHERE length(subject) < ?"
         return {row["subject"]: row["at"] for row in self._database.query_rows(sql, (KEY_CHARS,))}
 
-    def begin_mode(self, mode: str, at: int) -> None:
+    def record_collection_start(self, mode: str, at: int) -> None:
         """Record that prompts are collected in a mode, from C{at} (Unix milliseconds) on.
 
         If the disk is full, the write is deferred.
         """
         self._database.execute_or_defer(("collected", mode), _BEGIN, (mode, at))
 
-    def end_mode(self, mode: str) -> None:
+    def record_collection_end(self, mode: str) -> None:
         """Record that prompts are no longer collected in a mode. If the disk is full, defer the
         write.
         """

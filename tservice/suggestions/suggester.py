@@ -124,7 +124,7 @@ class Suggester:
         if not self._settings.get().read_my_mind_enabled:
             raise ServiceError(ErrorCode.FORBIDDEN, "the setting readMyMindEnabled is off")
 
-    async def suggest(
+    async def suggest_prompts(
         self,
         session_id: str,
         *,
@@ -269,7 +269,7 @@ class Suggester:
     ) -> OneShotExit:
         child = self._make(self._clock)
         try:
-            child.start_process(self._processes, asked, prompt)
+            child.spawn_cli(self._processes, asked, prompt)
         except OSError as error:
             raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
         self._children[child] = session_id

@@ -44,7 +44,7 @@ from tservice.models.service import ModelService
 from tservice.mux.build import build_mux
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
-from tservice.restore.build import build_recollection, build_restore
+from tservice.restore.build import build_offer_registry, build_restore
 from tservice.runtime.feature import FeatureRegistry
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.runtime import Runtime
@@ -99,7 +99,7 @@ class Application:
             ground, git=work, hooks=inside.workspace_hooks, sessions=late, containers=boxes.service
         ))  # fmt: skip
         add(build_folder_preview(inside.trust, cases))
-        before = build_recollection(ground, clis=clis)
+        before = build_offer_registry(ground, clis=clis)
         sessions = late.bind_value(add(build_sessions(
             ground, mux=mux, clis=clis, api_url=make_api_url_getter(ground, listener), cases=cases,
             models=models, support=evolve(inside.support, recollection=before),

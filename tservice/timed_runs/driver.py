@@ -21,7 +21,7 @@ from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import InputRequest, ISessions, SessionStatus
-from tservice.timed_runs.model import PROMPT_LENGTH, TimedRun, next_line
+from tservice.timed_runs.model import PROMPT_LENGTH, TimedRun, make_next_line
 
 BREATH = 5.0
 """Seconds between the end of a turn and the next line.
@@ -108,12 +108,12 @@ class TimedRunDriver:
         else:
             self.schedule_line(run)
 
-    def note_working(self, run: TimedRun) -> None:
+    def handle_working(self, run: TimedRun) -> None:
         """Record that the run's agent is working."""
         if run.id in self._at_work:
             self._at_work[run.id] = True
 
-    def note_idle(self, run: TimedRun) -> None:
+    def handle_idle(self, run: TimedRun) -> None:
         """Handle that the run's agent is idle.
 
         If the agent was not seen working before, it may not have begun its turn yet.
@@ -133,7 +133,7 @@ class TimedRunDriver:
         run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
         self._schedule_after_turn(run.id)
 
-    def drop_run(self, run_id: str) -> None:
+    def stop_typing(self, run_id: str) -> None:
         """Stop typing lines of the run."""
         self._timers.cancel_timer(run_id)
         self._at_work.pop(run_id, None)
@@ -239,7 +239,7 @@ class TimedRunDriver:
         await self._agents.wait_for_prompt(session.id, READY_SECONDS)
         self._check_owner(run)
         request = InputRequest(
-            text=next_line(run, get_unix_ms(self._clock)),
+            text=make_next_line(run, get_unix_ms(self._clock)),
             use_mux=True,
             client_id=f"timed-{run.id}",
             seq=run.lines + 1,

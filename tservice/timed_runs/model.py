@@ -71,7 +71,7 @@ def add_log_line(run: TimedRun, at: int, text: str) -> TimedRun:
     return evolve(run, logs=(*run.logs, f"{moment} {text}")[-LOGGED:])
 
 
-def next_line(run: TimedRun, now: int) -> str:
+def make_next_line(run: TimedRun, now: int) -> str:
     """Return the next line to type: first the prompt, then the time left and a request to continue.
 
     @param now: Unix milliseconds.

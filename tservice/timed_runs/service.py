@@ -181,7 +181,7 @@ class TimedRunService:
         request = CreateRequest(
             mode=PRIMARY,
             working_dir=run.working_dir or None,
-            agent_origin=_agent_origin(run),
+            agent_origin=_make_agent_origin(run),
             start=True,
         )
         try:
@@ -209,7 +209,7 @@ class TimedRunService:
             self._parts.driver.adopt_run(run)
             return
         for session in self._parts.sessions.list():
-            if session.agent_origin == _agent_origin(run) and session.owner == run.owner:
+            if session.agent_origin == _make_agent_origin(run) and session.owner == run.owner:
                 self._assign_session(run, session)
                 return
         self._fail_run(run, "the service ended before the session was started")
@@ -236,7 +236,7 @@ class TimedRunService:
 
     def _finish_run(self, run: TimedRun, status: TimedRunState, reason: str) -> None:
         self._save_change(evolve(run, status=status), reason)
-        self._parts.driver.drop_run(run.id)
+        self._parts.driver.stop_typing(run.id)
         self._set_alarm()
 
     def _save_change(self, run: TimedRun, text: str | None = None) -> TimedRun:
@@ -259,7 +259,7 @@ class TimedRunService:
     def _remove_run(self, run: TimedRun) -> None:
         self._parts.store.delete_run(run.id)
         self._runs.pop(run.id, None)
-        self._parts.driver.drop_run(run.id)
+        self._parts.driver.stop_typing(run.id)
 
     def _handle_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
@@ -269,9 +269,9 @@ class TimedRunService:
         if run is None:
             return
         if event.name is EventName.SESSION_WORKING:
-            self._parts.driver.note_working(run)
+            self._parts.driver.handle_working(run)
         elif event.name is EventName.SESSION_IDLE:
-            self._parts.driver.note_idle(run)
+            self._parts.driver.handle_idle(run)
         elif event.name is EventName.SESSION_STOP:
             self._parts.driver.handle_turn_end(run)
         elif event.name in (EventName.SESSION_EXIT, EventName.SESSION_DELETED):
@@ -297,6 +297,6 @@ class TimedRunService:
                 self._remove_run(run)
 
 
-def _agent_origin(run: TimedRun) -> str:
+def _make_agent_origin(run: TimedRun) -> str:
     """Return the origin by which a session refers to the timed run that created it."""
     return f"timed:{run.id}"

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tests.unit.cron.vixie_cron import fires_at
-from tservice.cron.crontab import check_expression, find_expression_fire, parse_expression
+from tservice.cron.crontab import check_expression, find_next_match, parse_expression
 from tservice.cron.explanation import explain_expression
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ def fires(text: str, count: int, start: datetime = START) -> list[datetime]:
     found: list[datetime] = []
     at = int(start.timestamp())
     for _ in range(count):
-        at = find_expression_fire(text, at, UTC) or 0
+        at = find_next_match(text, at, UTC) or 0
         found.append(datetime.fromtimestamp(at, UTC))
     return found
 

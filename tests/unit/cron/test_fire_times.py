@@ -26,8 +26,8 @@ from tservice.cron.crontab import check_expression
 from tservice.cron.fire_times import (
     DAY_MS,
     MINUTE_MS,
-    adjust_next_fire,
-    find_following_fire,
+    correct_next_fire,
+    find_fire_after_planned,
     find_next_fire,
     list_next_fires,
 )
@@ -209,18 +209,18 @@ class IntervalTests(SynchronousTestCase):
     def test_interval_does_not_drift(self) -> None:
         at = 1_000_000
         for late in (3, 250, 59_000):
-            at = find_following_fire(every(1), at, at + late, BERLIN) or 0
+            at = find_fire_after_planned(every(1), at, at + late, BERLIN) or 0
         self.assertEqual(1_000_000 + 3 * MINUTE_MS, at)
 
     def test_missed_intervals_are_skipped(self) -> None:
-        found = find_following_fire(every(10), 0, 35 * MINUTE_MS, BERLIN)
+        found = find_fire_after_planned(every(10), 0, 35 * MINUTE_MS, BERLIN)
         self.assertEqual(40 * MINUTE_MS, found)
 
     @given(st.integers(1, 525_600), st.integers(0, 10**13), st.integers(0, 10**11))
     def test_next_interval_is_less_than_one_interval_ahead(
         self, minutes: int, planned: int, late: int
     ) -> None:
-        found = find_following_fire(every(minutes), planned, planned + late, BERLIN) or 0
+        found = find_fire_after_planned(every(minutes), planned, planned + late, BERLIN) or 0
         self.assertTrue(planned + late < found <= planned + late + minutes * MINUTE_MS)
         self.assertEqual(0, (found - planned) % (minutes * MINUTE_MS))
 
@@ -229,37 +229,37 @@ class SettledTests(SynchronousTestCase):
     """After the clock was set."""
 
     def test_due_time_stays_after_a_clock_change(self) -> None:
-        self.assertEqual(5, adjust_next_fire(daily("09:00"), 5, 0, 10, BERLIN))
+        self.assertEqual(5, correct_next_fire(daily("09:00"), 5, 0, 10, BERLIN))
 
     def test_steady_clock_moves_nothing(self) -> None:
         now = ms(2026, 5, 1, 12)
         for schedule in (daily("09:00"), weekly("10:00", 1), cron("*/5 * * * *"), every(7)):
             at = find_next_fire(schedule, now, BERLIN)
             self.assertEqual(
-                at, adjust_next_fire(schedule, at, now, now + 60_000, BERLIN), schedule
+                at, correct_next_fire(schedule, at, now, now + 60_000, BERLIN), schedule
             )
 
     def test_clock_set_back_an_hour_fires_no_second_time(self) -> None:
         fired = ms(2026, 5, 1, 9)
-        tomorrow = find_following_fire(daily("09:00"), fired, fired, BERLIN)
+        tomorrow = find_fire_after_planned(daily("09:00"), fired, fired, BERLIN)
         back = fired - 3_600_000
-        self.assertEqual(tomorrow, adjust_next_fire(daily("09:00"), tomorrow, fired, back, BERLIN))
+        self.assertEqual(tomorrow, correct_next_fire(daily("09:00"), tomorrow, fired, back, BERLIN))
 
     def test_clock_wrong_by_years_is_corrected(self) -> None:
         wrong = ms(2031, 5, 1, 9)
-        at = find_following_fire(daily("09:00"), wrong, wrong, BERLIN)
+        at = find_fire_after_planned(daily("09:00"), wrong, wrong, BERLIN)
         now = ms(2026, 5, 1, 12)
         self.assertEqual(
-            ms(2026, 5, 2, 9), adjust_next_fire(daily("09:00"), at, wrong, now, BERLIN)
+            ms(2026, 5, 2, 9), correct_next_fire(daily("09:00"), at, wrong, now, BERLIN)
         )
 
     def test_interval_waits_at_most_one_interval(self) -> None:
         now = 10 * DAY_MS
         self.assertEqual(
-            now + 5 * MINUTE_MS, adjust_next_fire(every(5), now + DAY_MS, 0, now, BERLIN)
+            now + 5 * MINUTE_MS, correct_next_fire(every(5), now + DAY_MS, 0, now, BERLIN)
         )
 
     def test_one_time_schedule_stays(self) -> None:
         once = JobSchedule(type=ScheduleType.ONCE, run_at=99)
-        self.assertEqual(99, adjust_next_fire(once, 99, 0, 50, BERLIN))
+        self.assertEqual(99, correct_next_fire(once, 99, 0, 50, BERLIN))
         self.assertIsNone(find_next_fire(once, 99, BERLIN))

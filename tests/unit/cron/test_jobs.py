@@ -30,7 +30,7 @@ from tservice.cron.model import (
     RunStatus,
     ScheduleType,
     flatten_definition,
-    is_line,
+    is_single_line,
     merge_definition,
 )
 from tservice.cron.store import CronStore
@@ -368,7 +368,9 @@ class JobOwnerTests(JobCase):
 
 class JobLineTests(SynchronousTestCase):
     def test_every_control_and_line_end_is_refused_in_a_line(self) -> None:
-        refused = {char for char in map(chr, range(sys.maxunicode + 1)) if not is_line(f"a{char}b")}
+        refused = {
+            char for char in map(chr, range(sys.maxunicode + 1)) if not is_single_line(f"a{char}b")
+        }
         kinds = ("Cc", "Zl", "Zp")
         told = {char for char in map(chr, range(0x3000)) if unicodedata.category(char) in kinds}
         self.assertEqual(told - {"\t"}, refused)

@@ -15,7 +15,7 @@ from tests.examples import example_count
 from tests.unit.mcp.random_configs import OFFERS, random_documents, render_document
 from tservice.clis.interfaces import McpFormat
 from tservice.mcp.dialects.catalogue import DIALECTS, ConfigDialect
-from tservice.mcp.model import McpServer, find_missing
+from tservice.mcp.model import McpServer, find_missing_servers
 
 pytestmark = pytest.mark.long
 
@@ -52,7 +52,7 @@ class DialectPropertyTests(SynchronousTestCase):
         had = dialect.parse_table(text)
         table = data.get(dialect.key, {})
         self.assertEqual(sorted(table), sorted(had.names))
-        lack = find_missing(offer, had.names, dialect.can_express)
+        lack = find_missing_servers(offer, had.names, dialect.can_express)
         self.assertEqual(set(), set(table) & set(lack.servers))
         self.assertEqual(
             set(offer), set(table) & set(offer) | set(lack.servers) | set(lack.skipped)
@@ -65,7 +65,9 @@ class DialectPropertyTests(SynchronousTestCase):
         self.assertEqual((*had.names, *lack.servers), found.names)
         self.assertEqual({**had.servers, **lack.servers}, found.servers)
         self.assertEqual(had.disabled, found.disabled)
-        self.assertEqual((), tuple(find_missing(offer, found.names, dialect.can_express).servers))
+        self.assertEqual(
+            (), tuple(find_missing_servers(offer, found.names, dialect.can_express).servers)
+        )
 
     def run_on(self, name: McpFormat) -> None:
         dialect = DIALECTS[name]

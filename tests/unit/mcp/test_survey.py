@@ -15,7 +15,7 @@ from unittest.mock import patch
 from tests.unit.mcp.harness import KEYED, RUN, SyncCase
 from tservice.core.files import sync_path as flush
 from tservice.mcp import locked_files, survey
-from tservice.mcp.config_files import find_unsupported
+from tservice.mcp.config_files import list_unsupported_agents
 from tservice.mcp.model import TargetStatus
 from tservice.mcp.survey import write_target
 
@@ -78,9 +78,9 @@ class McpSyncReadingTests(SyncCase):
         self.assertTrue(self.look().targets[0].location.installed)
 
     def test_installed_agents_without_a_file_are_unsupported(self) -> None:
-        self.assertEqual((), find_unsupported(self.entries(), self.has))
+        self.assertEqual((), list_unsupported_agents(self.entries(), self.has))
         self.installed = {"pi", "shell"}
-        self.assertEqual(("Pi",), find_unsupported(self.entries(), self.has))
+        self.assertEqual(("Pi",), list_unsupported_agents(self.entries(), self.has))
 
     def test_unreadable_files_are_reported_without_content(self) -> None:
         for content in (

@@ -169,11 +169,11 @@ class InjectionFolderTests(InjectionCase):
 
     def test_leftover_folders_are_found(self) -> None:
         base = self.base / "homes"
-        self.assertEqual([], injection_folders.find_orphaned(base, []))
+        self.assertEqual([], injection_folders.find_orphaned_folders(base, []))
         known, gone = "0" * 36, "1" * 36
         for name in (known, gone, "something else"):
             (base / name).mkdir(parents=True)
-        self.assertEqual([base / gone], injection_folders.find_orphaned(base, [known]))
+        self.assertEqual([base / gone], injection_folders.find_orphaned_folders(base, [known]))
 
     @settings(deadline=None, max_examples=example_count(30))
     @given(st.dictionaries(st.sampled_from("ABC"), st.text(st.characters(exclude_characters="\0",

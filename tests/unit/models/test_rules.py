@@ -20,10 +20,10 @@ from tservice.models.model import (
     OfferedModel,
     apply_patch,
     check_model_id,
-    find_displaced,
-    find_swapped_out,
+    find_displaced_model,
+    find_swapped_models,
     is_context_small,
-    with_models,
+    replace_models,
 )
 from tservice.models.responses import to_response
 from tservice.models.server_responses import (
@@ -154,20 +154,20 @@ class EndpointRuleTests(SynchronousTestCase):
 
     def test_default_model_no_longer_offered_is_dropped(self) -> None:
         chosen = evolve(ENDPOINT, default_model_id="a")
-        kept = with_models(chosen, [OfferedModel(id="a"), OfferedModel(id="b")], 5)
+        kept = replace_models(chosen, [OfferedModel(id="a"), OfferedModel(id="b")], 5)
         self.assertEqual(("a", 5), (kept.default_model_id, kept.last_discovered_at))
-        self.assertIsNone(with_models(kept, [OfferedModel(id="b")], 6).default_model_id)
+        self.assertIsNone(replace_models(kept, [OfferedModel(id="b")], 6).default_model_id)
 
     def test_questions_before_a_start_depend_on_size_and_loaded_model(self) -> None:
         self.assertEqual(
             [True, False, False], [is_context_small(n) for n in (39_999, 40_000, None)]
         )
-        self.assertEqual("a", find_displaced(("a", "b"), "c"))
-        self.assertIsNone(find_displaced(("a", "b"), "b"))
-        self.assertIsNone(find_displaced((), "b"))
+        self.assertEqual("a", find_displaced_model(("a", "b"), "c"))
+        self.assertIsNone(find_displaced_model(("a", "b"), "b"))
+        self.assertIsNone(find_displaced_model((), "b"))
 
     def test_swapped_out_models_are_found(self) -> None:
         a, b = frozenset("a"), frozenset("b")
-        self.assertEqual(a, find_swapped_out(a, b))
-        self.assertEqual(frozenset(), find_swapped_out(a, a | b))
-        self.assertEqual(frozenset(), find_swapped_out(a, frozenset()), "only unloaded")
+        self.assertEqual(a, find_swapped_models(a, b))
+        self.assertEqual(frozenset(), find_swapped_models(a, a | b))
+        self.assertEqual(frozenset(), find_swapped_models(a, frozenset()), "only unloaded")

@@ -13,8 +13,8 @@ from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
-from tservice.restore.build import build_recollection, build_restore
-from tservice.restore.recollection import RebootRecollection
+from tservice.restore.build import build_offer_registry, build_restore
+from tservice.restore.recollection import RestoreOfferRegistry
 from tservice.restore.service import RestoreService
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session
@@ -29,7 +29,7 @@ class RestoreMachine(SessionHarness):
     """
 
     multiuser = False
-    recollection: RebootRecollection
+    recollection: RestoreOfferRegistry
     restore: RestoreService
 
     def boot(self) -> None:
@@ -43,7 +43,7 @@ class RestoreMachine(SessionHarness):
             file.write_text("boot-1\n")
         config = evolve(self.config, boot_id_file=file, multiuser=self.multiuser)
         ground = self.ground(config=config)
-        self.recollection = build_recollection(ground, clis=self.clis)
+        self.recollection = build_offer_registry(ground, clis=self.clis)
         conversations = UncheckedConversations()
         cases = build_fake_cases(ground, lambda: self.sessions).service
         self.sessions = build_sessions(

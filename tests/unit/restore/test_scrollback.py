@@ -131,11 +131,11 @@ class ScrollbackFolderTests(SynchronousTestCase):
         self.assertIsNone(self.folder.read_scrollback("s-1"))
 
     def test_scrollbacks_of_other_sessions_are_removed(self) -> None:
-        self.folder.keep_only(["s-1"])
+        self.folder.delete_others(["s-1"])
         for name in ("s-1", "s-2"):
             self.folder.write_scrollback(name, b"rows")
         (self.path / ".s-1.gz.x.tmp").write_bytes(b"half")
-        self.folder.keep_only(["s-1"])
+        self.folder.delete_others(["s-1"])
         self.assertEqual(["s-1.gz"], [each.name for each in self.path.iterdir()])
 
     def test_broken_or_oversized_scrollback_is_refused_or_truncated(self) -> None:

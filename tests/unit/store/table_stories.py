@@ -384,14 +384,16 @@ def _intents(world: StoryHarness) -> Sequence[StoryStep]:
     own = Intent(key="a", owner="ann", working_dir="/a", updated_at=1)
     other = Intent(key="b", owner="bob", working_dir="/b", updated_at=2)
     return [
-        StoryStep(name="on", do=lambda: store.begin_mode("primary", 1), owed=True),
+        StoryStep(name="on", do=lambda: store.record_collection_start("primary", 1), owed=True),
         StoryStep(name="kept", do=lambda: store.replace_intent(own)),
         StoryStep(name="another", do=lambda: store.replace_intent(other)),
         StoryStep(
-            name="noted", do=lambda: store.save_collected(evolve(own, goals="ship")), owed=True
+            name="noted",
+            do=lambda: store.save_collected_prompts(evolve(own, goals="ship")),
+            owed=True,
         ),
         StoryStep(name="deleted", do=lambda: store.delete_intent("b", 3), needs="another"),
-        StoryStep(name="off", do=lambda: store.end_mode("primary"), owed=True),
+        StoryStep(name="off", do=lambda: store.record_collection_end("primary"), owed=True),
         StoryStep(
             name="strangers",
             do=lambda: store.delete_unknown_owners(lambda name: False),

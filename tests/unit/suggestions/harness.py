@@ -176,7 +176,7 @@ class MindCase(SessionCase):
 
     def ask(self, session: Session | None = None, **given: Any) -> Deferred[dict[str, Any]]:
         given.setdefault("granted", True)
-        return start_coroutine(self.mind.suggest((session or self.session).id, **given))
+        return start_coroutine(self.mind.suggest_prompts((session or self.session).id, **given))
 
     def assert_unusable(self, asking: Deferred[Any], why: str) -> None:
         error: ServiceError = self.failureResultOf(asking, ServiceError).value

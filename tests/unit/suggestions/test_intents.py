@@ -146,7 +146,7 @@ class IntentTests(MindCase):
             self.store.delete_intent(f"{number:032}", number)
         rows = self.machine.database.query_rows("SELECT subject FROM collected_since ORDER BY at")
         self.assertEqual(KEPT + 1, len(rows))  # and the mode, which began before them
-        self.assertEqual(0, self.store.replaced_at(f"{0:032}"))
+        self.assertEqual(0, self.store.get_replacement_time(f"{0:032}"))
 
     def test_prompts_of_a_removed_account_are_not_collected(self) -> None:
         """Its session may go on, and the next one of its name reads what was collected."""

@@ -28,7 +28,7 @@ from tservice.suggestions.model import (
     UnusableSuggestions,
     add_prompts,
     intent_key,
-    is_prompt,
+    is_intent_prompt,
     parse_suggestions,
 )
 
@@ -112,7 +112,7 @@ class PromptsTests(SynchronousTestCase):
 
     def test_commands_and_blank_text_are_no_prompts(self) -> None:
         for text in ("/compact", "!ls", " /x", "", " \n"):
-            self.assertFalse(is_prompt(text), text)
+            self.assertFalse(is_intent_prompt(text), text)
         self.assertIs(self.intent, add_prompts(self.intent, [self.said(1, "/clear")]))
 
     def test_prompts_are_truncated_and_defused(self) -> None:

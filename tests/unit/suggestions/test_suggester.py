@@ -54,17 +54,19 @@ class SuggestTests(MindCase):
     def test_only_listed_modes_are_supported(self) -> None:
         codex = self.create(mode="codex", start=True)
         text = self.assert_refused(
-            ErrorCode.INVALID_INPUT, self.mind.suggest(codex.id, granted=True)
+            ErrorCode.INVALID_INPUT, self.mind.suggest_prompts(codex.id, granted=True)
         )
         self.assertIn("codex", text)
         self.set(read_my_mind_modes=("codex", "shell"))
         self.assert_refused(
-            ErrorCode.INVALID_INPUT, self.mind.suggest(self.session.id, granted=True)
+            ErrorCode.INVALID_INPUT, self.mind.suggest_prompts(self.session.id, granted=True)
         )
         shell = self.shell()
         self.assertIn(
             "cannot make suggestions",
-            self.assert_refused(ErrorCode.INVALID_INPUT, self.mind.suggest(shell.id, granted=True)),
+            self.assert_refused(
+                ErrorCode.INVALID_INPUT, self.mind.suggest_prompts(shell.id, granted=True)
+            ),
         )
         self.ask(codex).addErrback(lambda _: None)
         self.assertIn("exec", self.processes.argv[0])
@@ -134,11 +136,15 @@ class SuggestTests(MindCase):
 
     def test_suggestions_run_one_at_a_time_per_session_and_few_in_total(self) -> None:
         self.ask().addErrback(lambda _: None)
-        self.assert_refused(ErrorCode.CONFLICT, self.mind.suggest(self.session.id, granted=True))
+        self.assert_refused(
+            ErrorCode.CONFLICT, self.mind.suggest_prompts(self.session.id, granted=True)
+        )
         for _ in range(AT_ONCE - 1):
             self.ask(self.create(mode="primary", start=True)).addErrback(lambda _: None)
         more = self.create(mode="primary", start=True)
-        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(more.id, granted=True))
+        self.assert_refused(
+            ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(more.id, granted=True)
+        )
         self.processes.ends(self.processes.children[0])
         self.ask(more).addErrback(lambda _: None)
         self.assertEqual(AT_ONCE + 1, len(self.processes.children))
@@ -149,7 +155,9 @@ class SuggestTests(MindCase):
             self.sessions.update_record(session.id, owner="ann")
         for session in own[:-1]:
             self.ask(session).addErrback(lambda _: None)
-        self.assert_refused(ErrorCode.RATE_LIMITED, self.mind.suggest(own[-1].id, granted=True))
+        self.assert_refused(
+            ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(own[-1].id, granted=True)
+        )
         self.ask().addErrback(lambda _: None)
         self.assertEqual(OF_ONE + 1, len(self.processes.children))
 
@@ -226,7 +234,7 @@ class SuggestTests(MindCase):
         self.assertIn(
             "temporarily",
             self.assert_refused(
-                ErrorCode.OPERATION_FAILED, self.mind.suggest(self.session.id, granted=True)
+                ErrorCode.OPERATION_FAILED, self.mind.suggest_prompts(self.session.id, granted=True)
             ),
         )
         self.processes.error = None

@@ -33,7 +33,7 @@ from tservice.timed_runs.model import (
     add_log_line,
     find_excess_runs,
     format_duration,
-    next_line,
+    make_next_line,
 )
 from tservice.timed_runs.store import TimedRunStore
 
@@ -53,8 +53,8 @@ def run(**fields: Any) -> TimedRun:
 
 class TimedRunRuleTests(SynchronousTestCase):
     def test_prompt_comes_first_then_the_remaining_time(self) -> None:
-        self.assertEqual("tidy up", next_line(run(), 0))
-        said = next_line(run(lines=1), 10 * 60_000)
+        self.assertEqual("tidy up", make_next_line(run(), 0))
+        said = make_next_line(run(lines=1), 10 * 60_000)
         self.assertEqual("Time left: 1 h 20 min. Go on with the task.", said)
 
     def test_durations_are_written_in_words(self) -> None:

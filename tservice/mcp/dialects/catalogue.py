@@ -160,26 +160,26 @@ def _gemini_disabled(document: Document) -> Sequence[object]:
 
 DIALECTS: Mapping[McpFormat, ConfigDialect] = {
     McpFormat.CLAUDE: ConfigDialect(
-        decode=server_entries.read_claude, encode=server_entries.write_claude
+        decode=server_entries.decode_claude, encode=server_entries.encode_claude
     ),
     McpFormat.GEMINI: ConfigDialect(
         syntax=WITH_COMMENTS,
-        decode=server_entries.read_gemini,
-        encode=server_entries.write_gemini,
+        decode=server_entries.decode_gemini,
+        encode=server_entries.encode_gemini,
         supports_cwd=True,
         disabled_names=_gemini_disabled,
     ),
     McpFormat.ANTIGRAVITY: ConfigDialect(
-        decode=server_entries.read_antigravity,
-        encode=server_entries.write_antigravity,
+        decode=server_entries.decode_antigravity,
+        encode=server_entries.encode_antigravity,
         unsupported_kinds=frozenset({McpTransportKind.SSE}),
         is_disabled=lambda entry: entry.get("disabled") is True,
     ),
     McpFormat.OPENCODE: ConfigDialect(
         key="mcp",
         syntax=RELAXED,
-        decode=server_entries.read_opencode,
-        encode=server_entries.write_opencode,
+        decode=server_entries.decode_opencode,
+        encode=server_entries.encode_opencode,
         unsupported_kinds=frozenset({McpTransportKind.SSE}),
         is_disabled=lambda entry: entry.get("enabled") is False,
         companion_files=("config.json", "opencode.json"),
@@ -189,14 +189,14 @@ DIALECTS: Mapping[McpFormat, ConfigDialect] = {
     McpFormat.CODEX: ConfigDialect(
         key="mcp_servers",
         syntax=None,
-        decode=server_entries.read_codex,
-        encode=server_entries.write_codex,
+        decode=server_entries.decode_codex,
+        encode=server_entries.encode_codex,
         unsupported_kinds=frozenset({McpTransportKind.SSE}),
         is_disabled=lambda entry: entry.get("enabled") is False,
     ),
     McpFormat.COPILOT: ConfigDialect(
-        decode=server_entries.read_copilot,
-        encode=server_entries.write_copilot,
+        decode=server_entries.decode_copilot,
+        encode=server_entries.encode_copilot,
         disabled_names=lambda document: _list_or_empty(document.get("disabledMcpServers")),
         companion_files=("settings.json",),
     ),

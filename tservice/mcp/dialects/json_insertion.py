@@ -57,7 +57,7 @@ def insert_entries(text: str, key: str, entries: Mapping[str, Any]) -> str:
     @raise DialectError: C{key} occurs more than once, or its value is not an object.
     """
     root = scan_object(text, _find_root(text))
-    unit = (_leading_blanks(text, root.members[0].start) if root.members else None) or "  "
+    unit = (_get_leading_blanks(text, root.members[0].start) if root.members else None) or "  "
     found = find_object(text, key)
     if found is None:
         return _insert_members(text, root, {key: dict(entries)}, unit)
@@ -134,9 +134,9 @@ def _insert_members(text: str, place: JsonObject, entries: Mapping[str, Any], un
         shown = ", ".join(f"{_to_json(name)}: {_to_json(value)}" for name, value in entries.items())
         return f"{text[: place.last]}{comma} {shown}{text[place.last :]}"
     newline = "\r\n" if "\r\n" in text else "\n"
-    margin = _line_indent(text, place.open)
+    margin = _get_line_indent(text, place.open)
     lead = newline + (
-        (place.members and _leading_blanks(text, place.members[-1].start)) or margin + unit
+        (place.members and _get_leading_blanks(text, place.members[-1].start)) or margin + unit
     )
     shown = ",".join(
         f"{lead}{_to_json(name)}: " + _to_json(value, indent=unit).replace("\n", lead)
@@ -152,13 +152,13 @@ def _to_json(value: Any, indent: str | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
-def _line_indent(text: str, offset: int) -> str:
+def _get_line_indent(text: str, offset: int) -> str:
     """Return the blanks at the beginning of the line that contains C{offset}."""
     line = text[text.rfind("\n", 0, offset) + 1 : offset]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _leading_blanks(text: str, offset: int) -> str | None:
+def _get_leading_blanks(text: str, offset: int) -> str | None:
     """Return the blanks between the beginning of the line and C{offset}.
 
     @return: C{None} if anything else precedes C{offset} on its line.

@@ -17,13 +17,13 @@ WEB = {
 """Kind of transport by the C{type} of an entry with a URL."""
 
 
-def read_claude(entry: Entry) -> McpServer | None:
+def decode_claude(entry: Entry) -> McpServer | None:
     """Convert a Claude Code entry by its C{type}. An entry without C{type} is a command."""
     kind = entry.get("type", "stdio")
     return _parse_command(entry) if kind == "stdio" else _parse_web(entry, kind)
 
 
-def write_claude(server: McpServer) -> dict[str, Any]:
+def encode_claude(server: McpServer) -> dict[str, Any]:
     """Build a Claude Code entry with every field, as C{claude mcp add} does."""
     if server.kind is McpTransportKind.STDIO:
         words = {"command": server.command, "args": [*server.args], "env": dict(server.env)}
@@ -31,7 +31,7 @@ def write_claude(server: McpServer) -> dict[str, Any]:
     return {"type": server.kind.value, "url": server.url, "headers": dict(server.headers)}
 
 
-def read_gemini(entry: Entry) -> McpServer | None:
+def decode_gemini(entry: Entry) -> McpServer | None:
     """Convert a Gemini CLI entry. C{httpUrl} takes precedence over C{url}, which means HTTP by
     default.
     """
@@ -42,7 +42,7 @@ def read_gemini(entry: Entry) -> McpServer | None:
     return _parse_web(entry, entry.get("type", "http"))
 
 
-def write_gemini(server: McpServer) -> dict[str, Any]:
+def encode_gemini(server: McpServer) -> dict[str, Any]:
     """Build a Gemini CLI entry with those fields that have values."""
     if server.kind is McpTransportKind.STDIO:
         folder = {} if server.cwd is None else {"cwd": server.cwd}
@@ -50,21 +50,21 @@ def write_gemini(server: McpServer) -> dict[str, Any]:
     return {"url": server.url, "type": server.kind.value, **_header_fields(server)}
 
 
-def read_antigravity(entry: Entry) -> McpServer | None:
+def decode_antigravity(entry: Entry) -> McpServer | None:
     """Convert an Antigravity entry. C{serverUrl} means HTTP."""
     if "serverUrl" in entry:
         return None if "command" in entry else _parse_web(entry, "http", "serverUrl")
     return _parse_command(entry)
 
 
-def write_antigravity(server: McpServer) -> dict[str, Any]:
+def encode_antigravity(server: McpServer) -> dict[str, Any]:
     """Build an Antigravity entry that is enabled."""
     if server.kind is McpTransportKind.STDIO:
         return {**_command_fields(server), "disabled": False}
     return {"serverUrl": server.url, **_header_fields(server), "disabled": False}
 
 
-def read_opencode(entry: Entry) -> McpServer | None:
+def decode_opencode(entry: Entry) -> McpServer | None:
     """Convert an OpenCode entry, in which the command and its arguments are one list."""
     match entry.get("type"):
         case "local":
@@ -79,7 +79,7 @@ def read_opencode(entry: Entry) -> McpServer | None:
             return None
 
 
-def write_opencode(server: McpServer) -> dict[str, Any]:
+def encode_opencode(server: McpServer) -> dict[str, Any]:
     """Build an OpenCode entry that is enabled."""
     if server.kind is McpTransportKind.STDIO:
         env = {"environment": dict(server.env)} if server.env else {}
@@ -87,7 +87,7 @@ def write_opencode(server: McpServer) -> dict[str, Any]:
     return {"type": "remote", "url": server.url, **_header_fields(server), "enabled": True}
 
 
-def read_codex(entry: Entry) -> McpServer | None:
+def decode_codex(entry: Entry) -> McpServer | None:
     """Convert a Codex entry. It has either a command or a URL."""
     if "url" in entry:
         renamed = {**entry, "headers": entry.get("http_headers", {})}
@@ -95,7 +95,7 @@ def read_codex(entry: Entry) -> McpServer | None:
     return _parse_command(entry)
 
 
-def write_codex(server: McpServer) -> dict[str, Any]:
+def encode_codex(server: McpServer) -> dict[str, Any]:
     """Build a Codex entry. Nested tables come last, as TOML requires."""
     if server.kind is McpTransportKind.STDIO:
         return _command_fields(server)
@@ -103,13 +103,13 @@ def write_codex(server: McpServer) -> dict[str, Any]:
     return {"url": server.url, **headers}
 
 
-def read_copilot(entry: Entry) -> McpServer | None:
+def decode_copilot(entry: Entry) -> McpServer | None:
     """Convert a Copilot CLI entry by its C{type}, where C{local} means a command."""
     kind = entry.get("type", "local")
     return _parse_command(entry) if kind in ("local", "stdio") else _parse_web(entry, kind)
 
 
-def write_copilot(server: McpServer) -> dict[str, Any]:
+def encode_copilot(server: McpServer) -> dict[str, Any]:
     """Build a Copilot CLI entry that enables all tools of the server."""
     if server.kind is McpTransportKind.STDIO:
         return {"tools": ["*"], "type": "local", **_command_fields(server)}
