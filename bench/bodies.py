@@ -25,7 +25,7 @@ from tests.unit.http.site_driver import run_turn
 from tservice.client.errors import ApiError
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import RpcError, RpcServer, validate_message
-from tservice.client.mcp.tools import offered_tools
+from tservice.client.mcp.tools import select_tools
 from tservice.core.errors import ServiceError
 from tservice.http.body import MAX_DIGITS, read_body_yielding
 from tservice.http.operations import Operation
@@ -200,7 +200,7 @@ async def _answer(server: RpcServer, raw: bytes, clock: Clock) -> None:
 
 def message_row() -> Row:
     """The worst message to C{/mcp}."""
-    server = RpcServer(offered_tools(None), _nowhere)
+    server = RpcServer(select_tools(None), _nowhere)
     costs = settled(dict(messages()), lambda raw: message_cost(server, raw))
     worst = max(costs, key=lambda name: costs[name])
     return Row(

@@ -85,7 +85,7 @@ def try_every_use(scene: FileRaceScene) -> dict[str, Callable[[], bytes]]:
     folder = str(scene.inside)
 
     def read(path: str) -> bytes:
-        with ConfinedFolder(folder) as beneath, beneath.find(path) as spot:
+        with ConfinedFolder(folder) as beneath, beneath.resolve_path(path) as spot:
             descriptor = spot.open_file()
             try:
                 return os.read(descriptor, 100)
@@ -98,7 +98,7 @@ def try_every_use(scene: FileRaceScene) -> dict[str, Callable[[], bytes]]:
         return b""
 
     def archive() -> bytes:
-        with ConfinedFolder(folder) as beneath, beneath.find("a") as spot:
+        with ConfinedFolder(folder) as beneath, beneath.resolve_path("a") as spot:
             packed = b"".join(pack_folder(spot, "a", NOTHING))
         return zlib.decompress(packed, 31)
 
@@ -109,7 +109,7 @@ def try_every_use(scene: FileRaceScene) -> dict[str, Callable[[], bytes]]:
         return found.encode()
 
     def upload() -> bytes:
-        with ConfinedFolder(folder) as beneath, beneath.find(".") as spot:
+        with ConfinedFolder(folder) as beneath, beneath.resolve_path(".") as spot:
             uploads = open_uploads_folder(spot.folder, ".service-uploads")
             try:
                 return b"".join(map(os.fsencode, os.listdir(uploads)))

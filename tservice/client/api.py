@@ -19,25 +19,25 @@ from tservice.client.link.address import (
     address_from_environment,
     address_from_mapping,
 )
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.naming import pick_record
 from tservice.client.requests import ApiRequests
 from tservice.client.retrying import retry_lost
-from tservice.client.session import OutputPosition, Sent, Session, Until
+from tservice.client.session import OutputPosition, SentInput, Session, Until
 from tservice.client.typed.sessions import CreateBody
 from tservice.client.wait_limits import Signal
 
 __all__ = [
     "ApiError",
     "Client",
-    "Lost",
     "OutputPosition",
-    "Sent",
+    "ResponseLost",
+    "SentInput",
     "Session",
     "Unusable",
     "connect",
+    "find_service_address",
     "from_asyncio",
-    "where",
 ]
 
 
@@ -116,28 +116,30 @@ def connect(reactor: Any, url: str | None = None, **given: str) -> Client:
     """Return a client whose coroutines wait for Deferreds.
 
     @param reactor: reactor in whose thread the client is used.
-    @param given: as for L{where}.
+    @param given: as for L{find_service_address}.
     @raise Unusable: a value is invalid.
     """
     from tservice.client.wires.reactor_wire import ReactorWire
 
-    return Client(ReactorWire(reactor, where(url, **given)))
+    return Client(ReactorWire(reactor, find_service_address(url, **given)))
 
 
 def from_asyncio(reactor: Any, url: str | None = None, **given: str) -> Client:
     """Return a client whose coroutines wait for futures of asyncio.
 
     @param reactor: a running C{AsyncioSelectorReactor} on the caller's event loop.
-    @param given: as for L{where}.
+    @param given: as for L{find_service_address}.
     @raise Unusable: a value is invalid.
     """
     from tservice.client.wires.asyncio_wire import AsyncioWire
     from tservice.client.wires.reactor_wire import ReactorWire
 
-    return Client(AsyncioWire(ReactorWire(reactor, where(url, **given))))
+    return Client(AsyncioWire(ReactorWire(reactor, find_service_address(url, **given))))
 
 
-def where(url: str | None = None, *, at: str | None = None, **given: str) -> ServiceAddress:
+def find_service_address(
+    url: str | None = None, *, at: str | None = None, **given: str
+) -> ServiceAddress:
     """Return the address and credentials of a service.
 
     @param url: URL of the service. C{None} takes it from the environment, as C{tsctl} does.

@@ -17,15 +17,24 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from tservice.client import api
 from tservice.client.errors import ApiError, Unusable
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.stream import Event
-from tservice.client.session import OutputPosition, Sent, Until
+from tservice.client.session import OutputPosition, SentInput, Until
 from tservice.client.synchronous import run_synchronously
 from tservice.client.typed.events import SessionAnswer
 from tservice.client.typed.sessions import CreateBody
 from tservice.client.wires.blocking import BlockingWire
 
-__all__ = ["ApiError", "Client", "Lost", "OutputPosition", "Sent", "Session", "Unusable", "connect"]
+__all__ = [
+    "ApiError",
+    "Client",
+    "OutputPosition",
+    "ResponseLost",
+    "SentInput",
+    "Session",
+    "Unusable",
+    "connect",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -138,10 +147,10 @@ class Client:
 def connect(url: str | None = None, **given: str) -> Client:
     """Return a blocking client.
 
-    @param given: as for L{tservice.client.api.where}.
+    @param given: as for L{tservice.client.api.find_service_address}.
     @raise Unusable: a value is invalid.
     """
-    return Client(api.Client(BlockingWire(api.where(url, **given))))
+    return Client(api.Client(BlockingWire(api.find_service_address(url, **given))))
 
 
 def _iterate_blocking(found: AsyncIterator[T]) -> Iterator[T]:

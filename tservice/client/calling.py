@@ -35,7 +35,7 @@ class Calling(ABC):
         """
 
 
-def held_ms(asked: int | None) -> int:
+def get_hold_milliseconds(asked: int | None) -> int:
     """Return the milliseconds for which the service may delay its response.
 
     @param asked: milliseconds that the request specifies; C{None} means the default.
@@ -43,6 +43,6 @@ def held_ms(asked: int | None) -> int:
     return HELD_MS if asked is None else asked
 
 
-def quoted(word: str) -> str:
+def quote_segment(word: str) -> str:
     """Return C{word} percent-encoded as one segment of a path."""
     return quote(word, safe="")

@@ -29,7 +29,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         # Replace letters that the locale lacks instead of failing.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    raise SystemExit(run_command_line(sys.argv[1:] if argv is None else argv, current_shell()))
+    raise SystemExit(
+        run_command_line(sys.argv[1:] if argv is None else argv, build_shell_context())
+    )
 
 
 def run_command_line(argv: Sequence[str], shell: ShellContext) -> int:
@@ -76,7 +78,7 @@ def run_command(command: CommandSpec, words: Namespace, shell: ShellContext) -> 
     return status
 
 
-def current_shell() -> ShellContext:
+def build_shell_context() -> ShellContext:
     """Return the environment and streams of this process."""
     return ShellContext(
         environ=os.environ,

@@ -29,11 +29,11 @@ class ApiRequests(Operations):
         """Send one request and return its payload. Each operation of the API also has a separate
         method.
         """
-        words = {name: _query_value(value) for name, value in (query or {}).items()}
+        words = {name: _format_query_value(value) for name, value in (query or {}).items()}
         return await self.wire.send_request(method, path, body, words, wait_ms)
 
 
-def _query_value(value: object) -> object:
+def _format_query_value(value: object) -> object:
     """Convert a value to the form that it has in a query."""
     if isinstance(value, bool):
         return int(value)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from tservice.client.errors import ApiError
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0)
 """Seconds before each retry."""
@@ -29,7 +29,7 @@ async def retry_lost(
     for pause in PAUSES:
         try:
             return await work()
-        except Lost:
+        except ResponseLost:
             await sleep(pause)
         except ApiError as error:
             if error.code is not None or error.status not in GATEWAY:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, TypeVar, cast
 
 from tservice.client.errors import ApiError
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.stream import Event, ProcessEnded, RedrawReceived
 from tservice.client.requests import ApiRequests
 from tservice.client.retrying import PAUSES, retry_lost
@@ -35,7 +35,7 @@ T = TypeVar("T")
 Until = Signal | Sequence[Signal]
 
 
-class Sent(NamedTuple):
+class SentInput(NamedTuple):
     """Result of typing a prompt.
 
     @ivar again: true if an earlier attempt had already typed it, and its response was lost.
@@ -107,7 +107,7 @@ class Session:
         wait: Until | bool = False,
         timeout: float = 60.0,
         raw: bool = False,
-    ) -> Sent:
+    ) -> SentInput:
         """Type a prompt and press Enter, exactly once even if connections are lost.
 
         @param wait: C{True} to wait for the signal that ends the turn, or the signals to wait for.
@@ -261,7 +261,7 @@ class Session:
                         yield event
                         if isinstance(event, ProcessEnded):
                             return
-                except Lost:
+                except ResponseLost:
                     stream.close()
                     await wire.sleep(PAUSES[0])
         finally:
@@ -280,19 +280,19 @@ class Session:
         found: DeliveryResponse | BufferedInputResponse | InputWaitResponse,
         wait: Until | bool,
         budget: int,
-    ) -> Sent:
+    ) -> SentInput:
         if "buffered" in found:
-            return Sent(False, None, None, buffered=True, dropped=bool(found.get("dropped")))
+            return SentInput(False, None, None, buffered=True, dropped=bool(found.get("dropped")))
         typed = cast(DeliveryResponse, found)
         repeated, opened = bool(typed.get("duplicate")), typed.get("opened")
         if "wait" not in found:
-            return Sent(repeated, None, opened)
+            return SentInput(repeated, None, opened)
         signal = _get_signal(cast(InputWaitResponse, found)["wait"])
         # A repeated input was answered from the state at that time, without a wait.
         rest = budget if repeated else budget - min(budget, LONGEST_MS)
         if signal is None and rest > 0:
             signal = await self.wait(() if isinstance(wait, bool) else wait, timeout=rest / 1000)
-        return Sent(repeated, signal, opened)
+        return SentInput(repeated, signal, opened)
 
     async def _retry_lost(self, work: Callable[[], Awaitable[T]]) -> T:
         return await retry_lost(work, self._api.wire.sleep)

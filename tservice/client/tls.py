@@ -65,7 +65,7 @@ def _sign_certificate(
     key: ec.EllipticCurvePrivateKey, names: Sequence[str], days: int, now: datetime
 ) -> x509.Certificate:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0][:64])])
-    alternatives = x509.SubjectAlternativeName([_alternative_name(name) for name in names])
+    alternatives = x509.SubjectAlternativeName([_build_alternative_name(name) for name in names])
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
     return (
         x509.CertificateBuilder()
@@ -82,7 +82,7 @@ def _sign_certificate(
     )
 
 
-def _alternative_name(name: str) -> x509.GeneralName:
+def _build_alternative_name(name: str) -> x509.GeneralName:
     """Return a name as subject alternative name. A DNS name may begin with C{*.}."""
     try:
         return x509.IPAddress(ipaddress.ip_address(name))

@@ -28,7 +28,7 @@ def build_doctor(
     async def list_own_rows() -> Sequence[ReportRow]:
         return [
             *find_service_faults(ground.database, ground.worker_pools),
-            *bridge_rows(await reach.probe_bridges()),
+            *make_bridge_rows(await reach.probe_bridges()),
         ]
 
     async def read_login_path() -> str:
@@ -51,12 +51,16 @@ def build_doctor(
         name="doctor",
         service=service,
         operations=DoctorRoutes(service).operations(),
-        measures=[children, *disk_measures(ground.database), *pool_measures(ground.worker_pools)],
+        measures=[
+            children,
+            *make_disk_metrics(ground.database),
+            *make_pool_metrics(ground.worker_pools),
+        ],
         close=service.stop,
     )
 
 
-def disk_measures(database: Database) -> list[MetricSource]:
+def make_disk_metrics(database: Database) -> list[MetricSource]:
     """Return metrics on the disk that holds the data folder."""
     debts = database.deferred_writes
     trouble = "1 while the disk of the data folder rejects writes."
@@ -68,7 +72,7 @@ def disk_measures(database: Database) -> list[MetricSource]:
     ]
 
 
-def pool_measures(doors: WorkerPools) -> list[MetricSource]:
+def make_pool_metrics(doors: WorkerPools) -> list[MetricSource]:
     """Return metrics on each worker pool."""
 
     def read_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
@@ -98,7 +102,7 @@ def find_service_faults(database: Database, doors: WorkerPools) -> Sequence[Repo
     return rows
 
 
-def bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[ReportRow]:
+def make_bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[ReportRow]:
     """Return one row for each engine: can its containers reach the hook listener?"""
     return [_bridge_row(each) for each in tried]
 

@@ -147,7 +147,7 @@ class ExaminedCli:
     pattern: str = ""
 
 
-def cli_tool(cli: ExaminedCli) -> HostTool:
+def make_cli_tool(cli: ExaminedCli) -> HostTool:
     """Return the catalogue entry of a CLI, which has no minimum version."""
     return HostTool(
         id=f"cli-{cli.id}",
@@ -167,7 +167,7 @@ def list_tools(category: ToolCategory | None, clis: Iterable[ExaminedCli]) -> li
     """
     core = [tool for tool in TOOLS if tool.category is ToolCategory.CORE]
     rest = [tool for tool in TOOLS if tool.category is not ToolCategory.CORE]
-    every = [*core, *map(cli_tool, clis), *rest]
+    every = [*core, *map(make_cli_tool, clis), *rest]
     return [tool for tool in every if category in (None, tool.category)]
 
 

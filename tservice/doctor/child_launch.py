@@ -26,12 +26,12 @@ _PROGRAM = (
 )
 
 
-def child_argv() -> list[str]:
+def make_child_command() -> list[str]:
     """Return the command line of the child process."""
     return [sys.executable, "-I", "-c", _PROGRAM, _ROOT]
 
 
-def child_env(environ: Mapping[str, str]) -> dict[str, str]:
+def make_child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment for the child process, without the service's own variables.
 
     The checked programs therefore cannot read the service's password.

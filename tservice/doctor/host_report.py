@@ -17,9 +17,9 @@ from typing import Any, TextIO
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import (
     TIME_LIMIT,
-    child_argv,
-    child_env,
     encode_child_request,
+    make_child_command,
+    make_child_environment,
     parse_report,
 )
 from tservice.doctor.model import ToolCategory, has_required_fault
@@ -62,11 +62,11 @@ def run_child(order: bytes, environ: Mapping[str, str], limit: float) -> dict[st
     @param order: the request, as bytes for the child's stdin.
     """
     process = subprocess.Popen(
-        child_argv(),
+        make_child_command(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=child_env(environ),
+        env=make_child_environment(environ),
         cwd="/",
         start_new_session=True,
     )

@@ -100,7 +100,7 @@ def parse_tool_version(text: str) -> str | None:
     return None
 
 
-def version_numbers(version: str) -> Version:
+def parse_version_numbers(version: str) -> Version:
     """Return the leading numbers of a version.  For example, C{3.3a} becomes (3, 3)."""
     found = re.match(r"\d+(?:\.\d+)*", version, re.ASCII)
     return tuple(int(part) for part in found[0].split(".")) if found else ()
@@ -108,7 +108,7 @@ def version_numbers(version: str) -> Version:
 
 def is_older(version: str, least: Version) -> bool:
     """Return true if C{version} is lower than C{least}.  Trailing zeros do not count."""
-    have = version_numbers(version)
+    have = parse_version_numbers(version)
     width = max(len(have), len(least))
     return _pad_version(have, width) < _pad_version(least, width)
 

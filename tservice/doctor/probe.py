@@ -54,7 +54,7 @@ class ProbedHost:
     env: Mapping[str, str]
     manager: str | None = None
 
-    def env_for(self, program: Path) -> Mapping[str, str]:
+    def make_environment_for(self, program: Path) -> Mapping[str, str]:
         """Return the environment for running C{program}.
 
         If C{node} is in the program's folder, C{PATH} begins with that folder: programs of npm need
@@ -100,7 +100,7 @@ def examine_tool(tool: HostTool, host: ProbedHost) -> ReportRow:
         )
     if not tool.version_args:
         return make_row(tool, ToolStatus.OK, path=str(path))
-    env = host.env_for(path)
+    env = host.make_environment_for(path)
     try:
         printed = run_tool([str(path), *tool.version_args], env)
     except ProbeError as error:

@@ -16,7 +16,11 @@ from twisted.logger import Logger
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.doctor.catalogue import ExaminedCli
-from tservice.doctor.child_launch import child_argv, child_env, encode_child_request
+from tservice.doctor.child_launch import (
+    encode_child_request,
+    make_child_command,
+    make_child_environment,
+)
 from tservice.doctor.child_process import DoctorProcess
 from tservice.doctor.model import ReportRow, ToolCategory, prepend_rows
 
@@ -51,7 +55,7 @@ class DoctorService:
         home: Path,
         clis: Callable[[], Iterable[ExaminedCli]],
         make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
-        argv: Callable[[], list[str]] = child_argv,
+        argv: Callable[[], list[str]] = make_child_command,
         own: Callable[[], Awaitable[Sequence[ReportRow]]] = _no_rows,
         login: Callable[[], Awaitable[str]] = _no_login_path,
     ) -> None:
@@ -107,7 +111,7 @@ class DoctorService:
         argv = self._argv()
         try:
             self._processes.spawnProcess(
-                process, argv[0], argv, env=child_env(self._environ), path="/"
+                process, argv[0], argv, env=make_child_environment(self._environ), path="/"
             )
         except OSError as error:
             self._log.error("the doctor could not be started: {error}", error=error.strerror)

@@ -66,7 +66,7 @@ def _archive_blocks(top: ConfinedEntry, name: str, closed: AccessRules) -> Itera
             for child in _list_names(folder):
                 at = os.path.join(below, os.fsdecode(child))
                 secret = any(is_secret_file(f"{path}/{at}") for path in top.paths)
-                if (yield from _entry_blocks(folder, child, f"{name}/{at}", secret=secret)):
+                if (yield from _format_entry_blocks(folder, child, f"{name}/{at}", secret=secret)):
                     waiting.append((*steps, child))
             if len(waiting) > FOLDERS:
                 raise OSError("too many folders for an archive")
@@ -93,7 +93,7 @@ def _list_names(folder: int) -> list[bytes]:
         return list(sort_in_slices(os.fsencode(each.name) for each in islice(found, FOLDER_NAMES)))
 
 
-def _entry_blocks(
+def _format_entry_blocks(
     folder: int, name: bytes, shown: str, *, secret: bool
 ) -> Generator[bytes, None, bool]:
     """Yield the tar blocks of one entry; yield nothing for a folder.
@@ -128,12 +128,12 @@ def _file_blocks(found: int, shown: str) -> Iterator[bytes]:
     try:
         status = os.fstat(descriptor)
         yield _header_block(shown, status)
-        yield from _content_blocks(descriptor, status.st_size)
+        yield from _format_content_blocks(descriptor, status.st_size)
     finally:
         os.close(descriptor)
 
 
-def _content_blocks(descriptor: int, size: int) -> Iterator[bytes]:
+def _format_content_blocks(descriptor: int, size: int) -> Iterator[bytes]:
     """Yield exactly C{size} bytes of a file, as announced in its tar header.
 
     A file that has grown is cut. A file that has shrunk is padded with zeros.

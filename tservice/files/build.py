@@ -49,9 +49,14 @@ def build_files(
     kept = ground.config.data_dir / "screenshots"
     screenshots = ScreenshotStore(kept, ground.reactor, workers, quota)
     files = FilesService(_build_dependencies(ground, workers, sessions, screenshots, quota))
-    links, found = FileLinks(words), _OtherFeatures(sessions, clis, audit)
+    links, found = FileLinks(words), _PromptInsertions(sessions, clis, audit)
     routes = FilesRoutes(
-        files, found.find_workspace, links, ground.reactor, found.record_reveal, found.runs
+        files,
+        found.find_workspace,
+        links,
+        ground.reactor,
+        found.record_reveal,
+        found.can_run_commands,
     )
     carrying = TransferRoutes(
         files, found.find_workspace, found.find_for_caller, links, found.describe_insertion
@@ -92,7 +97,7 @@ def _build_dependencies(
     watches = FolderWatches(clock)
 
     def list_workspaces() -> Iterable[Workspace]:
-        return map(workspace_of, sessions.list())
+        return map(get_workspace, sessions.list())
 
     return FilesDependencies(
         clock=clock,
@@ -108,7 +113,7 @@ def _build_dependencies(
 
 
 @frozen
-class _OtherFeatures:
+class _PromptInsertions:
     """Queries to the sessions and CLI features that the file routes need."""
 
     sessions: ISessions
@@ -116,10 +121,10 @@ class _OtherFeatures:
     audit: IAuditLog
 
     def find_workspace(self, session_id: str) -> Workspace:
-        return workspace_of(self.sessions.get(session_id))
+        return get_workspace(self.sessions.get(session_id))
 
     def find_for_caller(self, call: OperationCall, session_id: str) -> Workspace:
-        return workspace_of(self.sessions.get(session_id, call.identity))
+        return get_workspace(self.sessions.get(session_id, call.identity))
 
     def describe_insertion(self, session_id: str, path: str) -> dict[str, str]:
         """Return the text to type for a file into the session's prompt, and the form of that
@@ -129,7 +134,7 @@ class _OtherFeatures:
         form = AttachmentForm.PATH if entry is None else entry.capabilities.attachment
         return {"insert": form.format_path(path), "attachment": form.value}
 
-    def runs(self, path: str) -> bool:
+    def can_run_commands(self, path: str) -> bool:
         """Return true if a file at C{path} can make git or an agent run a command."""
         sources = [
             source
@@ -151,7 +156,7 @@ class _OtherFeatures:
         self.audit.record_entry(entry)
 
 
-def workspace_of(session: Session) -> Workspace:
+def get_workspace(session: Session) -> Workspace:
     """Return the folder, location and owner of a session's files."""
     return Workspace(
         session_id=session.id,

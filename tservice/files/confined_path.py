@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 from tservice.core.errors import make_field_error
 from tservice.core.kernel_paths import open_without_magic_links
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
-from tservice.files.model import check_path, outside_refused, secret_refused
+from tservice.files.model import check_path, make_outside_error, make_secret_error
 
 STEPS = 512
 """Maximum number of path components to resolve. Components of links, and those repeated after
@@ -163,7 +163,7 @@ class ConfinedFolder:
         self.close()
 
     @contextmanager
-    def find(self, path: str) -> Iterator[ConfinedEntry]:
+    def resolve_path(self, path: str) -> Iterator[ConfinedEntry]:
         """Resolve C{path} and yield the entry, whose descriptors are closed after the block.
 
         @param path: relative to the workspace, or absolute and inside the workspace.
@@ -173,8 +173,8 @@ class ConfinedFolder:
         """
         check_path(path)
         words = os.fsencode(path)
-        parts = self._relative_parts(words) if words.startswith(b"/") else words.split(b"/")
-        walk = _PathWalk(self._top, self._closed, self._relative_parts)
+        parts = self._split_below_top(words) if words.startswith(b"/") else words.split(b"/")
+        walk = _PathResolution(self._top, self._closed, self._split_below_top)
         try:
             spot = walk.resolve_parts(parts)
             asked = os.path.normpath(os.path.join(self._asked, words))
@@ -183,7 +183,7 @@ class ConfinedFolder:
         finally:
             walk.close()
 
-    def _relative_parts(self, path: bytes) -> list[bytes]:
+    def _split_below_top(self, path: bytes) -> list[bytes]:
         """Return the components of an absolute path, relative to the top.
 
         @raise ServiceError: 403 if the path is outside the workspace.
@@ -191,7 +191,7 @@ class ConfinedFolder:
         for top in (self.real, self._asked):
             if path == top or path.startswith(top.rstrip(b"/") + b"/"):
                 return path[len(top) :].split(b"/")
-        raise outside_refused()
+        raise make_outside_error()
 
     def _check_ancestors(self) -> None:
         """Check that the rules deny access to no ancestor of the workspace.
@@ -208,7 +208,7 @@ class ConfinedFolder:
                 if here in self._closed.exempt:
                     return
                 if self._closed.denies(status):
-                    raise secret_refused()
+                    raise make_secret_error()
                 try:
                     above = os.open(b"..", _PATH | os.O_DIRECTORY, dir_fd=at)
                 except PermissionError:
@@ -221,7 +221,7 @@ class ConfinedFolder:
             os.close(at)
 
 
-class _PathWalk:
+class _PathResolution:
     """Resolution of one path. At most two descriptors are open at a time."""
 
     def __init__(
@@ -277,13 +277,13 @@ class _PathWalk:
         os.close(self._at)
         self._at = found
         if self._closed.denies(status):
-            raise secret_refused()
+            raise make_secret_error()
         self._names.append(part)
 
     def _go_up(self) -> list[bytes]:
         """Restart the walk at the top, and return the components that lead to the parent folder."""
         if not self._names:
-            raise outside_refused()
+            raise make_outside_error()
         again = self._names[:-1]
         self._return_to_top()
         return _reverse_parts(again)

@@ -98,7 +98,7 @@ class TreeBuilder:
         """Add the entries of C{folder} to the tree, and close its C{descriptor}."""
         try:
             room = TREE_ENTRIES - self._count
-            names = list(islice(self._sorted_names(descriptor), room + 1))
+            names = list(islice(self._list_sorted_names(descriptor), room + 1))
             if len(names) > room:
                 folder.entry["truncated"] = self.truncated = True
             prefix = "" if folder.entry["path"] == "." else f"{folder.entry['path']}/"
@@ -110,7 +110,7 @@ class TreeBuilder:
         finally:
             os.close(descriptor)
 
-    def _sorted_names(self, descriptor: int) -> Iterator[str]:
+    def _list_sorted_names(self, descriptor: int) -> Iterator[str]:
         """Yield the names in a folder in alphabetical order, ignoring case. Folders come first."""
         folders: list[str] = []
         files: list[str] = []
@@ -156,7 +156,7 @@ def list_tree(workspace: str, wanted: TreeRequest, closed: AccessRules) -> dict[
     @raise ServiceError: 400 if the path is not a folder; 403 if it is outside or inaccessible.
     @raise OSError: the folder is missing or may not be read.
     """
-    with ConfinedFolder(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
+    with ConfinedFolder(workspace, closed) as beneath, beneath.resolve_path(wanted.path) as spot:
         tree = TreeBuilder(spot, wanted, closed)
         entries = tree.build_entries()
         return {

@@ -90,7 +90,7 @@ class FileFollowers:
             if not self._open[place]:
                 del self._open[place]
             del self._streams[stream]
-            stream.release()
+            stream.release_watch()
             if handle is not None:
                 await handle.close()
 
@@ -101,7 +101,7 @@ class FileFollowers:
         """
         for stream, of in tuple(self._streams.items()):
             if session_id in (None, of):
-                stream.finish()
+                stream.end_stream()
 
 
 class _FollowedStream:
@@ -123,7 +123,7 @@ class _FollowedStream:
     async def iterate_messages(
         self, handle: WorkerHandle, tail: FileTail, news: TailUpdate
     ) -> AsyncIterator[Message]:
-        """Yield C{news} as the first message, then new text and heartbeats until L{finish} is
+        """Yield C{news} as the first message, then new text and heartbeats until L{end_stream} is
         called.
 
         @param handle: owner of the open files of C{tail}.
@@ -157,12 +157,12 @@ class _FollowedStream:
         self._dirty = True
         self._wake_reader()
 
-    def finish(self) -> None:
+    def end_stream(self) -> None:
         """End the stream after its current message."""
         self._over = True
         self._wake_reader()
 
-    def release(self) -> None:
+    def release_watch(self) -> None:
         """End the watch of the folder and cancel the heartbeat timer."""
         if self.stop is not None:
             self.stop()

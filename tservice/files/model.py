@@ -87,12 +87,12 @@ class Workspace:
     owner: str | None = None
 
 
-def secret_refused() -> ServiceError:
+def make_secret_error() -> ServiceError:
     """Return the 403 error for a file with secrets."""
     return ServiceError(ErrorCode.FORBIDDEN, "path: files with secrets are not handed out")
 
 
-def outside_refused() -> ServiceError:
+def make_outside_error() -> ServiceError:
     """Return the 403 error for a path that leads outside the workspace."""
     return ServiceError(ErrorCode.FORBIDDEN, "path: outside the workspace of the session")
 
@@ -106,7 +106,7 @@ def check_path(path: str) -> None:
         raise make_field_error("path", "must be a path of 1 to 4096 characters")
 
 
-def image_type(head: bytes) -> str | None:
+def detect_image_type(head: bytes) -> str | None:
     """Return the file extension for an image with the first bytes C{head}, or C{None} for other
     files.
 
@@ -140,14 +140,14 @@ _EXTENSIONS = {
 }
 
 
-def image_type_by_name(filename: str) -> str | None:
+def get_claimed_image_type(filename: str) -> str | None:
     """Return the image type that a file name's extension claims, or C{None} for other
     extensions.
     """
     return _EXTENSIONS.get(filename.rpartition(".")[2].lower()) if "." in filename else None
 
 
-def safe_file_name(filename: str | None) -> str:
+def sanitize_file_name(filename: str | None) -> str:
     """Return the last component of a file name sent by a client, with unsafe characters replaced.
 
     >>> safe_file_name("../../a b.txt")
@@ -156,13 +156,13 @@ def safe_file_name(filename: str | None) -> str:
     last = (filename or "").replace("\\", "/").rpartition("/")[2]
     # Some systems decompose letters with accents; use the composed form.
     composed = unicodedata.normalize("NFC", last)
-    clean = "".join(_safe_character(each) for each in composed).strip(". ")
+    clean = "".join(_replace_unsafe_character(each) for each in composed).strip(". ")
     while len(clean.encode()) > 150 or (clean[:1] and is_combining_character(clean[0])):
         clean = clean[1:]
     return clean or "file"
 
 
-def _safe_character(sign: str) -> str:
+def _replace_unsafe_character(sign: str) -> str:
     """Return C{sign} unchanged if it is a letter or digit of any script, otherwise an
     underscore.
     """

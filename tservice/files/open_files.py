@@ -114,7 +114,7 @@ def open_path(
     @raise OSError: the file is missing or may not be read.
     """
     beneath = held.enter_context(ConfinedFolder(workspace, closed))
-    spot = held.enter_context(beneath.find(path))
+    spot = held.enter_context(beneath.resolve_path(path))
     check_not_secret(spot)
     if spot.is_folder:
         if not folders:
@@ -124,10 +124,10 @@ def open_path(
         return OpenFolder(handle, name, pieces)
     descriptor = spot.open_file()
     held.callback(os.close, descriptor)
-    return OpenFile(handle, file_info(spot.name, os.fstat(descriptor)), descriptor)
+    return OpenFile(handle, build_file_info(spot.name, os.fstat(descriptor)), descriptor)
 
 
-def file_info(name: str, status: os.stat_result) -> FileInfo:
+def build_file_info(name: str, status: os.stat_result) -> FileInfo:
     """Return the name and properties of a file from its C{stat} result."""
     tag = f'"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"'
     return FileInfo(name=name, size=status.st_size, tag=tag, modified=status.st_mtime)

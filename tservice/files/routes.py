@@ -181,7 +181,7 @@ class FilesRoutes:
         if any(is_secret_file(path) for path in (query.path, found["path"])):
             self._revealed(call, found["path"])
         if "type" in found:
-            return FileMediaAnswer(**found, url=raw_url(call.id, found["path"]))
+            return FileMediaAnswer(**found, url=build_raw_url(call.id, found["path"]))
         return FileTextAnswer.model_validate(found)
 
     async def save_content(self, call: OperationCall) -> SavedFileAnswer:
@@ -218,7 +218,7 @@ class FilesRoutes:
         )
 
 
-def raw_url(session_id: str, path: str) -> str:
+def build_raw_url(session_id: str, path: str) -> str:
     """Return the URL of a file's bytes, for signed-in users."""
     return f"/api/sessions/{session_id}/file-raw?path={quote(path, safe='')}"
 

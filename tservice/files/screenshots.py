@@ -18,7 +18,7 @@ from tservice.core.clock import get_unix_ms
 from tservice.core.errors import make_not_found_error
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
-from tservice.files.open_files import OpenFile, file_info
+from tservice.files.open_files import OpenFile, build_file_info
 from tservice.files.quotas import DailyUploadQuota, Read
 from tservice.files.service import feed_receiver
 from tservice.files.upload_forms import StoredUpload, UploadReceiver, UploadRules, parse_boundary
@@ -92,7 +92,7 @@ class ScreenshotStore:
         def work(held: ExitStack) -> OpenFile:
             descriptor = os.open(self._user_folder(username) / name, _FILE)
             held.callback(os.close, descriptor)
-            return OpenFile(handle, file_info(name, os.fstat(descriptor)), descriptor)
+            return OpenFile(handle, build_file_info(name, os.fstat(descriptor)), descriptor)
 
         try:
             return await handle.run_with_resources(work)

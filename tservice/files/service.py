@@ -209,7 +209,10 @@ class FilesService:
             closed = self._deps.closed(workspace)
 
             def place() -> int:
-                with ConfinedFolder(workspace.folder, closed) as beneath, beneath.find(".") as spot:
+                with (
+                    ConfinedFolder(workspace.folder, closed) as beneath,
+                    beneath.resolve_path(".") as spot,
+                ):
                     return open_uploads_folder(spot.folder, UPLOADS)
 
             self._deps.sweeper.remember_workspace(workspace)
@@ -242,14 +245,14 @@ async def feed_receiver(
     @return: the stored files.
     """
     try:
-        await handle.run_with_resources(lambda held: receiver.begin(held, place()))
+        await handle.run_with_resources(lambda held: receiver.open_folder(held, place()))
         while data := await read():
-            await handle.run_with_resources(lambda held, piece=data: receiver.feed(piece))  # type: ignore[misc]
-        return await handle.run_with_resources(lambda held: receiver.finish())
+            await handle.run_with_resources(lambda held, piece=data: receiver.process_bytes(piece))  # type: ignore[misc]
+        return await handle.run_with_resources(lambda held: receiver.store_files())
     finally:
         await handle.close()
 
 
-def upload_path(workspace: Workspace, filename: str) -> str:
+def build_upload_path(workspace: Workspace, filename: str) -> str:
     """Return the absolute path of an uploaded file in the workspace."""
     return os.path.join(workspace.folder, UPLOADS, filename)

@@ -44,7 +44,7 @@ class TailUpdate:
 
 
 @define(eq=False)
-class ReadPart:
+class ReadPrefix:
     """Digests of the part of a file that was already read.
 
     They detect that a file was truncated and rewritten, even if it is longer at the next read.
@@ -57,7 +57,7 @@ class ReadPart:
     _last: Any = field(factory=hashlib.blake2b)
 
     @classmethod
-    def before(cls, descriptor: int, position: int) -> ReadPart:
+    def read_before(cls, descriptor: int, position: int) -> ReadPrefix:
         """Read a file from its beginning up to C{position}, and return the digests of that part."""
         whole = position // PIECE
         part = cls(whole * PIECE)
@@ -110,7 +110,7 @@ class FileTail:
     closed: AccessRules
     folder: int = -1
     _descriptor: int | None = None
-    _read: ReadPart = field(factory=ReadPart)
+    _read: ReadPrefix = field(factory=ReadPrefix)
     # Size and change time at the last comparison, and whether the file had settled then.
     _compared: tuple[int, int] | None = None
     _has_settled: bool = False
@@ -128,14 +128,14 @@ class FileTail:
         held.callback(self.close)
         with (
             ConfinedFolder(self.workspace, self.closed) as beneath,
-            beneath.find(self.path) as spot,
+            beneath.resolve_path(self.path) as spot,
         ):
             check_not_secret(spot)
             self._descriptor = spot.open_file()
             self.folder = os.dup(spot.folder)
         size = os.fstat(self._descriptor).st_size
         position = find_last_lines(self._descriptor, size, lines)
-        self._read = ReadPart.before(self._descriptor, position)
+        self._read = ReadPrefix.read_before(self._descriptor, position)
         return self._read_more(self._descriptor)
 
     def close(self) -> None:
@@ -180,7 +180,7 @@ class FileTail:
         return not self._read.matches_file(descriptor, whole=self._has_settled)
 
     def _read_from_beginning(self, descriptor: int) -> TailUpdate:
-        self._read, self._compared = ReadPart(), None
+        self._read, self._compared = ReadPrefix(), None
         self._decode.reset()
         return self._read_more(descriptor, truncated=True)
 
@@ -196,7 +196,7 @@ class FileTail:
         try:
             with (
                 ConfinedFolder(self.workspace, self.closed) as beneath,
-                beneath.find(self.path) as spot,
+                beneath.resolve_path(self.path) as spot,
             ):
                 check_not_secret(spot)
                 found = spot.open_file()

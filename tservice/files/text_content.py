@@ -17,9 +17,9 @@ from tservice.files.model import (
     EDIT_BYTES,
     HEAD_BYTES,
     TEXT_BYTES,
-    image_type,
+    detect_image_type,
     is_secret_file,
-    secret_refused,
+    make_secret_error,
 )
 
 _PIECE = 1024 * 1024
@@ -60,7 +60,7 @@ def describe_file(workspace: str, wanted: TextRequest, closed: AccessRules) -> d
     @raise ServiceError: 400 if it is not a regular file; 403 if it is outside or a secret.
     @raise OSError: the file is missing or may not be read.
     """
-    with ConfinedFolder(workspace, closed) as beneath, beneath.find(wanted.path) as spot:
+    with ConfinedFolder(workspace, closed) as beneath, beneath.resolve_path(wanted.path) as spot:
         check_not_secret(spot, reveal=wanted.reveal)
         descriptor = spot.open_file()
         try:
@@ -76,7 +76,7 @@ def check_not_secret(spot: ConfinedEntry, *, reveal: bool = False) -> None:
     @raise ServiceError: 403 for a secret.
     """
     if not spot.is_folder and any(is_secret_file(path, reveal=reveal) for path in spot.paths):
-        raise secret_refused()
+        raise make_secret_error()
 
 
 def _describe_opened(descriptor: int, spot: ConfinedEntry, wanted: TextRequest) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def classify_file(name: str, head: bytes) -> tuple[str | None, str]:
     """Return the kind of a file and its media type. The kind C{None} means text, by the first
     bytes.
     """
-    image = image_type(head[:HEAD_BYTES])
+    image = detect_image_type(head[:HEAD_BYTES])
     if image is not None:
         return "image", mimetypes.types_map.get(f".{image}", f"image/{image}")
     if head.startswith(b"%PDF-"):

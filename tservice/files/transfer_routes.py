@@ -25,7 +25,7 @@ from tservice.files.model import (
 )
 from tservice.files.open_files import OpenFile, OpenFolder
 from tservice.files.routes import PATH, WorkspaceOf
-from tservice.files.service import FILES, IMAGE, FilesService, upload_path
+from tservice.files.service import FILES, IMAGE, FilesService, build_upload_path
 from tservice.http.envelope import dump_json, make_bare_refusal
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
@@ -207,7 +207,7 @@ class TransferRoutes:
     def _kept_fields(
         self, call: OperationCall, workspace: Workspace, filename: str
     ) -> dict[str, Any]:
-        path = upload_path(workspace, filename)
+        path = build_upload_path(workspace, filename)
         return {"path": path, "filename": filename, **self._insert(call.id, path)}
 
 
@@ -241,7 +241,7 @@ async def _send_file(
     headers = {
         **_data_headers(about.name, save),
         "ETag": about.tag,
-        **_last_modified(about.modified),
+        **_build_last_modified(about.modified),
         "Accept-Ranges": "bytes",
     }
     if matches_any_tag(call.get_header("if-none-match"), about.tag):
@@ -289,7 +289,7 @@ async def _send_folder(answer: StreamedResponse, folder: OpenFolder) -> None:
         piece = await folder.read_chunk()
 
 
-def _last_modified(modified: float) -> Mapping[str, str]:
+def _build_last_modified(modified: float) -> Mapping[str, str]:
     """Return the C{Last-Modified} header, or nothing if the file's time is not a valid date.
 
     The owner of a file can set any time.

@@ -24,9 +24,9 @@ from tservice.files.model import (
     FREE_BYTES,
     FREE_PERCENT,
     HEAD_BYTES,
-    image_type,
-    image_type_by_name,
-    safe_file_name,
+    detect_image_type,
+    get_claimed_image_type,
+    sanitize_file_name,
 )
 from tservice.files.renaming import rename_exclusively
 
@@ -122,7 +122,7 @@ class UploadReceiver:
         parser = PushMultipartParser(boundary, max_segment_count=rules.most + 1)
         return cls(rules, now, parser)
 
-    def begin(self, held: ExitStack, folder: int) -> None:
+    def open_folder(self, held: ExitStack, folder: int) -> None:
         """Start to write into the folder with descriptor C{folder}.
 
         @param held: stack that closes the folder and removes unfinished files.
@@ -133,7 +133,7 @@ class UploadReceiver:
         held.callback(self._discard_files)
         check_free_space(os.fstatvfs(folder))
 
-    def feed(self, data: bytes) -> None:
+    def process_bytes(self, data: bytes) -> None:
         """Process the next bytes of the form.
 
         @raise ServiceError: 400 or 413 if the form is invalid; 422 if the disk has too little free
@@ -152,7 +152,7 @@ class UploadReceiver:
         except MultipartError as error:
             raise _malformed_error(error) from error
 
-    def finish(self) -> list[StoredUpload]:
+    def store_files(self) -> list[StoredUpload]:
         """Give the received files their final names, after the last byte of the form.
 
         @raise ServiceError: 400 if the form is incomplete or contains no file.
@@ -191,7 +191,7 @@ class UploadReceiver:
             raise self._too_many()
         temporary = _temporary_name()
         descriptor = os.open(temporary, _NEW, 0o600, dir_fd=self._folder)
-        self._open = _ArrivingFile(temporary, safe_file_name(segment.filename), descriptor)
+        self._open = _ArrivingFile(temporary, sanitize_file_name(segment.filename), descriptor)
         self._files.append(self._open)
 
     def _append_data(self, data: bytes | bytearray) -> None:
@@ -219,7 +219,7 @@ class UploadReceiver:
 
         @raise ServiceError: 400 if the contents do not match.
         """
-        found, promised = image_type(file.head), image_type_by_name(file.name)
+        found, promised = detect_image_type(file.head), get_claimed_image_type(file.name)
         if self.rules.images and found is None:
             raise make_field_error(
                 self.rules.field, "must be a png, jpg, gif, webp, bmp or heic image"
@@ -232,7 +232,7 @@ class UploadReceiver:
     def _final_name(self, file: _ArrivingFile) -> str:
         mark = f"{self.rules.kind}-{self.now()}-{secrets.token_hex(4)}"
         if self.rules.images:
-            return f"{mark}.{image_type(file.head)}"
+            return f"{mark}.{detect_image_type(file.head)}"
         return f"{mark}-{file.name}"
 
     def _too_many(self) -> ServiceError:

@@ -64,7 +64,7 @@ def save_edit(workspace: str, edit: FileEdit, closed: AccessRules) -> dict[str, 
         that needs the grant. 404 if it was removed. 409 if it was changed, or exists already.
     @raise OSError: the file may not be written, or the disk is full.
     """
-    with ConfinedFolder(workspace, closed) as beneath, beneath.find(edit.path) as spot:
+    with ConfinedFolder(workspace, closed) as beneath, beneath.resolve_path(edit.path) as spot:
         check_not_secret(spot)
         if edit.runs is not None and any(map(edit.runs, spot.paths)):
             raise ServiceError(ErrorCode.FORBIDDEN, _CONFIGURES)

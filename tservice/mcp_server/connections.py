@@ -61,7 +61,7 @@ class McpConnections:
     def open(self, identity: Identity) -> McpConnection:
         """Open a connection. If a limit is reached, an older connection is ended."""
         self._end_idle()
-        who = owner_of(identity)
+        who = get_connection_owner(identity)
         own = [each for each in self._open.values() if each.owner == who]
         if len(own) >= MAX_PER_OWNER:
             self._remove_connection(own[0])
@@ -77,7 +77,7 @@ class McpConnections:
         """
         self._end_idle()
         found = self._open.get(key)
-        if found is None or found.owner != owner_of(identity):
+        if found is None or found.owner != get_connection_owner(identity):
             return None
         found.last_used = self._clock.seconds()
         self._open[key] = self._open.pop(key)
@@ -118,6 +118,6 @@ class McpConnections:
                 self._remove_connection(each)
 
 
-def owner_of(identity: Identity) -> tuple[str, str | None]:
+def get_connection_owner(identity: Identity) -> tuple[str, str | None]:
     """Return the owner of a connection: the user name, and the token or C{None}."""
     return identity.username, identity.token

@@ -21,12 +21,12 @@ from tservice.client.mcp.protocol import (
     Message,
     RpcError,
     RpcServer,
-    error_response,
+    build_error_response,
     validate_batch,
     validate_message,
 )
 from tservice.client.mcp.protocol import RpcRequest as Asked
-from tservice.client.mcp.tools import offered_tools
+from tservice.client.mcp.tools import select_tools
 from tservice.core.disk_errors import DiskFull, find_disk_problem
 from tservice.core.errors import (
     HTTP_STATUS,
@@ -111,7 +111,7 @@ class McpRoutes:
         except RpcError as fault:
             # Bad parameters belong to a valid request; other errors mean an invalid message.
             status = 200 if fault.code == BAD_ARGUMENTS else 400
-            return RawReply(content=error_response(fault.key, fault), status=status)
+            return RawReply(content=build_error_response(fault.key, fault), status=status)
         if asked is None:
             self._find_connection(call)
             return _NO_ANSWER
@@ -152,14 +152,14 @@ class McpRoutes:
     ) -> Message:
         """Process one request of a connection, and return the reply."""
         if isinstance(asked, RpcError):
-            return error_response(asked.key, asked)
+            return build_error_response(asked.key, asked)
         answer = await self._make_server(call).answer_request(asked)
         if asked.method == "logging/setLevel" and "result" in answer:
             connection.is_quiet = excludes_notices(asked.params["level"])
         return answer
 
     def _make_server(self, call: OperationCall) -> RpcServer:
-        return RpcServer(offered_tools(call.identity.scopes), self._make_sender(call), notices=True)
+        return RpcServer(select_tools(call.identity.scopes), self._make_sender(call), notices=True)
 
     async def stream_notifications(self, call: OperationCall) -> None:
         """Stream notifications until the client disconnects or its connection ends."""

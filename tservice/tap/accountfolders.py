@@ -63,7 +63,7 @@ def move_account_folders(program: LaunchContext, database: Database) -> None:
     @raise StartError: a folder cannot be moved.
     """
     for row in database.query_rows("SELECT id, username FROM account_moves ORDER BY username"):
-        move = _Move(program, database, row["id"], row["username"])
+        move = _AccountFolderMove(program, database, row["id"], row["username"])
         try:
             move.run()
         except OSError as error:
@@ -72,7 +72,7 @@ def move_account_folders(program: LaunchContext, database: Database) -> None:
 
 
 @frozen
-class _Move:
+class _AccountFolderMove:
     """Move of one account's folder to its new name."""
 
     _program: LaunchContext
@@ -92,25 +92,27 @@ class _Move:
 
     def run(self) -> None:
         """Rename the folder and update stored paths, skipping parts that are already done."""
-        if not os.path.lexists(self.new) and self._is_single_users():
+        if not os.path.lexists(self.new) and self._is_single_user_case():
             text = "{old} is a case from before there were accounts, so {name} has {new} instead"
             _log.warn(text, old=str(self.old), name=self._name, new=str(self.new))
-            self._done()
+            self._delete_row()
             return
         self._rename()
-        data, moves = self._program.config.data_dir, tuple(self._spellings())
+        data, moves = self._program.config.data_dir, tuple(self._list_path_moves())
         for move in moves:
-            self._attempt("worktrees", partial(self._repair_worktrees, move))
+            self._run_optional_step("worktrees", partial(self._repair_worktrees, move))
             for files in self._conversations():
-                self._attempt("conversations", partial(relocate_conversations, files, move))
+                self._run_optional_step(
+                    "conversations", partial(relocate_conversations, files, move)
+                )
             for name in FILES:
                 rewrite_text(data / name, partial(_rewrite_json, move=move), limit=_FILE_LIMIT)
         with self._database.transaction():
             for move in moves:
                 _rewrite_database(self._database, move)
-            self._done()
+            self._delete_row()
 
-    def _attempt(self, what: str, work: Callable[[], None]) -> None:
+    def _run_optional_step(self, what: str, work: Callable[[], None]) -> None:
         """Run a part of the move that may fail; a failure is logged and does not prevent the start.
 
         The link at the old path keeps old paths valid.
@@ -123,7 +125,7 @@ class _Move:
             text = "{folder}: its {what} still name {old} ({error})"
             _log.warn(text, folder=str(self.new), what=what, old=str(self.old), error=str(error))
 
-    def _is_single_users(self) -> bool:
+    def _is_single_user_case(self) -> bool:
         """Return whether the folder is a case of single-user mode that happens to have the
         account's name.
         """
@@ -151,7 +153,7 @@ class _Move:
             os.symlink(Path(ACCOUNTS) / self._id, old)
             sync_path(old.parent)
 
-    def _spellings(self) -> Iterator[FolderMove]:
+    def _list_path_moves(self) -> Iterator[FolderMove]:
         """Yield the move with its paths as configured, and with symbolic links resolved if that
         differs.
         """
@@ -182,20 +184,20 @@ class _Move:
         with os.scandir(self.new) as entries:
             folders = [each.path for each in entries if each.is_dir(follow_symlinks=False)]
         for folder in (self.new, *map(Path, sorted(folders))):
-            for pointer in _pointers(folder / ".git", move):
-                rewrite_text(pointer, partial(_pointed, move=move))
+            for pointer in _list_pointer_files(folder / ".git", move):
+                rewrite_text(pointer, partial(_rewrite_pointer, move=move))
 
-    def _done(self) -> None:
+    def _delete_row(self) -> None:
         self._database.execute("DELETE FROM account_moves WHERE id = ?", (self._id,))
 
 
-def _pointed(text: str, move: FolderMove) -> str:
+def _rewrite_pointer(text: str, move: FolderMove) -> str:
     path = text.removeprefix(_GITDIR)
     line = path.rstrip("\n")
     return text[: -len(path)] + move.map_path(line) + path[len(line) :]
 
 
-def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
+def _list_pointer_files(git: Path, move: FolderMove) -> Iterator[Path]:
     """Yield the files in which git stores the path of a worktree or of its repository.
 
     @param git: the C{.git} folder or file of a repository or worktree.
@@ -204,22 +206,22 @@ def _pointers(git: Path, move: FolderMove) -> Iterator[Path]:
         return
     if git.is_file():
         yield git
-        there = _target(git, move)
+        there = _read_pointer_target(git, move)
         if there is not None:
             yield there / "gitdir"
     for worktree in sorted((git / "worktrees").glob("*")):
         yield worktree / "gitdir"
-        there = _target(worktree / "gitdir", move)
+        there = _read_pointer_target(worktree / "gitdir", move)
         if there is not None:
             yield there
 
 
-def _target(pointer: Path, move: FolderMove) -> Path | None:
+def _read_pointer_target(pointer: Path, move: FolderMove) -> Path | None:
     """Return the path that a git pointer file names, after the move.
 
     @return: C{None} if the file names no absolute path.
     """
-    path = _pointed(read_small_text(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
+    path = _rewrite_pointer(read_small_text(pointer) or "", move).removeprefix(_GITDIR).rstrip("\n")
     return Path(path) if path.startswith("/") else None
 
 

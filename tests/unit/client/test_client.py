@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.client import api, blocking
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import Lost, check_complete
+from tservice.client.link.caller import ResponseLost, check_complete
 from tservice.client.link.stream import (
     Event,
     OutputReceived,
@@ -131,7 +131,7 @@ class SendTests(ClientCase):
     def test_lost_answer_is_requested_again_with_the_same_number(self) -> None:
         found = self.now(
             self.session.send("x"),
-            Lost("cut"),
+            ResponseLost("cut"),
             ApiError(502, None, "Bad Gateway"),
             {"delivered": False, "duplicate": True},
         )
@@ -142,7 +142,9 @@ class SendTests(ClientCase):
 
     def test_send_gives_up_after_the_last_try(self) -> None:
         tries = len(PAUSES) + 1
-        self.fails(Lost, self.session.send("x"), *[Lost("cut") for _ in range(tries)])
+        self.fails(
+            ResponseLost, self.session.send("x"), *[ResponseLost("cut") for _ in range(tries)]
+        )
         self.assertEqual(tries, len(self.wire.asked))
         # The number stays used: it may have been typed.
         self.now(self.session.send("y"), {"delivered": True})
@@ -184,7 +186,7 @@ class SendTests(ClientCase):
 
     def test_lost_send_that_was_typed_is_waited_for(self) -> None:
         work = self.session.send("x", wait="stop", timeout=9)
-        found = self.now(work, Lost("cut"), waited(None, duplicate=True), waited("stop"))
+        found = self.now(work, ResponseLost("cut"), waited(None, duplicate=True), waited("stop"))
         self.assertEqual((True, "stop"), (found.again, found.signal))
         self.assertEqual("/sessions/abcd/wait", self.wire.asked[-1][1])
 
@@ -253,7 +255,7 @@ class ClientStreamTests(ClientCase):
     def test_stream_continues_over_cuts(self) -> None:
         found = self.streamed(
             OutputReceived(b"a"),
-            Lost("cut"),
+            ResponseLost("cut"),
             OutputReceived(b"b"),
             RedrawReceived(b"c"),
             ProcessEnded(0),
@@ -285,7 +287,7 @@ class PythonClientTests(ClientCase):
         made = self.now(self.client.new(mode="shell"), {"session": RECORD})
         self.assertEqual("abcd", made.id)
         self.assertEqual({"start": True, "mode": "shell"}, self.wire.asked[0][2])
-        self.fails(Lost, self.client.new(), Lost("cut"))
+        self.fails(ResponseLost, self.client.new(), ResponseLost("cut"))
         self.assertEqual(2, len(self.wire.asked))
 
     def test_client_waits_for_several_sessions(self) -> None:
@@ -320,9 +322,11 @@ class FacadeTests(SynchronousTestCase):
 
 class WhereTests(SynchronousTestCase):
     def test_service_address_may_be_given(self) -> None:
-        found = api.where("http://h:1/base", token="tsk_a")
+        found = api.find_service_address("http://h:1/base", token="tsk_a")
         self.assertEqual(("h", 1, "Bearer tsk_a"), (found.host, found.port, found.authorization))
-        self.assertIn("tokn", str(self.assertRaises(Unusable, api.where, "http://h", tokn="a")))
+        self.assertIn(
+            "tokn", str(self.assertRaises(Unusable, api.find_service_address, "http://h", tokn="a"))
+        )
 
     def test_environment_and_names_are_those_of_tsctl(self) -> None:
         home = Path(self.mktemp())
@@ -332,8 +336,11 @@ class WhereTests(SynchronousTestCase):
         config.write_text("box: {url: 'https://box', token: tsk_b}")
         self.patch(os, "environ", {"TSCTL_URL": "http://e:2", "TSCTL_TOKEN": "tsk_e"})
         self.patch(Path, "home", lambda: home)
-        self.assertEqual(("e", "Bearer tsk_e"), (api.where().host, api.where().authorization))
-        self.assertEqual("box", api.where(at="box").host)
+        self.assertEqual(
+            ("e", "Bearer tsk_e"),
+            (api.find_service_address().host, api.find_service_address().authorization),
+        )
+        self.assertEqual("box", api.find_service_address(at="box").host)
 
 
 class WholeTests(SynchronousTestCase):
@@ -342,7 +349,7 @@ class WholeTests(SynchronousTestCase):
         check_complete(200, b"", marked=True)
         check_complete(401, b"", marked=False)
         for cut in (b"", b'{"a"', b"\xff"):
-            self.assertRaises(Lost, check_complete, 200, cut, marked=False)
+            self.assertRaises(ResponseLost, check_complete, 200, cut, marked=False)
 
 
 def names(function: Callable[..., Any]) -> list[str]:

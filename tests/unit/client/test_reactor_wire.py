@@ -16,7 +16,7 @@ from twisted.web.http_headers import Headers
 
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import TIMEOUT, Lost
+from tservice.client.link.caller import TIMEOUT, ResponseLost
 from tservice.client.wires import reactor_wire
 from tservice.client.wires.reactor_wire import ReactorWire, _ReadinessWaiter
 
@@ -117,7 +117,7 @@ class CallTests(SynchronousTestCase):
     def test_truncated_answer_is_lost_or_accepted_by_its_length(self) -> None:
         whole = self.answered(WHOLE, PotentialDataLoss())
         self.assertEqual({"a": 1}, self.successResultOf(whole))
-        self.failureResultOf(self.answered(WHOLE[:9], PotentialDataLoss()), Lost)
+        self.failureResultOf(self.answered(WHOLE[:9], PotentialDataLoss()), ResponseLost)
 
     def test_connection_errors_are_losses(self) -> None:
         for fault in (
@@ -127,7 +127,7 @@ class CallTests(SynchronousTestCase):
         ):
             work = self.call_operation("GET", "/s")
             self.agent.answers[-1].errback(Failure(fault))
-            self.failureResultOf(work, Lost)
+            self.failureResultOf(work, ResponseLost)
         self.assertEqual([], self.reactor.getDelayedCalls())
 
     def test_missing_answer_times_out(self) -> None:
@@ -135,14 +135,14 @@ class CallTests(SynchronousTestCase):
         self.reactor.advance(TIMEOUT + 4)
         self.assertNoResult(work)
         self.reactor.advance(1)
-        self.assertIn("in time", str(self.failureResultOf(work, Lost).value))
+        self.assertIn("in time", str(self.failureResultOf(work, ResponseLost).value))
 
     def test_unfinished_body_times_out(self) -> None:
         work = self.call_operation("GET", "/s")
         response = FakeResponse()
         self.agent.answers[-1].callback(response)
         self.reactor.advance(TIMEOUT)
-        self.failureResultOf(work, Lost)
+        self.failureResultOf(work, ResponseLost)
         self.assertEqual(1, response.hung_up)
 
     def test_cancelled_call_is_not_retried(self) -> None:

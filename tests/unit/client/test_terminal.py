@@ -247,8 +247,10 @@ class DetachKeyTests(SynchronousTestCase):
             ((b"dd",), (b"dd", False)),
         ):
             detacher = DetachKeyFinder(parse_keys(DETACH))
-            found = [detacher.feed(piece) for piece in pieces]
+            found = [detacher.process_input(piece) for piece in pieces]
             self.assertEqual(want, (b"".join(text for text, _ in found), found[-1][1]), pieces)
 
     def test_detach_sequence_may_be_one_key(self) -> None:
-        self.assertEqual((b"a", True), DetachKeyFinder(parse_keys("Ctrl-]")).feed(b"a\x1db"))
+        self.assertEqual(
+            (b"a", True), DetachKeyFinder(parse_keys("Ctrl-]")).process_input(b"a\x1db")
+        )

@@ -17,7 +17,7 @@ from tservice.containers.hook_bridge import HookBridge
 from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
-from tservice.doctor.build import bridge_rows
+from tservice.doctor.build import make_bridge_rows
 from tservice.doctor.model import ReportRow, ToolStatus
 from tservice.store.database import Database
 
@@ -101,7 +101,7 @@ class BridgeReachTests(SynchronousTestCase):
 
     def row(self) -> ReportRow:
         tried: list[BridgeProbeResult] = self.successResultOf(self.look())
-        [row] = bridge_rows(tried)
+        [row] = make_bridge_rows(tried)
         return row
 
     def test_bridge_is_probed_from_the_first_running_container(self) -> None:

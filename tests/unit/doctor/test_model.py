@@ -18,9 +18,9 @@ from tservice.doctor.catalogue import (
     TOOLS,
     ExaminedCli,
     choose_package_manager,
-    cli_tool,
     encode_clis,
     list_tools,
+    make_cli_tool,
     make_install_hint,
     parse_clis,
 )
@@ -34,7 +34,7 @@ from tservice.doctor.model import (
     is_older,
     make_report,
     parse_tool_version,
-    version_numbers,
+    parse_version_numbers,
 )
 from tservice.doctor.probe import ProbedHost, examine_tool, make_version_row, search_patterns
 from tservice.doctor.registry_entries import select_enabled
@@ -85,7 +85,7 @@ class ToolVersionTests(SynchronousTestCase):
         version = parse_tool_version(text)
         if version is not None:
             self.assertLessEqual(len(version), 60)
-            self.assertTrue(version_numbers(version))
+            self.assertTrue(parse_version_numbers(version))
 
     def test_tool_status_follows_its_version(self) -> None:
         tmux = TOOLS[0]
@@ -108,7 +108,7 @@ class ToolVersionTests(SynchronousTestCase):
 
 class CatalogueTests(SynchronousTestCase):
     def test_every_tool_has_an_installation_hint_on_every_platform(self) -> None:
-        cli = cli_tool(ExaminedCli(id="x", label="X", names=("x",), install="get x"))
+        cli = make_cli_tool(ExaminedCli(id="x", label="X", names=("x",), install="get x"))
         for tool in (*TOOLS, PYTHON, cli):
             for manager in (*INSTALL, None):
                 self.assertTrue(make_install_hint(tool, manager).strip())
@@ -161,7 +161,7 @@ class CatalogueTests(SynchronousTestCase):
         shell = next(
             cli for cli in select_enabled(load_stock_entries().values()) if cli.id == "shell"
         )
-        self.assertEqual((), cli_tool(shell).version_args)
+        self.assertEqual((), make_cli_tool(shell).version_args)
         folder = Path(self.mktemp()).absolute()
         folder.mkdir(parents=True)
         program = folder / "odd"
@@ -171,7 +171,7 @@ class CatalogueTests(SynchronousTestCase):
             id="odd", label="Odd", names=("odd",), install="",
             version_args=("tell",), pattern="release ([a-z0-9.-]+)",
         )  # fmt: skip
-        found = examine_tool(cli_tool(odd), ProbedHost(folders=(folder,), env={}))
+        found = examine_tool(make_cli_tool(odd), ProbedHost(folders=(folder,), env={}))
         self.assertEqual((ToolStatus.OK, "tell-7.5"), (found.status, found.version))
 
     def test_relative_folders_of_path_are_skipped(self) -> None:

@@ -22,7 +22,7 @@ from tservice.files.workers import WorkerHandle
 
 class PackTests(WorkspaceCase):
     def pack(self, path: str = ".") -> tarfile.TarFile:
-        with self.beneath().find(path) as spot:
+        with self.beneath().resolve_path(path) as spot:
             data = b"".join(pack_folder(spot, "ws", self.closed))
         return tarfile.open(fileobj=io.BytesIO(data))
 
@@ -56,7 +56,7 @@ class PackTests(WorkspaceCase):
     def test_file_that_changes_while_packed_keeps_the_archive_valid(self) -> None:
         shrinks = self.put("a", b"x" * 3 * PIECE)
         self.put("b", "after")
-        with self.beneath().find(".") as spot:
+        with self.beneath().resolve_path(".") as spot:
             pieces = pack_folder(spot, "ws", self.closed)
             data = b"".join(next(pieces) for _ in range(3))
             shrinks.write_bytes(b"")
@@ -70,7 +70,7 @@ class PackTests(WorkspaceCase):
     def test_abandoned_archive_closes_its_files(self) -> None:
         self.put("a/b/c", b"x" * PIECE)
         before = open_descriptors()
-        with self.beneath().find(".") as spot:
+        with self.beneath().resolve_path(".") as spot:
             pieces = pack_folder(spot, "ws", self.closed)
             next(pieces)
             next(pieces)

@@ -14,7 +14,7 @@ from tservice.files.confined_path import LINKS, STEPS, AccessRules, ConfinedFold
 
 class FindTests(WorkspaceCase):
     def read(self, path: str) -> str:
-        with self.beneath().find(path) as spot:
+        with self.beneath().resolve_path(path) as spot:
             descriptor = spot.open_file()
             try:
                 return os.read(descriptor, 100).decode()
@@ -22,7 +22,7 @@ class FindTests(WorkspaceCase):
                 os.close(descriptor)
 
     def where(self, path: str) -> str:
-        with self.beneath().find(path) as spot:
+        with self.beneath().resolve_path(path) as spot:
             return spot.path
 
     def refused(self, path: str) -> str:
@@ -95,18 +95,18 @@ class FindTests(WorkspaceCase):
         self.assertEqual("INVALID_INPUT", self.refused("one-more"))
 
     def test_missing_file_and_missing_folder_are_distinguished(self) -> None:
-        with self.beneath().find("new.txt") as spot:
+        with self.beneath().resolve_path("new.txt") as spot:
             self.assertIsNone(spot.status)
             self.assertEqual("new.txt", spot.path)
             self.assertRaises(FileNotFoundError, spot.open_file)
         self.put("file")
         for path, error in (("none/new.txt", FileNotFoundError), ("file/x", NotADirectoryError)):
-            with self.assertRaises(error), self.beneath().find(path):
+            with self.assertRaises(error), self.beneath().resolve_path(path):
                 self.fail(path)
 
     def test_dangling_link_names_its_target(self) -> None:
         self.link("dangling", "new.txt")
-        with self.beneath().find("dangling") as spot:
+        with self.beneath().resolve_path("dangling") as spot:
             self.assertEqual(("new.txt", None), (spot.path, spot.status))
 
     def test_only_regular_files_are_opened(self) -> None:
@@ -116,13 +116,16 @@ class FindTests(WorkspaceCase):
         listening.bind(str(self.folder / "socket"))
         (self.folder / "sub").mkdir()
         for path in ("fifo", "socket", "sub"):
-            with self.beneath().find(path) as spot, self.assertRaises(ServiceError) as caught:
+            with (
+                self.beneath().resolve_path(path) as spot,
+                self.assertRaises(ServiceError) as caught,
+            ):
                 spot.open_file()
             self.assertEqual("path: must be a regular file", caught.exception.message)
 
     def test_only_folders_are_listed(self) -> None:
         self.put("file")
-        with self.beneath().find("file") as spot, self.assertRaises(ServiceError):
+        with self.beneath().resolve_path("file") as spot, self.assertRaises(ServiceError):
             spot.open_folder()
 
     def test_closed_folders_are_forbidden(self) -> None:
@@ -138,7 +141,7 @@ class FindTests(WorkspaceCase):
         self.assertRaises(ServiceError, ConfinedFolder, inside, self.closed)
         self.assertRaises(ServiceError, ConfinedFolder, str(self.data), self.closed)
         free = AccessRules(find_folder_ids(self.data), find_folder_ids(self.data / "cases"))
-        with ConfinedFolder(inside, free) as beneath, beneath.find("x") as spot:
+        with ConfinedFolder(inside, free) as beneath, beneath.resolve_path("x") as spot:
             self.assertEqual("x", spot.path)
         self.assertRaises(ServiceError, ConfinedFolder, str(self.data), free)
 
@@ -149,7 +152,7 @@ class FindTests(WorkspaceCase):
         with ConfinedFolder(str(self.above / "short")) as beneath:
             for path in ("a.txt", str(self.above / "short/a.txt"), str(self.folder / "a.txt"),
                          "absolute"):  # fmt: skip
-                with beneath.find(path) as spot:
+                with beneath.resolve_path(path) as spot:
                     self.assertEqual("a.txt", spot.path)
 
     def test_workspace_replaced_by_a_link_is_refused(self) -> None:
@@ -179,7 +182,7 @@ class FindTests(WorkspaceCase):
         for path in ("a/b.txt", "link", "..", "none", "a/none/x", "a"):
             with ConfinedFolder(str(self.folder)) as beneath:
                 try:
-                    with beneath.find(path):
+                    with beneath.resolve_path(path):
                         pass
                 except (ServiceError, OSError):
                     continue

@@ -27,7 +27,7 @@ from tservice.files.tail import (
     PIECE,
     SETTLED_SECONDS,
     FileTail,
-    ReadPart,
+    ReadPrefix,
     TailUpdate,
 )
 
@@ -169,13 +169,13 @@ class FollowedTailTests(WorkspaceCase):
         file = self.put("log", "before")
         tail, _ = self.tail()
         looked: list[bool] = []
-        compare = ReadPart.matches_file
+        compare = ReadPrefix.matches_file
 
-        def is_in(part: ReadPart, descriptor: int, whole: bool) -> bool:
+        def is_in(part: ReadPrefix, descriptor: int, whole: bool) -> bool:
             looked.append(whole)
             return compare(part, descriptor, whole)
 
-        self.patch(ReadPart, "matches_file", is_in)
+        self.patch(ReadPrefix, "matches_file", is_in)
         late = time.time() + 2 * SETTLED_SECONDS
         for now in (0.0, 0.0, late, late):
             tail.read_news(now)
@@ -189,23 +189,23 @@ class FollowedTailTests(WorkspaceCase):
         file.write_bytes(b"x" * 9 * PIECE)
         looked: list[bool] = []
 
-        def is_in(part: ReadPart, descriptor: int, whole: bool) -> bool:
+        def is_in(part: ReadPrefix, descriptor: int, whole: bool) -> bool:
             looked.append(whole)
             return True
 
-        self.patch(ReadPart, "matches_file", is_in)
+        self.patch(ReadPrefix, "matches_file", is_in)
         while tail.read_news().more:
             pass
         self.assertEqual(2, len(looked), "at the first piece, and behind the last")
 
     def test_digests_of_a_long_file_are_bounded(self) -> None:
-        part = ReadPart()
+        part = ReadPrefix()
         for _ in range(KEPT_CHUNKS + 3 * COMPARED_CHUNKS):
             part.append(b"x" * PIECE)
         self.assertEqual(KEPT_CHUNKS + COMPARED_CHUNKS, len(part._pieces))
         file = self.put("log", b"x" * part.size)
         with file.open("rb") as stream:
-            again = ReadPart.before(stream.fileno(), part.size)
+            again = ReadPrefix.read_before(stream.fileno(), part.size)
             self.assertEqual(part._pieces, again._pieces)
             self.assertTrue(again.matches_file(stream.fileno(), whole=True))
 

@@ -11,10 +11,10 @@ from tests.secret_names import HARMLESS, NAMES
 from tservice.core.files import ENVIRONMENT_NAMES, PUBLIC_NAMES, SECRET_NAMES
 from tservice.files.model import (
     GENERATED_NAME,
-    image_type,
-    image_type_by_name,
+    detect_image_type,
+    get_claimed_image_type,
     is_secret_file,
-    safe_file_name,
+    sanitize_file_name,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,9 +74,9 @@ class FileNameTests(SynchronousTestCase):
             (".bashrc", "bashrc"),
             ("$(id);`id`", "__id___id_"),
         ):
-            self.assertEqual(kept, safe_file_name(sent), sent)
-        self.assertLessEqual(len(safe_file_name("ü" * 400 + ".txt").encode()), 150)
-        self.assertTrue(safe_file_name("ü" * 400 + ".txt").endswith(".txt"))
+            self.assertEqual(kept, sanitize_file_name(sent), sent)
+        self.assertLessEqual(len(sanitize_file_name("ü" * 400 + ".txt").encode()), 150)
+        self.assertTrue(sanitize_file_name("ü" * 400 + ".txt").endswith(".txt"))
 
 
 class ImageTypeTests(SynchronousTestCase):
@@ -89,15 +89,15 @@ class ImageTypeTests(SynchronousTestCase):
             (b"\0\0\0\x18ftypheic\0\0", "heic"),
             (b"BM\x36\0\0\0\0\0\0\0\x36\0\0\0", "bmp"),
         ):
-            self.assertEqual(kind, image_type(head))
+            self.assertEqual(kind, detect_image_type(head))
 
     def test_other_content_has_no_image_type(self) -> None:
         for head in (b"", b"BM", b"BM is a text about cars", b"RIFF\0\0\0\0WAVE", b"<svg>",
                      b"\x89PNG",
                      b"\0\0\0\x18ftypmp42"):  # fmt: skip
-            self.assertIsNone(image_type(head), head)
+            self.assertIsNone(detect_image_type(head), head)
 
     def test_image_type_is_read_from_the_name(self) -> None:
-        self.assertEqual("jpg", image_type_by_name("a.JPEG"))
-        self.assertIsNone(image_type_by_name("png"))
-        self.assertIsNone(image_type_by_name("a.png.txt"))
+        self.assertEqual("jpg", get_claimed_image_type("a.JPEG"))
+        self.assertIsNone(get_claimed_image_type("png"))
+        self.assertIsNone(get_claimed_image_type("a.png.txt"))

@@ -94,11 +94,11 @@ class DiskRoomTests(WorkspaceCase):
         self.patch(os, "fstatvfs", tell_room)
         receiver = UploadReceiver.create("BB", FILES, lambda: 0)
         with ExitStack() as held:
-            receiver.begin(held, os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY))
+            receiver.open_folder(held, os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY))
             data = form([("file", "a.txt", b"x" * 500)], b"")
-            receiver.feed(data[:100])
+            receiver.process_bytes(data[:100])
             self.assertEqual(1, len(os.listdir(self.folder)))
-            self.assertRaises(ServiceError, receiver.feed, data[100:])
+            self.assertRaises(ServiceError, receiver.process_bytes, data[100:])
         self.assertEqual([], os.listdir(self.folder))
 
 
@@ -113,10 +113,10 @@ class ReceiverTests(WorkspaceCase):
     ) -> list[StoredUpload]:
         receiver = UploadReceiver.create("BB", rules, lambda: 1_700_000_000_000)
         with ExitStack() as held:
-            receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
+            receiver.open_folder(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
             for at in range(0, len(data), step):
-                receiver.feed(data[at : at + step])
-            return receiver.finish()
+                receiver.process_bytes(data[at : at + step])
+            return receiver.store_files()
 
     def refused(self, data: bytes, rules: UploadRules = FILES) -> str:
         with self.assertRaises(ServiceError) as caught:
@@ -209,8 +209,8 @@ class ReceiverTests(WorkspaceCase):
         before = open_descriptors()
         receiver = UploadReceiver.create("BB", FILES, lambda: 0)
         with ExitStack() as held:
-            receiver.begin(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
-            receiver.feed(form([("file", "a", b"x" * 500)])[:400])
+            receiver.open_folder(held, os.open(self.into, os.O_RDONLY | os.O_DIRECTORY))
+            receiver.process_bytes(form([("file", "a", b"x" * 500)])[:400])
             [name] = os.listdir(self.into)
             self.assertTrue(GENERATED_NAME.fullmatch(name), "a crash leaves what the sweep finds")
         self.assertEqual([], os.listdir(self.into))

@@ -37,10 +37,10 @@ def upload_writer(folder: Path) -> None:
     with ExitStack() as held, mock.patch.object(secrets, "token_hex", lambda size: "0f" * size):
         held.callback(os.close, workspace)
         receiver = UploadReceiver.create("BB", rules, lambda: 1_800_000_000_000)
-        receiver.begin(held, open_uploads_folder(workspace, ".service-uploads"))
+        receiver.open_folder(held, open_uploads_folder(workspace, ".service-uploads"))
         head = b'--BB\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
-        receiver.feed(head + b"content\r\n--BB--\r\n")
-        receiver.finish()
+        receiver.process_bytes(head + b"content\r\n--BB--\r\n")
+        receiver.store_files()
 
 
 def sweep_writer(name: str) -> Callable[[Path], object]:

@@ -26,7 +26,7 @@ def build_completion_script(shell: str) -> str:
 def _bash_script() -> str:
     cases = "\n".join(
         f"        {_case_pattern(command)}) words={_quote_word(_candidate_words(command))};"
-        f" takes=({' '.join(_argument_completions(command))}) ;;"
+        f" takes=({' '.join(_list_argument_completions(command))}) ;;"
         for command in COMMANDS
     )
     groups = "\n".join(
@@ -42,7 +42,7 @@ _tsctl() {{
     elif [[ $before == "=" ]]; then before="${{COMP_WORDS[COMP_CWORD - 2]}}"; fi
     for ((at = 1; at < COMP_CWORD; at++)); do
         case "${{COMP_WORDS[at]}}" in
-        {"|".join(_option_names(lambda option: bool(option.value)))}) ((at++)) ;;
+        {"|".join(_filter_options(lambda option: bool(option.value)))}) ((at++)) ;;
         -*|=) ;;
         *)
             if [[ -z $command ]]; then command="${{COMP_WORDS[at]}}"
@@ -60,9 +60,9 @@ _tsctl() {{
     for offers in "${{takes[@]}}"; do ((place-- > 0)) || break; done
     [[ $current == -* ]] && offers=words
     case "$before" in
-        {"|".join(_option_names(lambda option: option.completes == "folder"))}) offers=folder ;;
-        {"|".join(_option_names(lambda option: option.completes == "file"))}) offers=file ;;
-        {"|".join(_option_names(lambda option: option.completes == "signals"))}) offers=signals ;;
+        {"|".join(_filter_options(lambda option: option.completes == "folder"))}) offers=folder ;;
+        {"|".join(_filter_options(lambda option: option.completes == "file"))}) offers=file ;;
+        {"|".join(_filter_options(lambda option: option.completes == "signals"))}) offers=signals ;;
     esac
     local IFS=$'\\n '
     case "$offers" in
@@ -143,12 +143,12 @@ def _candidate_words(command: CommandSpec) -> str:
     return " ".join(words)
 
 
-def _argument_completions(command: CommandSpec) -> list[str]:
+def _list_argument_completions(command: CommandSpec) -> list[str]:
     """Return the kind of completion for each positional argument, in order."""
     return [option.completes or "words" for option in command.options if option.is_positional]
 
 
-def _option_names(wanted: Callable[[CommandOption], bool]) -> list[str]:
+def _filter_options(wanted: Callable[[CommandOption], bool]) -> list[str]:
     """Return the names of those options of all commands for which C{wanted} returns true."""
     options = [*GLOBAL, *(option for command in COMMANDS for option in command.options)]
     found = (option for option in options if not option.is_positional and wanted(option))

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
-from tservice.client.link.caller import session_path
+from tservice.client.link.caller import build_session_path
 from tservice.client.link.transfer import DownloadedFile, open_download, upload_files
 from tservice.client.shell import format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
@@ -23,7 +23,7 @@ def ls(context: CommandContext) -> int:
     """List a folder."""
     words = context.words
     query = {"path": words.path or ".", "depth": 1, "showHidden": int(words.all)}
-    path = session_path(context.find_session()["id"], "/files")
+    path = build_session_path(context.find_session()["id"], "/files")
     found = context.caller.send_request("GET", path, query=query)
     if words.json:
         context.shell.print_json(found)
@@ -63,7 +63,7 @@ def put(context: CommandContext) -> int:
     """Upload files and print their new paths."""
     session = context.find_session()["id"]
     files = [Path(each) for each in context.words.files]
-    path = session_path(session, "/uploads")
+    path = build_session_path(session, "/uploads")
     found: dict[str, Any] = upload_files(context.caller.address, path, "file", files)
     context.print_result(
         found, "\n".join(safe_line(format_cell(each, "path")) for each in found["files"])

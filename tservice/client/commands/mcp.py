@@ -16,7 +16,7 @@ def mcp(context: CommandContext) -> int:
     """Run the MCP server until the end of the input."""
     from tservice.client.mcp.protocol import RpcServer
     from tservice.client.mcp.stdio import StdioServer
-    from tservice.client.mcp.tools import offered_tools
+    from tservice.client.mcp.tools import select_tools
 
     caller = context.caller
     scopes = _parse_scopes(context.words.scopes)
@@ -26,9 +26,9 @@ def mcp(context: CommandContext) -> int:
     async def send(ask: PlannedRequest) -> Any:
         return caller.send_request(ask.method, ask.path, ask.body, ask.query, ask.wait_ms)
 
-    server = RpcServer(offered_tools(scopes), send, notices=told)
+    server = RpcServer(select_tools(scopes), send, notices=told)
     events = caller.iterate_events if told else None
-    StdioServer(server, sys.stdin.buffer, sys.stdout.buffer, events).serve()
+    StdioServer(server, sys.stdin.buffer, sys.stdout.buffer, events).serve_messages()
     return 0
 
 

@@ -125,7 +125,7 @@ def _normalize_arguments(argv: Sequence[str]) -> list[str]:
     """
     start = 0
     while start < len(argv) and argv[start].startswith("-"):
-        start += 2 if argv[start] in _options_with_values(GLOBAL) else 1
+        start += 2 if argv[start] in _list_options_with_values(GLOBAL) else 1
     for command in COMMANDS:
         for words in (command.words, *((alias,) for alias in command.aliases)):
             end = start + len(words)
@@ -135,7 +135,7 @@ def _normalize_arguments(argv: Sequence[str]) -> list[str]:
 
 
 def _move_options_first(command: CommandSpec, argv: Sequence[str]) -> list[str]:
-    taking = _options_with_values(command.options)
+    taking = _list_options_with_values(command.options)
     bare = {name for option in command.options if option.bare for name in option.names}
     options: list[str] = []
     arguments: list[str] = []
@@ -153,6 +153,6 @@ def _move_options_first(command: CommandSpec, argv: Sequence[str]) -> list[str]:
     return [*options, *arguments]
 
 
-def _options_with_values(options: Sequence[CommandOption]) -> set[str]:
+def _list_options_with_values(options: Sequence[CommandOption]) -> set[str]:
     """Return the names of options whose value is the following word."""
     return {name for option in options if option.value and not option.bare for name in option.names}

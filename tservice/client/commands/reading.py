@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tservice.client.commands.context import CommandContext
-from tservice.client.link.caller import session_path
+from tservice.client.link.caller import build_session_path
 from tservice.client.terminal.safe import safe_text
 
 
@@ -25,7 +25,7 @@ def read(context: CommandContext) -> int:
 
 def last(context: CommandContext) -> int:
     """Print the last answer of a session's agent."""
-    path = session_path(context.find_session()["id"], "/last-response")
+    path = build_session_path(context.find_session()["id"], "/last-response")
     found = context.caller.send_request("GET", path)
     context.print_result(found, safe_text(found["text"]))
     return 0
@@ -59,7 +59,7 @@ def _fetch_terminal(
 ) -> dict[str, Any]:
     query = {"full": 1 if full or lines else None, "lines": lines}
     found: dict[str, Any] = context.caller.send_request(
-        "GET", session_path(session_id, "/terminal"), query=query
+        "GET", build_session_path(session_id, "/terminal"), query=query
     )
     if found.get("stale"):
         context.shell.print_warning(_describe_staleness(found.get("staleAt")))

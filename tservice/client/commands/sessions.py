@@ -9,7 +9,7 @@ from typing import Any
 from tservice.client.commands.context import CommandContext
 from tservice.client.commands.turns import InputSpec, deliver_input, wait_for_one
 from tservice.client.errors import Unusable
-from tservice.client.link.caller import session_path
+from tservice.client.link.caller import build_session_path
 from tservice.client.link.naming import pick_record
 from tservice.client.shell import BROKEN, ShellContext, format_ago, format_cell
 from tservice.client.terminal.safe import safe_line
@@ -63,7 +63,7 @@ def kill(context: CommandContext) -> int:
     known = context.fetch_sessions()
     found = [pick_record(known, word, "session")["id"] for word in context.words.session]
     for session_id in dict.fromkeys(found):
-        told = context.caller.send_request("DELETE", session_path(session_id))
+        told = context.caller.send_request("DELETE", build_session_path(session_id))
         context.shell.print_progress(f"ended {session_id}")
         for each in told.get("left", ()):
             context.shell.print_progress(
@@ -74,7 +74,7 @@ def kill(context: CommandContext) -> int:
 
 def start(context: CommandContext) -> int:
     """Start a session's process."""
-    path = session_path(context.find_session()["id"], "/start")
+    path = build_session_path(context.find_session()["id"], "/start")
     body = {"fresh": True} if context.words.fresh else {}
     context.print_result(context.caller.send_request("POST", path, body)["session"], "")
     return 0
@@ -82,7 +82,7 @@ def start(context: CommandContext) -> int:
 
 def rename(context: CommandContext) -> int:
     """Rename a session."""
-    path = session_path(context.find_session()["id"], "/name")
+    path = build_session_path(context.find_session()["id"], "/name")
     context.print_result(context.caller.send_request("PUT", path, {"name": context.words.name}), "")
     return 0
 

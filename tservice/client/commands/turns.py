@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tservice.client.commands.context import CommandContext
 from tservice.client.errors import Unusable
-from tservice.client.link.caller import Lost, session_path
+from tservice.client.link.caller import ResponseLost, build_session_path
 from tservice.client.link.naming import pick_record
 from tservice.client.shell import BROKEN
 from tservice.client.terminal.safe import safe_line
@@ -78,12 +78,12 @@ def deliver_input(context: CommandContext, session_id: str, typing: InputSpec) -
     if typing.until is not None:
         wait_ms = min(budget, LONGEST_MS)
         body |= {"wait": typing.until or True, "waitTimeout": wait_ms}
-    path = session_path(session_id, "/input")
+    path = build_session_path(session_id, "/input")
     for turn in range(TRIES):
         try:
             found: dict[str, Any] = context.caller.send_request("POST", path, body, wait_ms=wait_ms)
             break
-        except Lost:
+        except ResponseLost:
             if turn == TRIES - 1:
                 raise
     if found.get("dropped"):
@@ -108,7 +108,7 @@ def _wait_for_signal(
     context: CommandContext, session_id: str, until: str, budget: int
 ) -> dict[str, Any]:
     fresh = 1 if getattr(context.words, "fresh", False) else None
-    path = session_path(session_id, "/wait")
+    path = build_session_path(session_id, "/wait")
     while True:
         part = min(budget, LONGEST_MS)
         query = {"until": until or None, "timeout": part, "fresh": fresh}

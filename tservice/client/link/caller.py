@@ -30,7 +30,7 @@ LINE_BOUND = 4 * 1024 * 1024
 CUT_SHORT = "the answer was cut short"
 
 
-class Lost(Unusable):
+class ResponseLost(Unusable):
     """Error for a service that could not be reached, or a response that was lost."""
 
 
@@ -74,7 +74,7 @@ class ApiCaller:
             raise Unusable("the answer is too long")
         # Bytes missing of the length: http.client does not report an answer that ends early.
         if answer.length:
-            raise Lost(CUT_SHORT)
+            raise ResponseLost(CUT_SHORT)
         check_complete(answer.status, found, marked)
         return unwrap_envelope(answer.status, found)
 
@@ -92,7 +92,7 @@ class ApiCaller:
             if answer.status != 200:
                 unwrap_envelope(answer.status, answer.read(BOUND))
             yield from _parse_events(answer)
-        raise Lost("the service ended the event stream")
+        raise ResponseLost("the service ended the event stream")
 
     def _build_headers(self, more: Mapping[str, str]) -> dict[str, str]:
         if not self.address.authorization:
@@ -107,7 +107,7 @@ class ApiCaller:
         try:
             yield
         except (OSError, http.client.HTTPException) as error:
-            raise Lost(explain_error(error, self.address)) from None
+            raise ResponseLost(explain_error(error, self.address)) from None
         except ValueError as error:
             # http.client rejects an invalid method or header.
             raise Unusable(str(error)) from None
@@ -124,7 +124,7 @@ def check_complete(status: int, content: bytes, marked: bool) -> None:
     try:
         json.loads(content)
     except ValueError:
-        raise Lost(CUT_SHORT) from None
+        raise ResponseLost(CUT_SHORT) from None
 
 
 def build_target(path: str, query: Mapping[str, object] | None) -> str:
@@ -140,7 +140,7 @@ def build_target(path: str, query: Mapping[str, object] | None) -> str:
     return f"{target}?{urlencode(given)}" if given else target
 
 
-def session_path(session_id: str, rest: str = "") -> str:
+def build_session_path(session_id: str, rest: str = "") -> str:
     """Return the path of an operation on a session.
 
     @param rest: path after the session id.

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.connection import PATIENCE
 from tservice.client.link.frames import BINARY, CLOSE, ReceivedMessage
 from tservice.client.link.websocket import WebSocket
@@ -103,7 +103,7 @@ class TerminalConnection:
         except ApiError as error:
             if error.status in REFUSED_STATUSES:
                 raise
-            raise Lost(str(error)) from None
+            raise ResponseLost(str(error)) from None
         if self._size is not None:
             self.request_size(*self._size)
         for seq, text in self._sent.items():
@@ -176,7 +176,7 @@ class TerminalConnection:
             return ProcessEnded(None)
         if code in FINAL_CLOSE_CODES:
             raise Unusable(FINAL_CLOSE_CODES[code])
-        raise Lost(f"the service closed the connection ({code})")
+        raise ResponseLost(f"the service closed the connection ({code})")
 
     def _send_message(self, message: dict[str, object]) -> None:
         if self.socket is not None:

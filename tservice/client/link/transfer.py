@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from tservice.client.errors import Unusable, unwrap_envelope
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import BOUND, TIMEOUT, Lost, build_target
+from tservice.client.link.caller import BOUND, TIMEOUT, ResponseLost, build_target
 from tservice.client.link.connection import HttpConnection, explain_error
 
 PIECE = 256 * 1024
@@ -39,7 +39,7 @@ class DownloadedFile:
             file.write(piece)
             size += len(piece)
         if self._answer.length:
-            raise Lost("the download was cut short")
+            raise ResponseLost("the download was cut short")
         return size
 
     def _read_chunk(self) -> bytes:
@@ -150,4 +150,4 @@ def _translate_errors(address: ServiceAddress) -> Iterator[None]:
     try:
         yield
     except (OSError, http.client.HTTPException) as error:
-        raise Lost(explain_error(error, address)) from None
+        raise ResponseLost(explain_error(error, address)) from None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tservice.client.errors import unwrap_envelope
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.connection import explain_error, open_socket
 from tservice.client.link.frames import (
     CLOSE,
@@ -120,14 +120,14 @@ class WebSocket:
             except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 return b""
         if not data:
-            raise Lost("the connection was cut")
+            raise ResponseLost("the connection was cut")
         return data
 
     def _decode_messages(self, data: bytes) -> Iterator[ReceivedMessage]:
         try:
             yield from self._decoder.feed(data)
         except FrameError as error:
-            raise Lost(f"the service sends {error}") from None
+            raise ResponseLost(f"the service sends {error}") from None
 
     def _shake_hands(self, target: str) -> bytes:
         """Perform the handshake. Return the bytes that were received after the head of the
@@ -145,7 +145,7 @@ class WebSocket:
             status != 101
             or headers.get("sec-websocket-accept") != base64.b64encode(digest).decode()
         ):
-            raise Lost("the service does not accept WebSockets there")
+            raise ResponseLost("the service does not accept WebSockets there")
         return early
 
     def _build_request(self, target: str, key: str) -> bytes:
@@ -168,7 +168,7 @@ class WebSocket:
         while b"\r\n\r\n" not in found:
             data = self._socket.recv(CHUNK)
             if not data or len(found) > HEAD_BOUND:
-                raise Lost("the service ended the handshake")
+                raise ResponseLost("the service ended the handshake")
             found += data
         head, _, early = found.partition(b"\r\n\r\n")
         return head, early
@@ -185,13 +185,13 @@ class WebSocket:
         try:
             yield
         except OSError as error:
-            raise Lost(explain_error(error, self._address)) from None
+            raise ResponseLost(explain_error(error, self._address)) from None
 
 
 def _parse_head(head: bytes) -> tuple[int, dict[str, str]]:
     first, *lines = head.decode("latin-1").split("\r\n")
     words = first.split(" ", 2)
     if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
-        raise Lost("the service does not speak HTTP")
+        raise ResponseLost("the service does not speak HTTP")
     pairs = (line.partition(":") for line in lines)
     return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}

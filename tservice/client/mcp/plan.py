@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator
 from typing import Any, NamedTuple
 
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 
 
 class PlannedRequest(NamedTuple):
@@ -57,6 +57,6 @@ async def _send_with_retries(ask: PlannedRequest, send: Sender) -> Any:
     for _ in range(ask.tries - 1):
         try:
             return await send(ask)
-        except Lost:
+        except ResponseLost:
             continue
     return await send(ask)

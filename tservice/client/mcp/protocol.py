@@ -220,7 +220,7 @@ class RpcServer:
         """Process one request and return the reply. This takes as long as the service takes."""
         found = self._methods.get(call.method)
         if found is None:
-            return error_response(
+            return build_error_response(
                 call.key, RpcError(UNKNOWN_METHOD, f"unknown method {_shorten_text(call.method)}")
             )
         takes, method = found
@@ -228,10 +228,12 @@ class RpcServer:
             result = await method(_validate_params(takes, call.params))
             return {"jsonrpc": "2.0", "id": call.key, "result": result}
         except RpcError as fault:
-            return error_response(call.key, fault)
+            return build_error_response(call.key, fault)
         except Exception as error:
             # An answer of an unexpected shape, perhaps of a newer service: report it.
-            return error_response(call.key, RpcError(BROKEN, f"{type(error).__name__}: {error}"))
+            return build_error_response(
+                call.key, RpcError(BROKEN, f"{type(error).__name__}: {error}")
+            )
 
     async def _initialize(self, params: shapes.InitializeParams) -> Message:
         wanted = params.protocol_version
@@ -256,7 +258,7 @@ class RpcServer:
         try:
             found = await self._run_plan(tool.plan(wanted))
         except (ApiError, Unusable) as error:
-            return {"content": [_text_content(error_text(error))], "isError": True}
+            return {"content": [_text_content(format_error_text(error))], "isError": True}
         return {"content": [_text_content(_format_result(found))], "structuredContent": found}
 
     async def _list_resources(self, params: shapes.ListParams) -> Message:
@@ -276,27 +278,27 @@ class RpcServer:
         except ApiError as error:
             if error.status == 404:
                 _refuse_resource(uri)
-            raise RpcError(BAD_REQUEST, error_text(error)) from None
+            raise RpcError(BAD_REQUEST, format_error_text(error)) from None
         except Unusable as error:
-            raise RpcError(BAD_REQUEST, error_text(error)) from None
+            raise RpcError(BAD_REQUEST, format_error_text(error)) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": found["text"]}]}
 
     async def _send_request(self, ask: PlannedRequest) -> Any:
         try:
             return await self._send(ask)
         except (ApiError, Unusable) as error:
-            raise RpcError(BAD_REQUEST, error_text(error)) from None
+            raise RpcError(BAD_REQUEST, format_error_text(error)) from None
 
     async def _run_plan(self, plan: Plan) -> dict[str, Any]:
         return await run_plan(plan, self._send)
 
 
-def error_response(key: Key | None, fault: RpcError) -> Message:
+def build_error_response(key: Key | None, fault: RpcError) -> Message:
     """Return the error response to a request."""
     return {"jsonrpc": "2.0", "id": key, "error": {"code": fault.code, "message": str(fault)}}
 
 
-def error_text(error: Exception) -> str:
+def format_error_text(error: Exception) -> str:
     """Return the text of an error, as the service worded it."""
     return error.message if isinstance(error, ApiError) else str(error)
 
@@ -316,7 +318,7 @@ def _validate_params(model: type[_Model], given: Mapping[str, Any]) -> _Model:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise RpcError(BAD_ARGUMENTS, _first_error(error)) from None
+        raise RpcError(BAD_ARGUMENTS, _format_first_error(error)) from None
 
 
 @cache  # a schema takes a millisecond to make, and each HTTP message gets a new server
@@ -332,7 +334,7 @@ def _describe_tool(tool: McpTool) -> Message:
     }
 
 
-def _first_error(error: ValidationError) -> str:
+def _format_first_error(error: ValidationError) -> str:
     """Return the field and the rule of the first validation error."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part)[:_QUOTED_LENGTH] for part in first["loc"]) or "arguments"

@@ -17,9 +17,9 @@ from tservice.client.mcp.protocol import (
     RpcError,
     RpcRequest,
     RpcServer,
+    build_error_response,
     calls_service,
     decode_json,
-    error_response,
     validate_batch,
     validate_message,
 )
@@ -73,7 +73,7 @@ class StdioServer:
         # Service calls under way; None: the answer is being written.
         self._unanswered: dict[object, tuple[RpcRequest, Respond] | None] = {}
 
-    def serve(self) -> None:
+    def serve_messages(self) -> None:
         """Process messages until the end of the input."""
         while line := self._source.readline(LINE + 1):
             if len(line) > LINE:
@@ -184,12 +184,12 @@ class StdioServer:
             late = [(own, owed[0]) for own, owed in self._unanswered.items() if owed is not None]
         for own, call in late:
             fault = RpcError(BROKEN, "the input ended before the answer was there")
-            self._respond_once(own, error_response(call.key, fault))
+            self._respond_once(own, build_error_response(call.key, fault))
         with self._changed:
             self._changed.wait_for(lambda: not self._unanswered, GRACE)
 
     def _send_error(self, respond: Respond, fault: RpcError) -> None:
-        respond(error_response(fault.key, fault))
+        respond(build_error_response(fault.key, fault))
 
     def _write_message(self, message: Message | list[Message]) -> None:
         # Escaped: an id may hold half a surrogate pair, which cannot be encoded.

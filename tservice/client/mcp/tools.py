@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from tservice.client.errors import Unusable
-from tservice.client.link.caller import session_path
+from tservice.client.link.caller import build_session_path
 from tservice.client.mcp import arguments as given
 from tservice.client.mcp.plan import Plan, PlannedRequest
 from tservice.client.terminal.safe import safe_text
@@ -69,12 +69,14 @@ def _input_request(
     session_id: str, text: str, more: Mapping[str, Any] | None = None, wait_ms: int = 0
 ) -> PlannedRequest:
     body = {"input": text, "useMux": True, "clientId": f"mcp-{uuid.uuid4().hex}", "seq": 1}
-    path = session_path(session_id, "/input")
+    path = build_session_path(session_id, "/input")
     return PlannedRequest("POST", path, {**body, **(more or {})}, wait_ms=wait_ms, tries=TRIES)
 
 
 def _send_key(wanted: given.SendKey) -> Plan:
-    yield PlannedRequest("POST", session_path(wanted.session_id, "/send-key"), {"key": wanted.key})
+    yield PlannedRequest(
+        "POST", build_session_path(wanted.session_id, "/send-key"), {"key": wanted.key}
+    )
     return {"pressed": wanted.key}
 
 
@@ -94,7 +96,7 @@ def _wait_signal(wanted: given.WaitArguments) -> Plan:
 def _wait_output(wanted: given.WaitOutput) -> Plan:
     # A shell may have printed the text before the request arrived.
     query = {"match": wanted.match, "from": "buffer", "timeout": wanted.timeout_ms}
-    path = session_path(wanted.session_id, "/wait-output")
+    path = build_session_path(wanted.session_id, "/wait-output")
     found: dict[str, Any] = yield PlannedRequest(
         "GET", path, query=query, wait_ms=wanted.timeout_ms
     )
@@ -103,7 +105,9 @@ def _wait_output(wanted: given.WaitOutput) -> Plan:
 
 def _read_screen(wanted: given.ReadScreen) -> Plan:
     query = {"full": 1, "lines": wanted.lines} if wanted.lines else None
-    found = yield PlannedRequest("GET", session_path(wanted.session_id, "/terminal"), query=query)
+    found = yield PlannedRequest(
+        "GET", build_session_path(wanted.session_id, "/terminal"), query=query
+    )
     lines = safe_text(found["terminalBuffer"].replace("\r", "")).rstrip().split("\n")
     kept = lines[-wanted.lines :] if wanted.lines else lines
     old = {name: found[name] for name in ("stale", "staleAt") if name in found}
@@ -112,7 +116,7 @@ def _read_screen(wanted: given.ReadScreen) -> Plan:
 
 def _last_response(wanted: given.SessionArguments) -> Plan:
     found: dict[str, Any] = yield PlannedRequest(
-        "GET", session_path(wanted.session_id, "/last-response")
+        "GET", build_session_path(wanted.session_id, "/last-response")
     )
     return found
 
@@ -139,7 +143,7 @@ def _answer_approval(wanted: given.AnswerApproval) -> Plan:
 
 def _git_status(wanted: given.SessionArguments) -> Plan:
     found: dict[str, Any] = yield PlannedRequest(
-        "GET", session_path(wanted.session_id, "/git-status")
+        "GET", build_session_path(wanted.session_id, "/git-status")
     )
     return found
 
@@ -150,7 +154,7 @@ def _list_cases(_: given.NoArguments) -> Plan:
 
 
 def _end_session(wanted: given.SessionArguments) -> Plan:
-    yield PlannedRequest("DELETE", session_path(wanted.session_id))
+    yield PlannedRequest("DELETE", build_session_path(wanted.session_id))
     return {"ended": wanted.session_id}
 
 
@@ -196,7 +200,7 @@ TOOLS = (
 )  # fmt: skip
 
 
-def offered_tools(scopes: frozenset[str] | None) -> dict[str, McpTool]:
+def select_tools(scopes: frozenset[str] | None) -> dict[str, McpTool]:
     """Return the tools by name.
 
     @param scopes: return only tools that need no other scopes. C{None} returns all.

@@ -8,7 +8,7 @@ import os
 import select
 
 from tservice.client.errors import Unusable
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.stream import (
     OutputReceived,
     ProcessEnded,
@@ -17,7 +17,7 @@ from tservice.client.link.stream import (
 )
 from tservice.client.terminal.filter import CLEAR, OutputFilter
 from tservice.client.terminal.keys import DetachKeyFinder
-from tservice.client.terminal.raw import EndedBySignal, raw_mode, watch_resizes, write_all
+from tservice.client.terminal.raw import TerminatedBySignal, raw_mode, watch_resizes, write_all
 
 PAUSE = 1.0
 """Seconds between two attempts to connect. A pressed key starts an attempt at once."""
@@ -69,11 +69,11 @@ class AttachedTerminal:
         """
         try:
             with raw_mode(self._keyboard, self._screen), watch_resizes() as resized:
-                with contextlib.suppress(Lost):
+                with contextlib.suppress(ResponseLost):
                     self._send_size()
                 while self._process_events(resized):
                     pass
-        except EndedBySignal as killed:
+        except TerminatedBySignal as killed:
             return 128 + killed.number
         finally:
             self._stream.close()
@@ -97,7 +97,7 @@ class AttachedTerminal:
             if self._keyboard in readable and not self._forward_input():
                 return False
             return self._draw_output()
-        except Lost:
+        except ResponseLost:
             self._stream.close()
             self._show_connection_state(True)
             return True
@@ -118,7 +118,7 @@ class AttachedTerminal:
         return set(found)
 
     def _try_reconnect(self) -> None:
-        with contextlib.suppress(Lost):
+        with contextlib.suppress(ResponseLost):
             self._stream.connect(PATIENCE)
             self._show_connection_state(False)
 
@@ -145,7 +145,7 @@ class AttachedTerminal:
         data = os.read(self._keyboard, CHUNK)
         if not data:
             raise Unusable("the terminal is gone")
-        typed, detached = self._detacher.feed(data)
+        typed, detached = self._detacher.process_input(data)
         text = self._decoder.decode(typed)
         if text and not self._read_only:
             if self._stream.can_accept_input:

@@ -7,7 +7,7 @@ import select
 from collections.abc import Callable
 from typing import TextIO
 
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.link.stream import OutputReceived, ProcessEnded, TerminalConnection
 from tservice.client.terminal.safe import safe_text
 from tservice.terminal.ansi import EscapeStripper
@@ -70,7 +70,7 @@ def _print_events(
                     text.print_chunk(event.data)
                 case _:
                     warn("some output is missing here")
-    except Lost as error:
+    except ResponseLost as error:
         tell(f"{error}; connecting again")
         stream.close()
     return False
@@ -81,7 +81,7 @@ def _wait_for_output(stream: TerminalConnection, tell: Tell) -> None:
     if stream.socket is None:
         try:
             stream.connect()
-        except Lost:
+        except ResponseLost:
             select.select([], [], [], PAUSE)
         else:
             tell("connected again")

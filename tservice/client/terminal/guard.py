@@ -44,7 +44,7 @@ def _run_guard(reader: int, keeps: Collection[int], tidy: Callable[[], None]) ->
     try:
         # Leave the program's session: the terminal's signals must not reach the guard.
         os.setsid()
-        _close_all_but({reader, *keeps})
+        _close_other_descriptors({reader, *keeps})
         if os.read(reader, 1) != _WELL:
             tidy()
     finally:
@@ -52,7 +52,7 @@ def _run_guard(reader: int, keeps: Collection[int], tidy: Callable[[], None]) ->
         os._exit(0)
 
 
-def _close_all_but(keeps: Collection[int]) -> None:
+def _close_other_descriptors(keeps: Collection[int]) -> None:
     """Close all other descriptors, because a socket inherited by the guard process would stay
     open.
     """

@@ -19,7 +19,7 @@ Settings = list[Any]
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
-class EndedBySignal(BaseException):
+class TerminatedBySignal(BaseException):
     """Raised when a signal ends the program. It does not derive from C{Exception}, so that no error
     handler catches it.
 
@@ -40,7 +40,7 @@ def raw_mode(descriptor: int, output: int) -> Iterator[None]:
 
     @param descriptor: descriptor of the terminal for input.
     @param output: descriptor of the terminal for output.
-    @raise EndedBySignal: a signal of L{ENDING} arrived during the block.
+    @raise TerminatedBySignal: a signal of L{ENDING} arrived during the block.
     """
     before = termios.tcgetattr(descriptor)
     handlers = {number: signal.getsignal(number) for number in ENDING}
@@ -103,4 +103,4 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def _raise_ended(number: int, frame: FrameType | None) -> NoReturn:
-    raise EndedBySignal(number)
+    raise TerminatedBySignal(number)

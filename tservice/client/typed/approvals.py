@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class AnswerBody(TypedDict):
@@ -90,20 +90,20 @@ class Approvals(Calling):
     ) -> ApprovalAnsweredResponse:
         """Answer a dialog or an idle prompt."""
         found: ApprovalAnsweredResponse = await self.call(
-            "POST", f"/approvals/{quoted(item)}/answer", body=body
+            "POST", f"/approvals/{quote_segment(item)}/answer", body=body
         )
         return found
 
     async def post_approvals_item_dismiss(self, item: str) -> ApprovalDismissedResponse:
         """Dismiss an item of the inbox."""
         found: ApprovalDismissedResponse = await self.call(
-            "POST", f"/approvals/{quoted(item)}/dismiss"
+            "POST", f"/approvals/{quote_segment(item)}/dismiss"
         )
         return found
 
     async def post_approvals_session_id_viewed(self, id: str) -> SessionViewedResponse:
         """Acknowledge a session's idle prompt."""
         found: SessionViewedResponse = await self.call(
-            "POST", f"/approvals/session/{quoted(id)}/viewed"
+            "POST", f"/approvals/session/{quote_segment(id)}/viewed"
         )
         return found

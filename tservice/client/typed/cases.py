@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class AgentCaseListResponse(TypedDict):
@@ -220,13 +220,13 @@ class Cases(Calling):
 
     async def get_cases_name(self, name: str) -> CaseResponse:
         """Get a case."""
-        found: CaseResponse = await self.call("GET", f"/cases/{quoted(name)}")
+        found: CaseResponse = await self.call("GET", f"/cases/{quote_segment(name)}")
         return found
 
     async def delete_cases_name(self, name: str, *, force: bool | None = None) -> dict[str, Any]:
         """Move a local case to the trash, remove a worktree, unlink any other."""
         found: dict[str, Any] = await self.call(
-            "DELETE", f"/cases/{quoted(name)}", query={"force": force}
+            "DELETE", f"/cases/{quote_segment(name)}", query={"force": force}
         )
         return found
 
@@ -257,7 +257,9 @@ class Cases(Calling):
 
     async def post_cases_clone_name_cancel(self, name: str) -> dict[str, Any]:
         """Cancel a running clone."""
-        found: dict[str, Any] = await self.call("POST", f"/cases/clone/{quoted(name)}/cancel")
+        found: dict[str, Any] = await self.call(
+            "POST", f"/cases/clone/{quote_segment(name)}/cancel"
+        )
         return found
 
     async def post_cases_name_worktree(
@@ -265,13 +267,13 @@ class Cases(Calling):
     ) -> WorktreeCreatedResponse:
         """Create a case on a new worktree of this case's repository."""
         found: WorktreeCreatedResponse = await self.call(
-            "POST", f"/cases/{quoted(name)}/worktree", body=body
+            "POST", f"/cases/{quote_segment(name)}/worktree", body=body
         )
         return found
 
     async def post_cases_name_prepare(self, name: str) -> PrepareResponse:
         """Fetch the missing submodules and Git LFS files of a case, in a shell."""
-        found: PrepareResponse = await self.call("POST", f"/cases/{quoted(name)}/prepare")
+        found: PrepareResponse = await self.call("POST", f"/cases/{quote_segment(name)}/prepare")
         return found
 
     async def put_cases_order(self, body: CaseOrderBody) -> CaseOrderResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class CliBody(TypedDict):
@@ -124,30 +124,30 @@ class CLIs(Calling):
 
     async def get_clis_id_install(self, id: str) -> InstallPlan:
         """Preview the installation of a stock CLI; nothing is run."""
-        found: InstallPlan = await self.call("GET", f"/clis/{quoted(id)}/install")
+        found: InstallPlan = await self.call("GET", f"/clis/{quote_segment(id)}/install")
         return found
 
     async def delete_clis_id_install(self, id: str) -> dict[str, Any]:
         """Cancel an installation."""
-        found: dict[str, Any] = await self.call("DELETE", f"/clis/{quoted(id)}/install")
+        found: dict[str, Any] = await self.call("DELETE", f"/clis/{quote_segment(id)}/install")
         return found
 
     async def post_clis_id_install(self, id: str) -> InstalledItem:
         """Install a stock CLI; returns when it is done, after at most 300 s."""
-        found: InstalledItem = await self.call("POST", f"/clis/{quoted(id)}/install")
+        found: InstalledItem = await self.call("POST", f"/clis/{quote_segment(id)}/install")
         return found
 
     async def put_clis_id(self, id: str, body: CliEnabledBody) -> CliItem:
         """Enable or disable a CLI."""
-        found: CliItem = await self.call("PUT", f"/clis/{quoted(id)}", body=body)
+        found: CliItem = await self.call("PUT", f"/clis/{quote_segment(id)}", body=body)
         return found
 
     async def delete_clis_id(self, id: str) -> dict[str, Any]:
         """Remove a custom CLI."""
-        found: dict[str, Any] = await self.call("DELETE", f"/clis/{quoted(id)}")
+        found: dict[str, Any] = await self.call("DELETE", f"/clis/{quote_segment(id)}")
         return found
 
     async def put_clis_custom_id(self, id: str, body: CliBody) -> CliItem:
         """Replace a custom CLI."""
-        found: CliItem = await self.call("PUT", f"/clis/custom/{quoted(id)}", body=body)
+        found: CliItem = await self.call("PUT", f"/clis/custom/{quote_segment(id)}", body=body)
         return found

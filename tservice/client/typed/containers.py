@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class BuildLogResponse(TypedDict):
@@ -124,47 +124,51 @@ class Containers(Calling):
     ) -> ContainerHostEnvelope:
         """Replace a container host, except its id."""
         found: ContainerHostEnvelope = await self.call(
-            "PUT", f"/container-hosts/{quoted(id)}", body=body
+            "PUT", f"/container-hosts/{quote_segment(id)}", body=body
         )
         return found
 
     async def delete_container_hosts_id(self, id: str) -> dict[str, Any]:
         """Remove a container host that no case uses."""
-        found: dict[str, Any] = await self.call("DELETE", f"/container-hosts/{quoted(id)}")
+        found: dict[str, Any] = await self.call("DELETE", f"/container-hosts/{quote_segment(id)}")
         return found
 
     async def get_container_hosts_id_containers(self, id: str) -> ContainerListResponse:
         """List the containers of the host's cases."""
         found: ContainerListResponse = await self.call(
-            "GET", f"/container-hosts/{quoted(id)}/containers"
+            "GET", f"/container-hosts/{quote_segment(id)}/containers"
         )
         return found
 
     async def post_container_hosts_id_build(self, id: str) -> dict[str, Any]:
         """Rebuild the packaged image."""
-        found: dict[str, Any] = await self.call("POST", f"/container-hosts/{quoted(id)}/build")
+        found: dict[str, Any] = await self.call(
+            "POST", f"/container-hosts/{quote_segment(id)}/build"
+        )
         return found
 
     async def post_container_hosts_id_build_cancel(self, id: str) -> dict[str, Any]:
         """Cancel a build."""
         found: dict[str, Any] = await self.call(
-            "POST", f"/container-hosts/{quoted(id)}/build/cancel"
+            "POST", f"/container-hosts/{quote_segment(id)}/build/cancel"
         )
         return found
 
     async def get_container_hosts_id_build_log(self, id: str) -> BuildLogResponse:
         """Get the output of the last build."""
-        found: BuildLogResponse = await self.call("GET", f"/container-hosts/{quoted(id)}/build/log")
+        found: BuildLogResponse = await self.call(
+            "GET", f"/container-hosts/{quote_segment(id)}/build/log"
+        )
         return found
 
     async def get_cases_name_container(self, name: str) -> ContainerResponse:
         """Get the current state of a case's container."""
-        found: ContainerResponse = await self.call("GET", f"/cases/{quoted(name)}/container")
+        found: ContainerResponse = await self.call("GET", f"/cases/{quote_segment(name)}/container")
         return found
 
     async def post_cases_name_container_recreate(self, name: str) -> ContainerResponse:
         """Recreate the container of a case; its home folder stays."""
         found: ContainerResponse = await self.call(
-            "POST", f"/cases/{quoted(name)}/container/recreate"
+            "POST", f"/cases/{quote_segment(name)}/container/recreate"
         )
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class JobBody(TypedDict):
@@ -154,32 +154,34 @@ class Cron(Calling):
 
     async def get_cron_jobs_id(self, id: str) -> JobResponse:
         """Get a scheduled job."""
-        found: JobResponse = await self.call("GET", f"/cron/jobs/{quoted(id)}")
+        found: JobResponse = await self.call("GET", f"/cron/jobs/{quote_segment(id)}")
         return found
 
     async def put_cron_jobs_id(self, id: str, body: JobPatch) -> JobEnvelope:
         """Change fields of a job; the merged job is validated."""
-        found: JobEnvelope = await self.call("PUT", f"/cron/jobs/{quoted(id)}", body=body)
+        found: JobEnvelope = await self.call("PUT", f"/cron/jobs/{quote_segment(id)}", body=body)
         return found
 
     async def delete_cron_jobs_id(self, id: str) -> dict[str, Any]:
         """Delete a job and its runs."""
-        found: dict[str, Any] = await self.call("DELETE", f"/cron/jobs/{quoted(id)}")
+        found: dict[str, Any] = await self.call("DELETE", f"/cron/jobs/{quote_segment(id)}")
         return found
 
     async def put_cron_jobs_id_enabled(self, id: str, body: JobEnabledBody) -> JobEnvelope:
         """Enable or disable a job."""
-        found: JobEnvelope = await self.call("PUT", f"/cron/jobs/{quoted(id)}/enabled", body=body)
+        found: JobEnvelope = await self.call(
+            "PUT", f"/cron/jobs/{quote_segment(id)}/enabled", body=body
+        )
         return found
 
     async def post_cron_jobs_id_run(self, id: str) -> RunNowResponse:
         """Run a job now; its prompt is delivered after the response."""
-        found: RunNowResponse = await self.call("POST", f"/cron/jobs/{quoted(id)}/run")
+        found: RunNowResponse = await self.call("POST", f"/cron/jobs/{quote_segment(id)}/run")
         return found
 
     async def get_cron_jobs_id_runs(self, id: str) -> list[RunResponse]:
         """List the runs of a job."""
-        found: list[RunResponse] = await self.call("GET", f"/cron/jobs/{quoted(id)}/runs")
+        found: list[RunResponse] = await self.call("GET", f"/cron/jobs/{quote_segment(id)}/runs")
         return found
 
     async def get_cron_runs(self) -> list[RunResponse]:

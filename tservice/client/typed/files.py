@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class ContentBody(TypedDict):
@@ -141,7 +141,7 @@ class Files(Calling):
         """Get the file tree of a workspace."""
         found: FileTreeAnswer = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/files",
+            f"/sessions/{quote_segment(id)}/files",
             query={"path": path, "depth": depth, "showHidden": showHidden},
         )
         return found
@@ -158,7 +158,7 @@ class Files(Calling):
         """Read lines of a text file, or get the type of another file."""
         found: FileTextAnswer | FileMediaAnswer = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/file-content",
+            f"/sessions/{quote_segment(id)}/file-content",
             query={"path": path, "from": from_, "lines": lines, "reveal": reveal},
         )
         return found
@@ -166,19 +166,21 @@ class Files(Calling):
     async def put_sessions_id_file_content(self, id: str, body: ContentBody) -> SavedFileAnswer:
         """Save a text file."""
         found: SavedFileAnswer = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/file-content", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/file-content", body=body
         )
         return found
 
     async def post_sessions_id_uploads(self, id: str, body: Any) -> UploadsAnswer:
         """Upload files to the workspace."""
-        found: UploadsAnswer = await self.call("POST", f"/sessions/{quoted(id)}/uploads", body=body)
+        found: UploadsAnswer = await self.call(
+            "POST", f"/sessions/{quote_segment(id)}/uploads", body=body
+        )
         return found
 
     async def post_sessions_id_paste_image(self, id: str, body: Any) -> KeptImageAnswer:
         """Upload an image to the workspace."""
         found: KeptImageAnswer = await self.call(
-            "POST", f"/sessions/{quoted(id)}/paste-image", body=body
+            "POST", f"/sessions/{quote_segment(id)}/paste-image", body=body
         )
         return found
 

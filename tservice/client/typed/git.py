@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class ChangeCountsResponse(TypedDict):
@@ -109,7 +109,7 @@ class Git(Calling):
         """Get the git status of a session's workspace; read-only and offline."""
         found: GitStatusResponse = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/git-status",
+            f"/sessions/{quote_segment(id)}/git-status",
             query={"maxRepos": maxRepos, "timeout": timeout, "fresh": fresh},
         )
         return found
@@ -128,7 +128,7 @@ class Git(Calling):
         """Get the diff of one file that the git status lists."""
         found: GitDiffResponse = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/git-diff",
+            f"/sessions/{quote_segment(id)}/git-diff",
             query={
                 "maxRepos": maxRepos,
                 "timeout": timeout,
@@ -151,7 +151,7 @@ class Git(Calling):
         """Get the git status of a case's folder; read-only and offline."""
         found: GitStatusResponse = await self.call(
             "GET",
-            f"/cases/{quoted(name)}/git-status",
+            f"/cases/{quote_segment(name)}/git-status",
             query={"maxRepos": maxRepos, "timeout": timeout, "fresh": fresh},
         )
         return found

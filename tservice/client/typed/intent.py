@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class IntentBody(TypedDict):
@@ -73,21 +73,25 @@ class Intent(Calling):
     ) -> SuggestionsResponse:
         """Suggest the next input; nothing is sent to the session."""
         found: SuggestionsResponse = await self.call(
-            "POST", f"/sessions/{quoted(id)}/readmymind", body=body
+            "POST", f"/sessions/{quote_segment(id)}/readmymind", body=body
         )
         return found
 
     async def get_sessions_id_intent(self, id: str) -> IntentEnvelope:
         """Get the owner's intent for the session's workspace."""
-        found: IntentEnvelope = await self.call("GET", f"/sessions/{quoted(id)}/intent")
+        found: IntentEnvelope = await self.call("GET", f"/sessions/{quote_segment(id)}/intent")
         return found
 
     async def put_sessions_id_intent(self, id: str, body: IntentBody) -> IntentEnvelope:
         """Replace the complete intent."""
-        found: IntentEnvelope = await self.call("PUT", f"/sessions/{quoted(id)}/intent", body=body)
+        found: IntentEnvelope = await self.call(
+            "PUT", f"/sessions/{quote_segment(id)}/intent", body=body
+        )
         return found
 
     async def delete_sessions_id_intent(self, id: str) -> IntentDeletedResponse:
         """Remove the intent."""
-        found: IntentDeletedResponse = await self.call("DELETE", f"/sessions/{quoted(id)}/intent")
+        found: IntentDeletedResponse = await self.call(
+            "DELETE", f"/sessions/{quote_segment(id)}/intent"
+        )
         return found

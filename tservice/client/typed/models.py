@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class AffectedSession(TypedDict):
@@ -147,26 +147,26 @@ class Models(Calling):
     async def get_model_endpoints_id_running_status(self, id: str) -> RunningAnswer:
         """List the models that an endpoint has loaded, if it reports them."""
         found: RunningAnswer = await self.call(
-            "GET", f"/model-endpoints/{quoted(id)}/running-status"
+            "GET", f"/model-endpoints/{quote_segment(id)}/running-status"
         )
         return found
 
     async def put_model_endpoints_id(self, id: str, body: EndpointPatch) -> EndpointEnvelope:
         """Change the given fields; without apiKey the key stays."""
         found: EndpointEnvelope = await self.call(
-            "PUT", f"/model-endpoints/{quoted(id)}", body=body
+            "PUT", f"/model-endpoints/{quote_segment(id)}", body=body
         )
         return found
 
     async def delete_model_endpoints_id(self, id: str) -> dict[str, Any]:
         """Remove a model endpoint and its key."""
-        found: dict[str, Any] = await self.call("DELETE", f"/model-endpoints/{quoted(id)}")
+        found: dict[str, Any] = await self.call("DELETE", f"/model-endpoints/{quote_segment(id)}")
         return found
 
     async def post_model_endpoints_id_discover_models(self, id: str) -> ModelsAnswer:
         """Query the models that an endpoint offers."""
         found: ModelsAnswer = await self.call(
-            "POST", f"/model-endpoints/{quoted(id)}/discover-models"
+            "POST", f"/model-endpoints/{quote_segment(id)}/discover-models"
         )
         return found
 
@@ -175,6 +175,6 @@ class Models(Calling):
     ) -> ChangedModel | ContextQuestion | SwapQuestion:
         """Switch a session to a model of a custom endpoint, or back to its agent's own."""
         found: ChangedModel | ContextQuestion | SwapQuestion = await self.call(
-            "POST", f"/sessions/{quoted(id)}/custom-model", body=body
+            "POST", f"/sessions/{quote_segment(id)}/custom-model", body=body
         )
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class HostCheckResponse(TypedDict):
@@ -116,42 +116,48 @@ class RemoteHosts(Calling):
 
     async def put_remote_hosts_id(self, id: str, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Replace a remote host."""
-        found: RemoteHostEnvelope = await self.call("PUT", f"/remote-hosts/{quoted(id)}", body=body)
+        found: RemoteHostEnvelope = await self.call(
+            "PUT", f"/remote-hosts/{quote_segment(id)}", body=body
+        )
         return found
 
     async def delete_remote_hosts_id(self, id: str) -> dict[str, Any]:
         """Remove a remote host that nothing uses."""
-        found: dict[str, Any] = await self.call("DELETE", f"/remote-hosts/{quoted(id)}")
+        found: dict[str, Any] = await self.call("DELETE", f"/remote-hosts/{quote_segment(id)}")
         return found
 
     async def post_remote_hosts_id_check(self, id: str) -> HostCheckResponse:
         """Check that a remote host can be used, and get its key."""
-        found: HostCheckResponse = await self.call("POST", f"/remote-hosts/{quoted(id)}/check")
+        found: HostCheckResponse = await self.call(
+            "POST", f"/remote-hosts/{quote_segment(id)}/check"
+        )
         return found
 
     async def post_remote_hosts_id_trust(self, id: str, body: TrustBody) -> dict[str, Any]:
         """Trust the key that a remote host shows."""
         found: dict[str, Any] = await self.call(
-            "POST", f"/remote-hosts/{quoted(id)}/trust", body=body
+            "POST", f"/remote-hosts/{quote_segment(id)}/trust", body=body
         )
         return found
 
     async def post_remote_hosts_id_wake(self, id: str) -> WakeResponse:
         """Wake a remote host, and wait for it up to 40 s."""
-        found: WakeResponse = await self.call("POST", f"/remote-hosts/{quoted(id)}/wake")
+        found: WakeResponse = await self.call("POST", f"/remote-hosts/{quote_segment(id)}/wake")
         return found
 
     async def get_remote_hosts_id_sessions(self, id: str) -> TmuxSessions:
         """List the tmux sessions on the host that can be attached to."""
-        found: TmuxSessions = await self.call("GET", f"/remote-hosts/{quoted(id)}/sessions")
+        found: TmuxSessions = await self.call("GET", f"/remote-hosts/{quote_segment(id)}/sessions")
         return found
 
     async def get_sessions_id_reachability(self, id: str) -> HostReachability:
         """Check the connection to the host of a session."""
-        found: HostReachability = await self.call("GET", f"/sessions/{quoted(id)}/reachability")
+        found: HostReachability = await self.call(
+            "GET", f"/sessions/{quote_segment(id)}/reachability"
+        )
         return found
 
     async def post_sessions_id_wake(self, id: str) -> WakeResponse:
         """Wake the host of a session, and wait for it up to 40 s."""
-        found: WakeResponse = await self.call("POST", f"/sessions/{quoted(id)}/wake")
+        found: WakeResponse = await self.call("POST", f"/sessions/{quote_segment(id)}/wake")
         return found

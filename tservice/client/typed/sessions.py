@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 from tservice.client.typed.events import (
     AutoClearAnswer,
     AutoCompactAnswer,
@@ -287,13 +287,15 @@ class Sessions(Calling):
 
     async def put_sessions_id_model(self, id: str, body: ModelBody) -> ModelSetResponse:
         """Change the model of a running agent."""
-        found: ModelSetResponse = await self.call("PUT", f"/sessions/{quoted(id)}/model", body=body)
+        found: ModelSetResponse = await self.call(
+            "PUT", f"/sessions/{quote_segment(id)}/model", body=body
+        )
         return found
 
     async def put_sessions_id_effort(self, id: str, body: EffortBody) -> EffortSetResponse:
         """Change the effort level of a running agent."""
         found: EffortSetResponse = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/effort", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/effort", body=body
         )
         return found
 
@@ -302,7 +304,7 @@ class Sessions(Calling):
     ) -> PermissionModeSetResponse:
         """Change the permission mode of a running agent."""
         found: PermissionModeSetResponse = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/permission-mode", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/permission-mode", body=body
         )
         return found
 
@@ -311,7 +313,7 @@ class Sessions(Calling):
     ) -> LastAnswerResponse:
         """Get the agent's last response, from its own transcript."""
         found: LastAnswerResponse = await self.call(
-            "GET", f"/sessions/{quoted(id)}/last-response", query={"context": context}
+            "GET", f"/sessions/{quote_segment(id)}/last-response", query={"context": context}
         )
         return found
 
@@ -336,7 +338,7 @@ class Sessions(Calling):
 
     async def get_sessions_id(self, id: str) -> SessionAnswer:
         """Get a session."""
-        found: SessionAnswer = await self.call("GET", f"/sessions/{quoted(id)}")
+        found: SessionAnswer = await self.call("GET", f"/sessions/{quote_segment(id)}")
         return found
 
     async def delete_sessions_id(
@@ -344,7 +346,7 @@ class Sessions(Calling):
     ) -> DeletedSessionResponse:
         """End the session and remove it, or detach from its process."""
         found: DeletedSessionResponse = await self.call(
-            "DELETE", f"/sessions/{quoted(id)}", query={"killMux": killMux}
+            "DELETE", f"/sessions/{quote_segment(id)}", query={"killMux": killMux}
         )
         return found
 
@@ -361,7 +363,9 @@ class Sessions(Calling):
         self, id: str, body: StartBody | None = None
     ) -> SessionEnvelope:
         """Start the session's process, or attach to the detached one."""
-        found: SessionEnvelope = await self.call("POST", f"/sessions/{quoted(id)}/start", body=body)
+        found: SessionEnvelope = await self.call(
+            "POST", f"/sessions/{quote_segment(id)}/start", body=body
+        )
         return found
 
     async def post_sessions_id_interactive(
@@ -369,7 +373,7 @@ class Sessions(Calling):
     ) -> SessionEnvelope:
         """Start the session's process, or attach to the detached one."""
         found: SessionEnvelope = await self.call(
-            "POST", f"/sessions/{quoted(id)}/interactive", body=body
+            "POST", f"/sessions/{quote_segment(id)}/interactive", body=body
         )
         return found
 
@@ -377,32 +381,36 @@ class Sessions(Calling):
         self, id: str, body: StartBody | None = None
     ) -> SessionEnvelope:
         """Start the session's process, or attach to the detached one."""
-        found: SessionEnvelope = await self.call("POST", f"/sessions/{quoted(id)}/shell", body=body)
+        found: SessionEnvelope = await self.call(
+            "POST", f"/sessions/{quote_segment(id)}/shell", body=body
+        )
         return found
 
     async def put_sessions_id_name(self, id: str, body: NameBody) -> SessionNameResponse:
         """Rename the session."""
         found: SessionNameResponse = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/name", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/name", body=body
         )
         return found
 
     async def put_sessions_id_color(self, id: str, body: ColourBody) -> SessionColourResponse:
         """Change the session's colour."""
         found: SessionColourResponse = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/color", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/color", body=body
         )
         return found
 
     async def put_sessions_id_pin(self, id: str, body: PinBody) -> SessionPinResponse:
         """Pin or unpin the session."""
-        found: SessionPinResponse = await self.call("PUT", f"/sessions/{quoted(id)}/pin", body=body)
+        found: SessionPinResponse = await self.call(
+            "PUT", f"/sessions/{quote_segment(id)}/pin", body=body
+        )
         return found
 
     async def put_sessions_id_nice(self, id: str, body: NiceBody) -> ProcessPriorityAnswer:
         """Change the priority of the session's process."""
         found: ProcessPriorityAnswer = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/nice", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/nice", body=body
         )
         return found
 
@@ -411,7 +419,7 @@ class Sessions(Calling):
     ) -> FlickerFilterResponse:
         """Switch the session's flicker filter on or off."""
         found: FlickerFilterResponse = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/flicker-filter", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/flicker-filter", body=body
         )
         return found
 
@@ -420,21 +428,21 @@ class Sessions(Calling):
     ) -> AutoCompactAnswer:
         """Configure automatic /compact."""
         found: AutoCompactAnswer = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/auto-compact", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/auto-compact", body=body
         )
         return found
 
     async def put_sessions_id_auto_clear(self, id: str, body: AutoClearBody) -> AutoClearAnswer:
         """Configure automatic /clear."""
         found: AutoClearAnswer = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/auto-clear", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/auto-clear", body=body
         )
         return found
 
     async def put_sessions_id_auto_resume(self, id: str, body: AutoResumeBody) -> AutoResumeAnswer:
         """Configure automatic resume."""
         found: AutoResumeAnswer = await self.call(
-            "PUT", f"/sessions/{quoted(id)}/auto-resume", body=body
+            "PUT", f"/sessions/{quote_segment(id)}/auto-resume", body=body
         )
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, held_ms, quoted
+from tservice.client.calling import Calling, get_hold_milliseconds, quote_segment
 
 
 class BufferedInputResponse(TypedDict):
@@ -138,14 +138,14 @@ class Terminal(Calling):
     async def post_sessions_id_send_key(self, id: str, body: KeyBody) -> dict[str, Any]:
         """Press a named key."""
         found: dict[str, Any] = await self.call(
-            "POST", f"/sessions/{quoted(id)}/send-key", body=body
+            "POST", f"/sessions/{quote_segment(id)}/send-key", body=body
         )
         return found
 
     async def post_sessions_id_resize(self, id: str, body: ResizeBody) -> TerminalSizeResponse:
         """Request a size; returns the effective size."""
         found: TerminalSizeResponse = await self.call(
-            "POST", f"/sessions/{quoted(id)}/resize", body=body
+            "POST", f"/sessions/{quote_segment(id)}/resize", body=body
         )
         return found
 
@@ -160,7 +160,7 @@ class Terminal(Calling):
         """Read the screen, or with full=1 also the history."""
         found: TerminalResponse = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/terminal",
+            f"/sessions/{quote_segment(id)}/terminal",
             query={"full": full, "tail": tail, "lines": lines},
         )
         return found
@@ -171,7 +171,7 @@ class Terminal(Calling):
         """Search the pane's history for a literal text."""
         found: TerminalSearchResponse = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/search",
+            f"/sessions/{quote_segment(id)}/search",
             query={"q": q, "limit": limit, "nocase": nocase},
         )
         return found
@@ -182,8 +182,8 @@ class Terminal(Calling):
         """Type a prompt or raw bytes, and optionally wait."""
         found: DeliveryResponse | BufferedInputResponse | InputWaitResponse = await self.call(
             "POST",
-            f"/sessions/{quoted(id)}/input",
+            f"/sessions/{quote_segment(id)}/input",
             body=body,
-            wait_ms=held_ms(body.get("waitTimeout")) if body.get("wait") else 0,
+            wait_ms=get_hold_milliseconds(body.get("waitTimeout")) if body.get("wait") else 0,
         )
         return found

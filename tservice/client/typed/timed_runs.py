@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tservice.client.calling import Calling, quoted
+from tservice.client.calling import Calling, quote_segment
 
 
 class TimedRunBody(TypedDict):
@@ -58,10 +58,10 @@ class TimedRuns(Calling):
 
     async def get_scheduled_id(self, id: str) -> TimedRunResponse:
         """Get a timed run."""
-        found: TimedRunResponse = await self.call("GET", f"/scheduled/{quoted(id)}")
+        found: TimedRunResponse = await self.call("GET", f"/scheduled/{quote_segment(id)}")
         return found
 
     async def delete_scheduled_id(self, id: str) -> dict[str, Any]:
         """End a timed run; its session and its record stay."""
-        found: dict[str, Any] = await self.call("DELETE", f"/scheduled/{quoted(id)}")
+        found: dict[str, Any] = await self.call("DELETE", f"/scheduled/{quote_segment(id)}")
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from tservice.client.calling import Calling, held_ms, quoted
+from tservice.client.calling import Calling, get_hold_milliseconds, quote_segment
 from tservice.client.typed.terminal import SignalWaitState
 
 
@@ -74,9 +74,9 @@ class Waits(Calling):
         """Wait until the session gives a signal."""
         found: WaitResponse = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/wait",
+            f"/sessions/{quote_segment(id)}/wait",
             query={"until": until, "timeout": timeout, "fresh": fresh, "regex": regex},
-            wait_ms=held_ms(timeout),
+            wait_ms=get_hold_milliseconds(timeout),
         )
         return found
 
@@ -93,7 +93,7 @@ class Waits(Calling):
         """Wait until the session prints a literal text."""
         found: OutputWaitResponse = await self.call(
             "GET",
-            f"/sessions/{quoted(id)}/wait-output",
+            f"/sessions/{quote_segment(id)}/wait-output",
             query={
                 "match": match,
                 "nocase": nocase,
@@ -101,7 +101,7 @@ class Waits(Calling):
                 "timeout": timeout,
                 "regex": regex,
             },
-            wait_ms=held_ms(timeout),
+            wait_ms=get_hold_milliseconds(timeout),
         )
         return found
 
@@ -127,6 +127,6 @@ class Waits(Calling):
                 "sessions": sessions,
                 "mode": mode,
             },
-            wait_ms=held_ms(timeout),
+            wait_ms=get_hold_milliseconds(timeout),
         )
         return found

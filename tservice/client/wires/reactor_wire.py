@@ -24,7 +24,7 @@ from zope.interface import implementer
 
 from tservice.client.errors import Unusable, unwrap_envelope
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import BOUND, TIMEOUT, Lost, build_target, check_complete
+from tservice.client.link.caller import BOUND, TIMEOUT, ResponseLost, build_target, check_complete
 from tservice.client.link.connection import PATIENCE, format_address
 from tservice.client.link.stream import TerminalConnection
 from tservice.client.link.websocket import WebSocket
@@ -76,7 +76,7 @@ class ReactorWire:
         except FAULTS as error:
             if not late and _is_cancelled(error):
                 raise CancelledError from None
-            raise Lost(self._explain_error(error, late)) from None
+            raise ResponseLost(self._explain_error(error, late)) from None
         finally:
             if timer.active():
                 timer.cancel()

@@ -16,7 +16,7 @@ from tests.unit.client.mcp.grammar import RpcLine
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import VERSIONS, RpcServer
 from tservice.client.mcp.stdio import StdioServer
-from tservice.client.mcp.tools import offered_tools
+from tservice.client.mcp.tools import select_tools
 
 thorough = settings(max_examples=example_count(300), deadline=None, database=None)
 
@@ -44,7 +44,9 @@ class StdioFuzzTests(SynchronousTestCase):
                     "params": {"protocolVersion": version}}  # fmt: skip
         source = BytesIO(b"\n".join([json.dumps(greeting).encode(), *(line.raw for line in sent)]))
         sink = BytesIO()
-        StdioServer(RpcServer(offered_tools(None), self.send, notices=True), source, sink).serve()
+        StdioServer(
+            RpcServer(select_tools(None), self.send, notices=True), source, sink
+        ).serve_messages()
         first, *answers = [json.loads(line) for line in sink.getvalue().splitlines()]
         self.assertEqual(("greeting", version), (first["id"], first["result"]["protocolVersion"]))
         self.assertEqual(grammar.expected_codes(sent), grammar.answered_codes(answers))

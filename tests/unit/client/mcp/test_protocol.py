@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tests.unit.client.mcp.wrong_shapes import WRONG_SHAPES
 from tservice.client.errors import ApiError
-from tservice.client.link.caller import Lost
+from tservice.client.link.caller import ResponseLost
 from tservice.client.mcp import protocol
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import (
@@ -26,7 +26,7 @@ from tservice.client.mcp.protocol import (
     parse_message,
     validate_batch,
 )
-from tservice.client.mcp.tools import TOOLS, McpTool, offered_tools
+from tservice.client.mcp.tools import TOOLS, McpTool, select_tools
 from tservice.client.synchronous import run_synchronously
 
 thorough = settings(max_examples=example_count(300), deadline=None, database=None)
@@ -54,7 +54,7 @@ class RecordingService:
         self.asked.append(ask)
         if self.lost:
             self.lost -= 1
-            raise Lost("the answer was lost")
+            raise ResponseLost("the answer was lost")
         found = self.answers.get(f"{ask.method} {ask.path}", {"delivered": True})
         if isinstance(found, Exception):
             raise found
@@ -72,7 +72,7 @@ class DescriptionTests(SynchronousTestCase):
             return describe(tool)
 
         self.patch(protocol, "_describe_tool", counted)
-        server = RpcServer(offered_tools(None), service.send)
+        server = RpcServer(select_tools(None), service.send)
         self.assertEqual(
             {}, run_synchronously(server.answer_request(RpcRequest(1, "ping", {})))["result"]
         )
@@ -81,7 +81,7 @@ class DescriptionTests(SynchronousTestCase):
             "result"
         ]["tools"]
         self.assertEqual(NAMES, [tool["name"] for tool in listed])
-        tool = next(iter(offered_tools(None).values()))
+        tool = next(iter(select_tools(None).values()))
         self.assertIs(describe(tool), describe(tool), "made once")
 
 
@@ -186,7 +186,7 @@ class BatchTests(SynchronousTestCase):
 class ServerCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.service = RecordingService()
-        self.server = RpcServer(offered_tools(None), self.service.send, notices=True)
+        self.server = RpcServer(select_tools(None), self.service.send, notices=True)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         answer = run_synchronously(self.server.answer_request(RpcRequest(1, method, params)))
@@ -231,10 +231,10 @@ class MethodTests(ServerCase):
         json.dumps(found)
 
     def test_tools_without_their_scope_are_left_out(self) -> None:
-        self.assertEqual({"wait", "wait_output"}, offered_tools(frozenset({"waits"})).keys())
-        self.assertNotIn("new_session", offered_tools(frozenset({"sessions:manage"})))
+        self.assertEqual({"wait", "wait_output"}, select_tools(frozenset({"waits"})).keys())
+        self.assertNotIn("new_session", select_tools(frozenset({"sessions:manage"})))
         everything = frozenset(scope for tool in TOOLS for scope in tool.scopes)
-        self.assertEqual(NAMES, list(offered_tools(everything)))
+        self.assertEqual(NAMES, list(select_tools(everything)))
 
     def test_resources_are_listed_and_read(self) -> None:
         found = self.ask("resources/list")["result"]["resources"]

@@ -20,7 +20,7 @@ from tservice.client.mcp.notices import NOTICE_EVENTS
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import BATCHES, VERSIONS, RpcServer
 from tservice.client.mcp.stdio import LINE, MAX_CONCURRENT_CALLS, StdioServer
-from tservice.client.mcp.tools import offered_tools
+from tservice.client.mcp.tools import select_tools
 from tservice.core.events import EventName
 
 
@@ -50,7 +50,7 @@ class StdioTests(SynchronousTestCase):
         """What is written, line by line."""
         sink = BytesIO()
         source = BytesIO(b"".join(line + b"\n" for line in lines))
-        StdioServer(RpcServer(offered_tools(None), self.send), source, sink).serve()
+        StdioServer(RpcServer(select_tools(None), self.send), source, sink).serve_messages()
         return [json.loads(line) for line in sink.getvalue().splitlines()]
 
     def serve(self, *lines: bytes) -> dict[Any, Any]:
@@ -76,7 +76,9 @@ class StdioTests(SynchronousTestCase):
             os.fdopen(write, "wb", buffering=0) as into,
         ):
             server = threading.Thread(
-                target=StdioServer(RpcServer(offered_tools(None), self.send), source, sink).serve,
+                target=StdioServer(
+                    RpcServer(select_tools(None), self.send), source, sink
+                ).serve_messages,
                 daemon=True,
             )
             server.start()
@@ -131,8 +133,8 @@ class StdioNoticeTests(SynchronousTestCase):
         source, sink = os.fdopen(read, "rb"), os.fdopen(out_write, "wb")
         self.tell: queue.Queue[tuple[str, Any] | Exception] = queue.Queue()
         self.heard = 0
-        server = RpcServer(offered_tools(None), self.send, notices=True)
-        serving = StdioServer(server, source, sink, self.events).serve
+        server = RpcServer(select_tools(None), self.send, notices=True)
+        serving = StdioServer(server, source, sink, self.events).serve_messages
         self.server = threading.Thread(target=serving, daemon=True)
         self.server.start()
         for each in (self.out, source, sink):
