@@ -134,10 +134,11 @@ class Operations:
             pairs = ", ".join(f"{each['name']!r}: {_word(each['name'])}" for each in queries)
             sent.append(f"query={{{pairs}}}")
         if any(each["name"] == "timeout" and _is_number(each) for each in queries):
-            sent.append("wait_ms=held_ms(timeout)")
+            sent.append("wait_ms=get_hold_milliseconds(timeout)")
         elif body is not None and "waitTimeout" in self._fields(operation):
-            sent.append('wait_ms=held_ms(body.get("waitTimeout")) if body.get("wait") else 0')
-        target = re.sub(r"\{(\w+)\}", r"{quoted(\1)}", path)
+            held = 'get_hold_milliseconds(body.get("waitTimeout"))'
+            sent.append(f'wait_ms={held} if body.get("wait") else 0')
+        target = re.sub(r"\{(\w+)\}", r"{quote_segment(\1)}", path)
         asked = ", ".join([repr(method), f"{'f' if '{' in path else ''}{target!r}", *sent])
         return (
             f"    async def {snake(operation['operationId'])}({', '.join(['self', *words])})"
@@ -185,7 +186,7 @@ def _of_tag(table: Operations, tag: str, places: Mapping[str, str]) -> str:
         known = table.records.names[name]
         if name not in own and re.search(rf"\b{known}\b", text):
             wanted.setdefault(_file(places[name]), []).append(known)
-    base = [name for name in ("Calling", "held_ms", "quoted") if name in text]
+    base = [name for name in ("Calling", "get_hold_milliseconds", "quote_segment") if name in text]
     others = [f"from tservice.client.calling import {', '.join(base)}\n"] + [
         f"from tservice.client.typed.{file} import {', '.join(sorted(used))}\n"
         for file, used in wanted.items()

@@ -50,7 +50,7 @@ from tservice.tokens.agent_tokens import AgentTokens
 
 SOURCE = Path(tservice.__file__).parent
 WRITERS = (
-    "write_private",
+    "write_private_file",
     "replace_atomically",
     "write_text",
     "write_bytes",
@@ -309,7 +309,7 @@ FILES = [
     WrittenFile(
         sites=(
             "core/process/folder_lock.py:_acquire_lock",
-            "core/process/folder_lock.py:_note_pid",
+            "core/process/folder_lock.py:_write_pid",
         ),
         write=_lock,
         reader=lambda data: b"",  # what is in it is for a message

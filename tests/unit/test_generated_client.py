@@ -81,7 +81,7 @@ class GeneratedClientFilesTests(SynchronousTestCase):
             "class Jobs(Calling):",
             "    async def put_jobs_id(self, id: str, body: JobBody) -> JobsAnswer:",
             '        self, id: str, *, from_: Literal["now", "then"], timeout: int | None = None',
-            "            wait_ms=held_ms(timeout),",
+            "            wait_ms=get_hold_milliseconds(timeout),",
         ):
             self.assertIn(line, found["jobs.py"].splitlines())
         self.assertIn("class Operations(Jobs):", found["operations.py"])

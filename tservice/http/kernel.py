@@ -441,11 +441,9 @@ class HttpKernel:
         shown = paths.clean_path(request.path)
         if isinstance(error, MethodNotAllowed):
             return _make_method_response(visit.method, shown, error)
-        return (
-            envelope.make_no_route_response(visit.method, shown)
-            if paths.is_api_path(visit.path)
-            else NO_PAGE
-        )
+        if not paths.is_api_path(visit.path):
+            return NO_PAGE
+        return envelope.make_no_route_response(visit.method, shown)
 
 
 async def _make_call(

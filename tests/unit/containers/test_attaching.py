@@ -20,7 +20,7 @@ class ContainerAttachTests(SynchronousTestCase):
         host = ContainerHost(id="local", label="here", engine=EngineKind.PODMAN, image="debian")
         self.store = mock.Mock(ContainerStore, host=mock.Mock(return_value=host))
         self.boxes = mock.Mock(ContainerRegistry)
-        self.boxes.free_name.return_value = "box-one"
+        self.boxes.choose_free_name.return_value = "box-one"
         self.service = ContainerService(
             store=self.store,
             hosts=mock.Mock(),

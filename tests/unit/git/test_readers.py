@@ -40,7 +40,7 @@ class NamedReader:
     async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         return {"by": self.place.id.name}
 
-    def make_unsupported_answer(self, reason: str) -> dict[str, Any]:
+    def make_unsupported_response(self, reason: str) -> dict[str, Any]:
         return {"by": reason}
 
     async def get_diff(self, workspace: GitWorkspace, *more: object) -> dict[str, Any]:

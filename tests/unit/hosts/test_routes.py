@@ -43,7 +43,7 @@ class FakeHosts:
         way = HostConnection(clock, "there", lambda: self.master, lambda: False)
         self.link = FakeLink(host, way, HostWakeService(clock, host, way, self, self.answers, self))
 
-    def get(self, host_id: str) -> RemoteHost:
+    def get_host(self, host_id: str) -> RemoteHost:
         if host_id != self.host.id:
             raise make_not_found_error(f"Remote host {host_id}")
         return self.host

@@ -108,7 +108,7 @@ class ClosedLink:
         self.commands.append(line)
         raise PaneGone("no client")
 
-    def expect_end(self, expected: bool) -> None:
+    def set_end_expected(self, expected: bool) -> None:
         self.expected.append(expected)
 
 

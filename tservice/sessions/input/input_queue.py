@@ -88,10 +88,9 @@ class InputQueue:
         """Type C{request} when its turn comes.
 
         @raise ServiceError: 400, 413: see L{check_input} and L{refuse_blank_prompt}; 403: the
-            permission to
-            type ended; 409: no process, or an earlier input of this client failed (both numbers are
-            free again); 422: not typed, not submitted, or unknown, as the text says; 429: too many
-            inputs wait.
+            permission to type ended; 409: no process, or an earlier input of this client failed
+            (both numbers are free again); 422: not typed, not submitted, or unknown, as the text
+            says; 429: too many inputs wait.
         """
         check_input(request)
         refuse_blank_prompt(request.text, request.use_mux)
@@ -213,9 +212,9 @@ class InputQueue:
         return outcome
 
     async def _wait_for_gate(self) -> None:
-        await self._wait_letting_keys_overtake(self._gate.wait_until_ready(self._target.session()))
+        await self._wait_beside_keys(self._gate.wait_until_ready(self._target.session()))
 
-    async def _wait_letting_keys_overtake(self, until: Awaitable[None]) -> None:
+    async def _wait_beside_keys(self, until: Awaitable[None]) -> None:
         """Wait for C{until}. Keys and raw bytes may overtake the queue in this time."""
         self._holding = True
         try:
@@ -224,8 +223,6 @@ class InputQueue:
             self._holding = False
         # The inputs that overtook are typed first.
         await self._passing.put(_wait_for_queue_turn)
-
-    # -- internals, one input at a time
 
     async def _process_request(
         self, request: InputRequest, failures: int, answer: Deferred[InputDelivery]
@@ -353,7 +350,7 @@ class InputQueue:
                     # Without a journal entry it might be typed twice.
                     self._log.warn("buffered input of {id}: {why}", id=session_id, why=str(error))
                     # Keys overtake it, so that a user can make room.
-                    await self._wait_letting_keys_overtake(wait_seconds(self._clock, PAUSE))
+                    await self._wait_beside_keys(wait_seconds(self._clock, PAUSE))
         finally:
             self._catching_up = False
             if lost:

@@ -121,7 +121,7 @@ async def relay_websocket(
             head = await far.head
         except Exception:
             raise make_bare_refusal(502, "Bad Gateway: the target accepts no WebSocket") from None
-        request.upgrade(BrowserSocket(far, build_handshake_answer(head, key)), b"")
+        request.upgrade_connection(BrowserSocket(far, build_handshake_answer(head, key)), b"")
         await Deferred()
     finally:
         far.transport.abortConnection()

@@ -22,13 +22,13 @@ from tservice.agents.activity.poll_schedule import CALM, SETTLE, SILENCE
 from tservice.mux.interface import MuxTimeout
 
 EVIDENCE = (
-    "startup_passed",
+    "startup_time_over",
     "turn_started",
     "turn_stopped",
     "dialog_shown",
     "dialog_answered",
-    "seen_working",
-    "seen_idle",
+    "screen_shows_work",
+    "screen_shows_idle",
     "process_ended",
 )
 
@@ -87,7 +87,7 @@ class CourseTests(SynchronousTestCase):
             "dialog_shown",
             "dialog_answered",
             "dialog_shown",
-            "seen_idle",
+            "screen_shows_idle",
         ):
             tell(course, word)
         self.assertEqual(["working", "idle"], sink.told)
