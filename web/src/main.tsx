@@ -13,7 +13,7 @@ import { startAuth } from "./auth/state.ts";
 import { startGrid } from "./grid/state.ts";
 import { followGit } from "./git/diff/follow.ts";
 import { startNotifications } from "./notifications/start.ts";
-import { followHosts } from "./hosts/state.ts";
+import { followHosts } from "./hosts/lazyparts.ts";
 import { followSuggestions } from "./suggestions/state.ts";
 import { followPrompts } from "./prompt/state.ts";
 import { followRestore } from "./restore/state.ts";

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { Session } from "../api/types.ts";
 import { besidePage } from "../app/panel.ts";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
-import { APPROVALS_PAGE, openInbox } from "../approvals/page.ts";
+import { APPROVALS_PAGE, openInbox } from "../approvals/openinbox.ts";
 import { approvalOf, approvals } from "../approvals/state.ts";
 import { describeRequest } from "../approvals/texts.ts";
 import { gridOn } from "../grid/state.ts";

@@ -1,6 +1,6 @@
 import { PlanChips } from "../agents/PlanChips.tsx";
 import { Bell } from "../approvals/Bell.tsx";
-import { FILES_PAGE } from "../files/page.ts";
+import { FILES_PAGE } from "../files/state.ts";
 import { FLEET_PAGE, toggleFleet } from "../fleet/page.ts";
 import { layoutItems } from "../grid/menu.ts";
 import { gridOn, roomy } from "../grid/state.ts";

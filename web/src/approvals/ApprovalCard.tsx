@@ -1,6 +1,6 @@
 /** One item of the inbox. */
 import { openPage } from "../app/registry.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { sessionList } from "../store/state.ts";
 import { Command } from "../ui/Command.tsx";
 import { Icon } from "../ui/Icon.tsx";

@@ -2,7 +2,7 @@
 import { plural } from "../lib/format.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { isUrgent } from "./inbox.ts";
-import { openInbox } from "./page.ts";
+import { openInbox } from "./openinbox.ts";
 import { approvals, inboxEnabled } from "./state.ts";
 
 export function Bell() {

@@ -5,7 +5,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/useNow.ts";
 import { activeId } from "../store/state.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
-import { inboxAsked } from "./page.ts";
+import { inboxAsked } from "./openinbox.ts";
 import { approvals, refresh } from "./state.ts";
 
 function Nothing() {

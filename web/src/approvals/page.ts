@@ -1,17 +1,6 @@
-import { signal } from "@preact/signals";
-import { openPage, registerPage } from "../app/registry.ts";
+import { registerPage } from "../app/registry.ts";
+import { APPROVALS_PAGE } from "./openinbox.ts";
 import { approvals, inboxEnabled } from "./state.ts";
-
-export const APPROVALS_PAGE = "approvals";
-
-/** Counts how often a person asked for the inbox. */
-export const inboxAsked = signal(0);
-
-/** Open the inbox at the item of the session in front, also where the inbox is open already. */
-export function openInbox(): void {
-  inboxAsked.value = inboxAsked.peek() + 1;
-  openPage.value = APPROVALS_PAGE;
-}
 
 export function registerApprovals(): void {
   registerPage({

@@ -1,7 +1,6 @@
 /** Files that were pasted, dropped or chosen and are not sent yet, by session. */
 import { signal } from "@preact/signals";
 import type { Kept } from "../files/types.ts";
-import { showError } from "../ui/toasts.ts";
 
 export interface Item {
   key: number;
@@ -26,15 +25,6 @@ export function filesIn(data: DataTransfer | null): File[] {
   return [...data.files];
 }
 
-/** Brings files to the session's workspace; the code for it comes with the first. */
-export function attachFiles(id: string, files: readonly File[]): void {
-  if (files.length === 0) return;
-  import("./sending.ts").then(
-    ({ addFiles: add }) => add(id, files),
-    (error: unknown) => showError("Couldn't attach the file", error),
-  );
-}
-
 export function putItems(id: string, items: readonly Item[]): void {
   const next = new Map(tray.peek());
   if (items.length > 0) next.set(id, items);
@@ -46,13 +36,4 @@ export function putItems(id: string, items: readonly Item[]): void {
 export function clearTray(id: string): void {
   for (const { thumb } of tray.peek().get(id) ?? []) if (thumb !== undefined) URL.revokeObjectURL(thumb);
   putItems(id, []);
-}
-
-/** Lets the person choose files, or take a picture where the device can. */
-export function chooseFiles(id: string): void {
-  const input = document.createElement("input");
-  input.type = "file";
-  input.multiple = true;
-  input.onchange = () => attachFiles(id, [...(input.files ?? [])]);
-  input.click();
 }

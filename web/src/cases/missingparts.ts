@@ -1,5 +1,5 @@
 /** What a new clone or worktree lacks, and fetching it in a shell (protocol-prepare). */
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { showError, showToast } from "../ui/toasts.ts";
 import { prepareCase } from "./calls.ts";
 

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import type { ConversationResponse, Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
-import { create, select } from "../sessions/actions.ts";
+import { create } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { cliOf, sessions } from "../store/state.ts";
 import { showError } from "../ui/toasts.ts";
 import { explainNotResumable, findOpenSession, resumeBody, titleOf } from "./texts.ts";

@@ -1,7 +1,7 @@
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import { openPage } from "../app/registry.ts";
 import { writeRoute } from "../app/route.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { sessionList } from "../store/state.ts";
 import type { RunResponse } from "./jobs/job.ts";

@@ -1,7 +1,6 @@
 import { registerPage } from "../app/registry.ts";
 import { activeSession } from "../store/state.ts";
-
-export const FILES_PAGE = "files";
+import { FILES_PAGE } from "./state.ts";
 
 export function registerFiles(): void {
   registerPage({

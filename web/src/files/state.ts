@@ -1,8 +1,10 @@
 /** Which file is open, for whoever opens one: the tree, a link in the terminal, a case. */
 import { signal } from "@preact/signals";
 import { openPage } from "../app/registry.ts";
-import { FILES_PAGE } from "./page.ts";
+
 import type { Opened } from "./types.ts";
+
+export const FILES_PAGE = "files";
 
 export const opened = signal<Opened | undefined>(undefined);
 

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { activeId } from "../store/state.ts";
 import type { TerminalPool } from "../terminal/pool.ts";
-import { takeFocus } from "../terminal/TerminalPane.tsx";
+import { takeFocus } from "../terminal/pane.ts";
 import { Cell, EmptyCell } from "./Cell.tsx";
 import "./grid.css";
 import { computeCellBoxes, frontOf } from "./layout.ts";

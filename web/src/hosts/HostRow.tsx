@@ -1,7 +1,7 @@
 /** One SSH host: where it is, how it stands, and what can be done about it. */
 import { useState } from "preact/hooks";
 import type { RemoteHost, Session } from "../api/types.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { openPage } from "../app/registry.ts";
 import { sessions } from "../store/state.ts";

@@ -4,7 +4,7 @@ import { formatError } from "../api/errors.ts";
 import type { RemoteHost, TmuxSession } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { formatAgo } from "../lib/ago.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { putSession, sessions } from "../store/state.ts";
 import { Problem } from "../ui/Problem.tsx";
 import { useNow } from "../ui/useNow.ts";

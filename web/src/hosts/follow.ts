@@ -2,7 +2,7 @@
 import type { HostReachability, Session, Told } from "../api/types.ts";
 import { effect } from "@preact/signals";
 import { CoalescedRead } from "../lib/coalescedread.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { sessionList } from "../store/state.ts";
 import { onServerEvent } from "../stream/events.ts";
 import { showToast } from "../ui/toasts.ts";

@@ -1,6 +1,6 @@
 /** Where the first page shows that a session is elsewhere; what stands there comes with the first such session. */
 import type { Session } from "../api/types.ts";
-import { parts } from "./state.ts";
+import { parts } from "./lazyparts.ts";
 
 export function LocationMarkSlot({ session }: { session: Session }) {
   const LocationMark = parts.value?.LocationMark;

@@ -5,7 +5,7 @@ import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
 import { formatAnnouncement, describeRequest } from "../approvals/texts.ts";
 import { beforeSignOut } from "../auth/state.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { sessionList, settings } from "../store/state.ts";
 import { hasReceivedInit } from "../stream/connection.ts";
 import { onServerEvent } from "../stream/events.ts";

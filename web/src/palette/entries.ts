@@ -4,7 +4,7 @@ import type { Session } from "../api/types.ts";
 import { needsYou } from "../approvals/state.ts";
 import { availablePages, openPage } from "../app/registry.ts";
 import { layoutItems } from "../grid/menu.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { sessionItems } from "../sessions/menu.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { activeId, activeSession, sessions } from "../store/state.ts";

@@ -1,6 +1,7 @@
 /** Where a whole prompt is written before the agent sees any of it. */
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { chooseFiles, filesIn, itemsOf, attachFiles } from "../attach/tray.ts";
+import { filesIn, itemsOf } from "../attach/tray.ts";
+import { chooseFiles, attachFiles } from "../attach/attach.ts";
 import { TrayHost } from "../attach/TrayHost.tsx";
 import type { Session } from "../api/types.ts";
 import { SuggestButton, Suggestions } from "../suggestions/Suggestions.tsx";

@@ -15,7 +15,7 @@ import { shortenPath } from "../lib/format.ts";
 import { activeId, cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
-import { select } from "./actions.ts";
+import { select } from "../app/select.ts";
 import { openSessionMenu } from "./menu.ts";
 import { NameField } from "./NameField.tsx";
 import { naming } from "./naming.ts";

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { activeId, sessions } from "../store/state.ts";
-import { move, select } from "./actions.ts";
+import { move } from "./actions.ts";
+import { select } from "../app/select.ts";
 import { neighbour } from "./order.ts";
 import { Tab } from "./Tab.tsx";
 

@@ -1,7 +1,7 @@
 /** What a person does with a session; every failure is told in a toast. */
 import * as calls from "../api/calls.ts";
 import type { CreateBody, LeftoverProcessResponse, Session } from "../api/types.ts";
-import { openPage } from "../app/registry.ts";
+import { select } from "../app/select.ts";
 import { reorder } from "../store/sessions.ts";
 import { activeId, dropSession, putSession, sessionList, sessions } from "../store/state.ts";
 import { askQuestion } from "../ui/ask.ts";
@@ -33,12 +33,6 @@ async function change(
   const answer = await attempt(title, call);
   const now = find(id);
   if (now) putSession(answer ? { ...now, ...answer } : before);
-}
-
-/** Whoever chooses a session wants to see it: a page that stands in its place goes. */
-export function select(id: string | undefined): void {
-  activeId.value = id;
-  openPage.value = undefined;
 }
 
 export function selectNext(step: number): void {

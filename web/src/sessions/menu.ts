@@ -1,13 +1,14 @@
 /** What can be done with one session, as menu items. */
 import type { Session } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
-import { FILES_PAGE } from "../files/page.ts";
+import { FILES_PAGE } from "../files/state.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import { sessions } from "../store/state.ts";
 import { copyText } from "../ui/clipboard.ts";
 import type { MenuItem } from "../ui/menu.ts";
 import { menuAt } from "../ui/menu.ts";
-import { close, detach, move, pin, recolor, select, start } from "./actions.ts";
+import { close, detach, move, pin, recolor, start } from "./actions.ts";
+import { select } from "../app/select.ts";
 import { writeName } from "./naming.ts";
 import { COLORS, livePid } from "./status.ts";
 

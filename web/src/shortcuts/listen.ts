@@ -1,10 +1,10 @@
 /** Does what a pressed shortcut says. */
-import { openInbox } from "../approvals/page.ts";
+import { openInbox } from "../approvals/openinbox.ts";
 import { inboxEnabled } from "../approvals/state.ts";
 import { togglePanel } from "../app/panel.ts";
 import { openPage } from "../app/registry.ts";
 import { CRON_PAGE } from "../cron/page.ts";
-import { FILES_PAGE } from "../files/page.ts";
+import { FILES_PAGE } from "../files/state.ts";
 import { toggleFleet } from "../fleet/page.ts";
 import { GIT_PAGE } from "../git/page.ts";
 import type { Count, Direction } from "../grid/layout.ts";
@@ -12,7 +12,8 @@ import { closeCell, setCount } from "../grid/menu.ts";
 import { moveFocus, gridOn, toggleZoom } from "../grid/state.ts";
 import { togglePalette } from "../palette/state.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
-import { close, select, selectNext } from "../sessions/actions.ts";
+import { close, selectNext } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { writeName } from "../sessions/naming.ts";
 import { newSessionOpen } from "../sessions/newsession.ts";
 import { focusTabs } from "../sessions/Tabs.tsx";

@@ -1,37 +1,17 @@
 /** Where the terminals live. Their code comes with the first session that is shown. */
 import type { ComponentType, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { filesIn, attachFiles } from "../attach/tray.ts";
 import { putSessionInCell, resizeLayout } from "../grid/layout.ts";
 import { applyLayout, DRAGGED, gridOn, layout, roomy, tall } from "../grid/state.ts";
 import { activeId, activeSession } from "../store/state.ts";
 import { showError } from "../ui/toasts.ts";
 import { setDefaultFocus } from "../ui/defaultfocus.ts";
-import { menuAt } from "../ui/menu.ts";
 import { currentView } from "./current.ts";
 import { historyOpen, searchOpen } from "./openpanels.ts";
 import { Overlay } from "./Overlay.tsx";
+import { allowDrop, contextMenu, drop, takeFocus } from "./pane.ts";
 import type { TerminalPool } from "./pool.ts";
 import { SearchBar } from "./SearchBar.tsx";
-import { terminalItems } from "./terminalmenu.ts";
-import { coarse } from "../touch/state.ts";
-import type { TerminalView } from "./view.ts";
-
-const modalOpen = (): boolean => document.querySelector("dialog[open]") !== null;
-
-const KEPT = "[role=tablist], .cell-head, :is(input, textarea, select):not(.terminal-host *)";
-
-/**
- * Taking the focus on a phone would open its keyboard, from a tab it would break walking, and from
- * a field what is typed next would go to the program.
- */
-function mayFocus(): boolean {
-  return !coarse.value && !modalOpen() && !document.activeElement?.closest(KEPT);
-}
-
-export function takeFocus(): void {
-  if (mayFocus()) currentView.peek()?.focus();
-}
 
 /** The code came late: whoever walked on through the page since they chose keeps the keyboard. */
 function takeFocusOf(chooser: Element | null): void {
@@ -64,26 +44,6 @@ function usePool(chooser: RefObject<Element | null>) {
   }, []);
   return { holder, pool };
 }
-
-/** A program that uses the mouse gets the right button too, unless Shift is held. */
-export function contextMenu(event: MouseEvent, view: TerminalView | undefined): void {
-  if (!view) return;
-  event.preventDefault();
-  const mouse = view.screen.terminal.modes.mouseTrackingMode !== "none";
-  if (mouse && !event.shiftKey) return;
-  menuAt("Terminal", terminalItems(view), event.clientX, event.clientY);
-}
-
-/** A browser would leave the page for a file that is dropped on it. */
-export function drop(event: DragEvent, view: TerminalView | undefined): void {
-  event.preventDefault();
-  if (!view) return;
-  const files = filesIn(event.dataTransfer);
-  if (files.length > 0) attachFiles(view.sessionId, files);
-  else void view.clipping.paste(event.dataTransfer?.getData("text/plain") ?? "");
-}
-
-export const allowDrop = (event: DragEvent): void => event.preventDefault();
 
 /** A session that is dropped on the only terminal stands beside it from then on. */
 function dropAlone(event: DragEvent): void {

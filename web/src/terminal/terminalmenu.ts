@@ -1,5 +1,5 @@
 /** The terminal's own menu. */
-import { chooseFiles } from "../attach/tray.ts";
+import { chooseFiles } from "../attach/attach.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { askQuestion } from "../ui/ask.ts";
 import type { MenuItem } from "../ui/menu.ts";

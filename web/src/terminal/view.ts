@@ -1,7 +1,7 @@
 /** One session's terminal on the page: grid, connection, keys, clipboard. */
 import { signal } from "@preact/signals";
 import type { IDisposable } from "@xterm/xterm";
-import { attachFiles } from "../attach/tray.ts";
+import { attachFiles } from "../attach/attach.ts";
 import { readScreen } from "../api/calls.ts";
 import { getInputErrorText } from "../api/errors.ts";
 import type { TerminalResponse } from "../api/types.ts";

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { TimedRunResponse } from "../api/types.ts";
 import { openPage } from "../app/registry.ts";
 import { plural, shortenPath } from "../lib/format.ts";
-import { select } from "../sessions/actions.ts";
+import { select } from "../app/select.ts";
 import { sessionList } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { Problem } from "../ui/Problem.tsx";
