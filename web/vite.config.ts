@@ -26,7 +26,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "main", test: /src\/main\.tsx$/, priority: 2 },
-            { name: "terminal", test: /src\/terminal\/pool\.ts$/, priority: 1 },
+            { name: "terminal", test: /src\/features\/terminal\/pool\.ts$/, priority: 1 },
           ],
         },
       },

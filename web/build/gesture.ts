@@ -37,7 +37,7 @@ export function gestureOverlay(): Plugin {
             outDir,
             emptyOutDir: true,
             lib: {
-              entry: join(config.root, "src/gesture/overlay.ts"),
+              entry: join(config.root, "src/features/gesture/overlay.ts"),
               formats: ["es"],
               fileName: () => "overlay.js",
             },

@@ -21,7 +21,7 @@ export function workerParts(): Plugin {
           outDir: config.build.outDir,
           emptyOutDir: false,
           lib: {
-            entry: "src/worker/main.ts",
+            entry: "src/features/worker/main.ts",
             formats: ["iife"],
             name: "parts",
             fileName: () => "sw-parts.js",

@@ -1,5 +1,5 @@
 /** The mock's inbox: what waits, how it is answered, and trouble on demand (protocol-approvals). */
-import type { ApprovalItemResponse, ItemKind } from "../src/approvals/item.ts";
+import type { ApprovalItemResponse, ItemKind } from "../src/features/approvals/item.ts";
 import { Refused } from "./refused.ts";
 import type { Hub } from "./session.ts";
 

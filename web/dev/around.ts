@@ -1,7 +1,7 @@
 /** The mock's answers about what stands around a session: git, the webhook, the doctor. */
-import type { Report } from "../src/doctor/types.ts";
-import type { GitStatusResponse } from "../src/git/types.ts";
-import type { WebhookResponse } from "../src/webhook/types.ts";
+import type { Report } from "../src/features/doctor/types.ts";
+import type { GitStatusResponse } from "../src/features/git/types.ts";
+import type { WebhookResponse } from "../src/features/webhook/types.ts";
 
 export function gitStatus(workingDir: string): GitStatusResponse {
   const checkedAt = Date.now();

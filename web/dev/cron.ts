@@ -1,6 +1,6 @@
 /** The mock's saved jobs and their runs (protocol-cron). */
 import { randomUUID } from "node:crypto";
-import type { Definition, JobResponse, RunResponse } from "../src/cron/jobs/job.ts";
+import type { Definition, JobResponse, RunResponse } from "../src/features/cron/jobs/job.ts";
 import { fires } from "./fires.ts";
 import { Refused } from "./refused.ts";
 import type { Hub } from "./session.ts";

@@ -1,5 +1,5 @@
 /** When the mock's jobs fire: days are walked one by one, hours and minutes are looked up. */
-import type { Schedule } from "../src/cron/jobs/job.ts";
+import type { Schedule } from "../src/features/cron/jobs/job.ts";
 import { fromField, toField } from "../src/lib/zone.ts";
 import { Refused } from "./refused.ts";
 

@@ -1,5 +1,5 @@
 /** Jobs that show every look of their page. */
-import type { Definition, RunResponse } from "../src/cron/jobs/job.ts";
+import type { Definition, RunResponse } from "../src/features/cron/jobs/job.ts";
 import type { MockState } from "./state.ts";
 
 const HOUR_MS = 3_600_000;

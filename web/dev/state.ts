@@ -4,7 +4,7 @@ import { SESSION } from "../src/api/sample.ts";
 import type { ServerResponse } from "node:http";
 import type { CliItem, PlanUsagePayload, StatusResponse, Session, Settings } from "../src/api/types.ts";
 import { MockApprovals } from "./approvals.ts";
-import type { Definition } from "../src/cron/jobs/job.ts";
+import type { Definition } from "../src/features/cron/jobs/job.ts";
 import { type Launcher, type Made, MockCron, ZONE } from "./cron.ts";
 import { MockFar } from "./far.ts";
 import { MockInput } from "./input.ts";

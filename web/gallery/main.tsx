@@ -3,16 +3,16 @@
  * put there by `state.ts`; nothing here is part of the page that is shipped.
  */
 import { render } from "preact";
-import { startPrefs } from "../src/settings/prefs.ts";
+import { startPrefs } from "../src/store/prefs.ts";
 import { AskDialog } from "../src/ui/AskDialog.tsx";
 import { Menu } from "../src/ui/Menu.tsx";
 import { Tip } from "../src/ui/Tip.tsx";
 import { Toasts } from "../src/ui/Toasts.tsx";
 import { PARTS } from "./parts.tsx";
 import { fillState } from "./state.ts";
-import "../src/ui/styles/index.css";
+import "../src/shell/index.css";
 import "../src/ui/styles/records.css";
-import "../src/settings/settings.css";
+import "../src/features/settings/settings.css";
 import "./gallery.css";
 
 function Gallery() {

@@ -1,10 +1,10 @@
 /** The parts of the gallery, each a component of the page in all its states. */
 import type { ComponentType } from "preact";
-import { Empty } from "../src/app/Empty.tsx";
-import { StatusBar } from "../src/app/StatusBar.tsx";
-import { TopBar } from "../src/app/TopBar.tsx";
-import { ApprovalCard } from "../src/approvals/ApprovalCard.tsx";
-import { PasswordField } from "../src/auth/PasswordField.tsx";
+import { Empty } from "../src/shell/Empty.tsx";
+import { StatusBar } from "../src/shell/StatusBar.tsx";
+import { TopBar } from "../src/shell/TopBar.tsx";
+import { ApprovalCard } from "../src/features/approvals/ApprovalCard.tsx";
+import { PasswordField } from "../src/features/auth/PasswordField.tsx";
 import {
   Field,
   getErrorAttributes,
@@ -12,9 +12,9 @@ import {
   Segments,
   Switch,
   TextField,
-} from "../src/settings/fields.tsx";
-import { Sidebar } from "../src/sidebar/Sidebar.tsx";
-import { KeyBar } from "../src/touch/KeyBar.tsx";
+} from "../src/features/settings/fields.tsx";
+import { Sidebar } from "../src/features/sidebar/Sidebar.tsx";
+import { KeyBar } from "../src/features/touch/KeyBar.tsx";
 import { askQuestion } from "../src/ui/ask.ts";
 import { Brand } from "../src/ui/Brand.tsx";
 import { Command } from "../src/ui/Command.tsx";
@@ -23,7 +23,7 @@ import { IconButton } from "../src/ui/IconButton.tsx";
 import { menuUnder } from "../src/ui/menu.ts";
 import { Problem } from "../src/ui/Problem.tsx";
 import { Secret } from "../src/ui/Secret.tsx";
-import { showToast } from "../src/ui/toasts.ts";
+import { showToast } from "../src/store/toasts.ts";
 import { ITEMS, NOW } from "./state.ts";
 
 const nothing = (): void => undefined;

@@ -1,14 +1,14 @@
 /** What the components show: sessions of every look and one dialog of every kind. */
 import { SESSION } from "../src/api/sample.ts";
 import type { CliItem, Session } from "../src/api/types.ts";
-import type { ApprovalItemResponse } from "../src/approvals/item.ts";
-import { setInbox } from "../src/approvals/state.ts";
-import { marks } from "../src/settings/saving.ts";
+import type { ApprovalItemResponse } from "../src/features/approvals/item.ts";
+import { setInbox } from "../src/features/approvals/state.ts";
+import { marks } from "../src/features/settings/saving.ts";
 import { activeId, clis, putSession, settings } from "../src/store/state.ts";
-import { hasReceivedInit, streamState } from "../src/stream/connection.ts";
-import { currentView } from "../src/terminal/current.ts";
-import type { TerminalView } from "../src/terminal/view.ts";
-import { coarse } from "../src/touch/state.ts";
+import { hasReceivedInit, streamState } from "../src/api/stream/connection.ts";
+import { currentView } from "../src/features/terminal/current.ts";
+import type { TerminalView } from "../src/features/terminal/view.ts";
+import { coarse } from "../src/features/touch/state.ts";
 
 /** The same at every look, so that pictures can be compared. */
 export const NOW = Date.now();

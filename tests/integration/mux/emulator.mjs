@@ -8,7 +8,7 @@ globalThis.window ??= globalThis;
 globalThis.document ??= { createElement: () => ({ getContext: () => null }) };
 const { Terminal } = await load("node_modules/@xterm/xterm/lib/xterm.mjs");
 const { Unicode11Addon } = await load("node_modules/@xterm/addon-unicode11/lib/addon-unicode11.mjs");
-const { registerWidths } = await load("src/terminal/text/widths.ts");
+const { registerWidths } = await load("src/features/terminal/text/widths.ts");
 
 function unicode11() {
   let found;

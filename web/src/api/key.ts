@@ -4,7 +4,7 @@
  * and is shared by its tabs.
  */
 import { signal } from "@preact/signals";
-import { readStored, writeStored } from "../settings/prefs.ts";
+import { readStored, writeStored } from "../lib/stored.ts";
 import { serviceUrl } from "./paths.ts";
 
 export const KEY_HEADER = "X-Service-Key";

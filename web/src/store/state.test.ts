@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import type { Session } from "../api/types.ts";
-import { dispatchServerEvent } from "../stream/events.ts";
+import { dispatchServerEvent } from "../api/stream/events.ts";
 import { EMPTY } from "./sessions.ts";
 
 const calls = vi.hoisted(() => ({ listClis: vi.fn(), readSession: vi.fn(), readSettings: vi.fn() }));

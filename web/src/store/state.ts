@@ -5,8 +5,8 @@ import { ApiError } from "../api/errors.ts";
 import type { CliItem, StatusResponse, Session, Settings } from "../api/types.ts";
 import { CoalescedRead } from "../lib/coalescedread.ts";
 import { browserZone, knownZone } from "../lib/zone.ts";
-import { onServerEvent } from "../stream/events.ts";
-import { showError } from "../ui/toasts.ts";
+import { onServerEvent } from "../api/stream/events.ts";
+import { showError } from "./toasts.ts";
 import {
   applySessionEvent,
   setAttention,

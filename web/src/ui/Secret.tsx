@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { copyText } from "./clipboard.ts";
 import { Icon } from "./Icon.tsx";
-import { showToast } from "./toasts.ts";
+import { showToast } from "../store/toasts.ts";
 
 interface Props {
   title: string;

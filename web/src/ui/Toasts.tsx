@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./Icon.tsx";
 import { IconButton } from "./IconButton.tsx";
-import { dismissToast, type Toast, type ToastAction, toasts } from "./toasts.ts";
+import { dismissToast, type Toast, type ToastAction, toasts } from "../store/toasts.ts";
 import { topDialog } from "./topdialog.ts";
 
 function Action({ toast, action }: { toast: Toast; action: ToastAction }) {

@@ -5,7 +5,8 @@
  * be done, and from then on comes from the browser's cache with the start; a terminal's when it is chosen.
  */
 import { effect, signal } from "@preact/signals";
-import { prefs, readStored, writeStored } from "../../settings/prefs.ts";
+import { prefs } from "../../store/prefs.ts";
+import { readStored, writeStored } from "../../lib/stored.ts";
 
 const VISITED = "tservice.face";
 /** Where a browser does not tell when it has nothing else to do (ms). */

@@ -10,6 +10,6 @@ const pages = readdirSync(SRC, { recursive: true, encoding: "utf-8" })
 
 test("each page of records brings their look along, whichever page was open before", () => {
   expect(pages.length).toBeGreaterThan(6);
-  const bare = pages.filter(({ text }) => !text.includes('import "../ui/styles/records.css"'));
+  const bare = pages.filter(({ text }) => !text.includes('import "../../ui/styles/records.css"'));
   expect(bare.map(({ name }) => name)).toEqual([]);
 });

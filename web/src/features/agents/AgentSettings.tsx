@@ -1,0 +1,80 @@
+/** How agents are shown and spoken to. */
+import { inboxEnabled } from "../approvals/state.ts";
+import { Switch } from "../settings/fields.tsx";
+import { change, prefs } from "../../store/prefs.ts";
+import { saveSetting } from "../settings/saving.ts";
+import { settings } from "../../store/state.ts";
+import { suggestionsEnabled } from "../suggestions/state.ts";
+import { keepsScrollback, restoresItself } from "../restore/state.ts";
+import { VoiceSettings } from "../voice/VoiceSettings.tsx";
+import { seedsFirstRun, showPlan } from "./state.ts";
+
+export function AgentSettings() {
+  return (
+    <section data-testid="agent-settings">
+      <h3>Agents</h3>
+      <Switch
+        label="Prompt box"
+        hint="shown below an agent's terminal, on this device"
+        value={prefs.value.promptBox}
+        onChange={(promptBox) => change({ promptBox })}
+      />
+      <Switch
+        label="Enter sends the prompt"
+        hint="Shift+Enter starts a new line; Ctrl+Enter always sends"
+        value={prefs.value.enterSends}
+        onChange={(enterSends) => change({ enterSends })}
+      />
+      <Switch
+        label="Inbox"
+        hint="answer agents' questions from the bell icon"
+        name="approvalsInboxEnabled"
+        value={inboxEnabled.value}
+        onChange={(on) => void saveSetting("approvalsInboxEnabled", on)}
+      />
+      <Switch
+        label="Other agents in the inbox"
+        hint="show questions from Codex, Gemini CLI and OpenCode, too"
+        name="externalSignals"
+        value={settings.value["externalSignals"] !== false}
+        onChange={(on) => void saveSetting("externalSignals", on)}
+      />
+      <Switch
+        label="Plan usage"
+        hint="how much of your subscription's limits is used; applies to new agent sessions"
+        name="showPlanUsageLimits"
+        value={showPlan.value}
+        onChange={(on) => void saveSetting("showPlanUsageLimits", on)}
+      />
+      <Switch
+        label="Skip the first-run questions"
+        hint="new Claude Code sessions start set up and accept the API key from their environment"
+        name="firstRunSeedEnabled"
+        value={seedsFirstRun.value}
+        onChange={(on) => void saveSetting("firstRunSeedEnabled", on)}
+      />
+      <Switch
+        label="Suggest prompts"
+        hint="tap the light bulb to ask Claude Code, without tools; the server stores your last prompts for this"
+        name="readMyMindEnabled"
+        value={suggestionsEnabled.value}
+        onChange={(on) => void saveSetting("readMyMindEnabled", on)}
+      />
+      <VoiceSettings />
+      <Switch
+        label="Restore sessions after a reboot"
+        hint="automatically (otherwise you're asked)"
+        name="autoRestoreEnabled"
+        value={restoresItself.value}
+        onChange={(on) => void saveSetting("autoRestoreEnabled", on)}
+      />
+      <Switch
+        label="Save terminal screens"
+        hint="on the server's disk, to show them again after a reboot; turning this off deletes them"
+        name="keepScrollbackEnabled"
+        value={keepsScrollback.value}
+        onChange={(on) => void saveSetting("keepScrollbackEnabled", on)}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,76 @@
+/** What a person does with an item; what comes of it is kept beside the item. */
+import { signal } from "@preact/signals";
+import { showError, showToast } from "../../store/toasts.ts";
+import { answerApproval, dismissApproval } from "./calls.ts";
+import { dropItem } from "./inbox.ts";
+import type { Answer, ApprovalItemResponse } from "./item.ts";
+import { approvals, refresh, setInbox } from "./state.ts";
+import { describeAnswerProblem } from "./texts.ts";
+
+/** Items whose answer is under way. */
+export const answering = signal<ReadonlySet<string>>(new Set());
+
+/** Why the last answer to an item was not taken, by item; replaced by the next answer. */
+export const answerProblems = signal<ReadonlyMap<string, string>>(new Map());
+
+/** More than this many texts are never shown at once: one for each live session (protocol-sessions). */
+const TROUBLES_MAX = 50;
+
+function note(id: string, text: string | undefined): void {
+  const next = new Map(answerProblems.peek());
+  next.delete(id);
+  if (text !== undefined) next.set(id, text);
+  answerProblems.value = new Map([...next].slice(-TROUBLES_MAX));
+}
+
+function mark(id: string, busy: boolean): void {
+  const next = new Set(answering.peek());
+  if (busy) next.add(id);
+  else next.delete(id);
+  answering.value = next;
+}
+
+const forget = (id: string): void => setInbox((before) => dropItem(before, id));
+
+async function refused(item: ApprovalItemResponse, error: unknown): Promise<void> {
+  const trouble = describeAnswerProblem(error);
+  if (trouble.kind === "gone") {
+    forget(item.id);
+    showToast("info", item.sessionName, trouble.text);
+    return;
+  }
+  note(item.id, trouble.text);
+  if (trouble.kind !== "changed") return;
+  await refresh();
+  const still = approvals.peek().some((other) => other.id === item.id);
+  if (!still) showToast("info", item.sessionName, trouble.text);
+}
+
+/**
+ * @returns whether the answer was taken. The item goes when the service says that its dialog
+ * left the screen: an option may lead to another page (protocol-approvals).
+ */
+export async function answer(item: ApprovalItemResponse, chosen: Answer): Promise<boolean> {
+  if (answering.peek().has(item.id)) return false;
+  mark(item.id, true);
+  note(item.id, undefined);
+  try {
+    await answerApproval(item.id, chosen, item.frame);
+    return true;
+  } catch (error) {
+    await refused(item, error);
+    return false;
+  } finally {
+    mark(item.id, false);
+  }
+}
+
+export async function dismiss(item: ApprovalItemResponse): Promise<void> {
+  try {
+    await dismissApproval(item.id);
+    forget(item.id);
+  } catch (error) {
+    if (describeAnswerProblem(error).kind === "gone") forget(item.id);
+    else showError("Couldn't dismiss the item", error);
+  }
+}

@@ -1,0 +1,20 @@
+/** Attaches files to the next prompt of a session. */
+import { showError } from "../../store/toasts.ts";
+
+/** Brings files to the session's workspace; the code for it comes with the first. */
+export function attachFiles(id: string, files: readonly File[]): void {
+  if (files.length === 0) return;
+  import("./sending.ts").then(
+    ({ addFiles: add }) => add(id, files),
+    (error: unknown) => showError("Couldn't attach the file", error),
+  );
+}
+
+/** Lets the person choose files, or take a picture where the device can. */
+export function chooseFiles(id: string): void {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  input.onchange = () => attachFiles(id, [...(input.files ?? [])]);
+  input.click();
+}

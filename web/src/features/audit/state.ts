@@ -1,0 +1,55 @@
+/** The pages of the log that were asked for, the newest entry first. */
+import { signal } from "@preact/signals";
+import { getErrorText } from "../../api/errors.ts";
+import { type AuditEntryResponse, readAudit } from "./calls.ts";
+import { type Filter, NO_FILTER, queryOf } from "./kinds.ts";
+
+/** Entries on the page at most; then a filter finds more than reading on. */
+export const SHOWN_MAX = 2_000;
+
+export const filter = signal<Filter>(NO_FILTER);
+export const entries = signal<readonly AuditEntryResponse[]>([]);
+/** Where the next page begins; undefined at the end of the log. */
+export const next = signal<number | undefined>(undefined);
+export const reading = signal(false);
+export const trouble = signal("");
+
+let current: AbortController | undefined;
+
+/** A later question makes the answer to an earlier one worthless. */
+async function read(before?: number): Promise<void> {
+  current?.abort();
+  const mine = new AbortController();
+  current = mine;
+  reading.value = true;
+  try {
+    const page = await readAudit(queryOf(filter.peek(), before), mine.signal);
+    const known = before === undefined ? [] : entries.peek();
+    entries.value = [...known, ...page.entries].slice(0, SHOWN_MAX);
+    next.value = entries.value.length < SHOWN_MAX ? page.next : undefined;
+    trouble.value = "";
+  } catch (error) {
+    if (mine.signal.aborted) return;
+    trouble.value = getErrorText(error);
+  }
+  if (current === mine) reading.value = false;
+}
+
+export const readFirst = () => read();
+export const readMore = () => read(next.peek());
+
+export function ask(part: Partial<Filter>): void {
+  filter.value = { ...filter.peek(), ...part };
+  void readFirst();
+}
+
+/** @returns a function that forgets what was read. */
+export function openAudit(): () => void {
+  void readFirst();
+  return () => {
+    current?.abort();
+    filter.value = NO_FILTER;
+    entries.value = [];
+    next.value = undefined;
+  };
+}

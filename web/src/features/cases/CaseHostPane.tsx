@@ -1,0 +1,219 @@
+/** A new case whose sessions run elsewhere: on an SSH host, or in a container. */
+import { useEffect, useState } from "preact/hooks";
+import { formatError } from "../../api/errors.ts";
+import { openPage } from "../../ui/pages/registry.ts";
+import { newSessionOpen } from "../../ui/pages/openpanels.ts";
+import { Problem } from "../../ui/Problem.tsx";
+import { BrowsePane } from "./BrowsePane.tsx";
+import {
+  type CaseHost,
+  readCaseHosts,
+  getHostKey,
+  createCaseOnHost,
+  isComplete,
+  type CaseDraft,
+} from "./casehosts.ts";
+import { suggestCaseName, validateCaseName } from "./rules.ts";
+import { Segments } from "./Segments.tsx";
+import type { CaseResponse } from "./types.ts";
+
+interface Props {
+  cases: readonly CaseResponse[];
+  onMade: (made: CaseResponse) => void;
+  /** Absent: whatever it stands in closes by itself. */
+  onClose?: () => void;
+}
+
+const FOLDERS = [
+  ["there", "Existing folder"],
+  ["new", "New folder"],
+] as const;
+
+const plain = { autocomplete: "off", autocapitalize: "off", spellcheck: false } as const;
+
+function show(page: string): void {
+  newSessionOpen.value = false;
+  openPage.value = page;
+}
+
+function NoHosts() {
+  return (
+    <>
+      <p class="picker-none">Sessions can run on remote hosts and in containers. Add one first.</p>
+      <div class="case-buttons">
+        <button type="button" class="button small" onClick={() => show("hosts")}>
+          Remote hosts
+        </button>
+        <button type="button" class="button small" onClick={() => show("containers")}>
+          Containers
+        </button>
+      </div>
+    </>
+  );
+}
+
+function HostChoice({
+  hosts,
+  host,
+  onChoose,
+}: {
+  hosts: readonly CaseHost[];
+  host: CaseHost;
+  onChoose: (host: CaseHost) => void;
+}) {
+  const group = (kind: CaseHost["kind"], label: string) => {
+    const found = hosts.filter((each) => each.kind === kind);
+    if (found.length === 0) return null;
+    return (
+      <optgroup label={label}>
+        {found.map((each) => (
+          <option key={getHostKey(each)} value={getHostKey(each)}>
+            {each.label}
+          </option>
+        ))}
+      </optgroup>
+    );
+  };
+  return (
+    <label class="labelled">
+      <span>Where</span>
+      <select
+        class="field"
+        value={getHostKey(host)}
+        onChange={(event) => {
+          const found = hosts.find((each) => getHostKey(each) === event.currentTarget.value);
+          if (found) onChoose(found);
+        }}
+        data-testid="case-host-where"
+      >
+        {group("remote", "On a remote host")}
+        {group("container", "In a container")}
+      </select>
+    </label>
+  );
+}
+
+interface FolderProps {
+  wish: CaseDraft;
+  set: (part: Partial<CaseDraft>) => void;
+  onMade: (made: CaseResponse) => void;
+}
+
+function Folder({ wish, set, onMade }: FolderProps) {
+  const { host, folder, path } = wish;
+  const browsed = host.kind === "container" && folder === "there";
+  return (
+    <>
+      {host.kind === "container" && host.makesFolders && (
+        <Segments
+          label="Folder in the container"
+          choices={FOLDERS}
+          chosen={folder}
+          onChoose={(each) => set({ folder: each })}
+        />
+      )}
+      {(host.kind === "remote" || browsed) && (
+        <label class="labelled">
+          <span>
+            Folder <small>{host.kind === "remote" ? "on the remote host" : "on the server"}</small>
+          </span>
+          <input
+            {...plain}
+            class="field"
+            value={path}
+            placeholder={host.kind === "remote" ? "~/src/project" : "/srv/project"}
+            onInput={(event) => set({ path: event.currentTarget.value })}
+            data-testid="case-host-path"
+          />
+        </label>
+      )}
+      {browsed && <BrowsePane from={path} onChoose={(found) => set({ path: found })} onMade={onMade} />}
+    </>
+  );
+}
+
+function Form({ hosts, cases, onMade, onClose }: Props & { hosts: readonly [CaseHost, ...CaseHost[]] }) {
+  const [wish, setWish] = useState<CaseDraft>({ host: hosts[0], folder: "there", path: "", name: undefined });
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const name = wish.name ?? suggestCaseName(wish.path);
+  const wrong = validateCaseName(name, cases);
+  const set = (part: Partial<CaseDraft>) => {
+    setProblem("");
+    setWish((before) => ({ ...before, ...part }));
+  };
+  const may = !busy && wrong === undefined && isComplete({ ...wish, name });
+  const make = async () => {
+    setBusy(true);
+    try {
+      onMade((await createCaseOnHost({ ...wish, name })).case);
+    } catch (error) {
+      setProblem(formatError(error));
+      setBusy(false);
+    }
+  };
+  const enter = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement)) return;
+    event.preventDefault();
+    if (may) void make();
+  };
+  return (
+    <div class="case-host-pane" onKeyDown={enter} data-testid="case-host-pane">
+      <HostChoice
+        hosts={hosts}
+        host={wish.host}
+        onChoose={(host) => set({ host, folder: "there", path: "" })}
+      />
+      <Folder wish={wish} set={set} onMade={onMade} />
+      <label class="labelled">
+        <span>
+          Name <small>letters, digits, - and _</small>
+        </span>
+        <input
+          {...plain}
+          class="field"
+          value={name}
+          onInput={(event) => set({ name: event.currentTarget.value })}
+          data-testid="case-host-name"
+        />
+      </label>
+      <Problem text={wrong ?? problem} testid="case-host-problem" />
+      <div class="case-buttons">
+        {onClose && (
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+        )}
+        <button
+          type="button"
+          class="button primary"
+          disabled={!may}
+          onClick={() => void make()}
+          data-testid="case-host-create"
+        >
+          {busy ? "Creating…" : "Create workspace"}
+        </button>
+        {busy && <small role="status">Checking whether sessions can run there…</small>}
+      </div>
+    </div>
+  );
+}
+
+export function CaseHostPane(props: Props) {
+  const [hosts, setHosts] = useState<readonly CaseHost[]>();
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    let alive = true;
+    readCaseHosts().then(
+      (found) => alive && setHosts(found),
+      (error: unknown) => alive && setProblem(formatError(error)),
+    );
+    return () => {
+      alive = false;
+    };
+  }, []);
+  if (problem !== "") return <Problem text={problem} />;
+  if (hosts === undefined) return <p class="picker-none">Loading…</p>;
+  const [first, ...others] = hosts;
+  return first === undefined ? <NoHosts /> : <Form {...props} hosts={[first, ...others]} />;
+}

@@ -1,0 +1,40 @@
+/** Removing a case: its consequences first, and what would be lost before it is. */
+import { ApiError, getErrorText } from "../../api/errors.ts";
+import { askQuestion } from "../../ui/ask.ts";
+import { showError } from "../../store/toasts.ts";
+import { removeCase } from "./calls.ts";
+import { describeRemoval } from "./rules.ts";
+import { readCases } from "./state.ts";
+import type { CaseResponse } from "./types.ts";
+
+/** A worktree or a folder holds what no remote has; sessions in the case are another matter. */
+const isUnsaved = (error: unknown): boolean => error instanceof ApiError && error.code === "CONFLICT";
+
+async function insist(each: CaseResponse, error: unknown): Promise<void> {
+  const answer = await askQuestion({
+    title: `${each.name} has unsaved work`,
+    text: `${getErrorText(error)} ${describeRemoval(each)}`,
+    action: "Remove anyway",
+    danger: true,
+  });
+  if (answer !== undefined) await removeCase(each.name, true);
+}
+
+export async function askAndRemoveCase(each: CaseResponse): Promise<void> {
+  const answer = await askQuestion({
+    title: `Remove ${each.name}?`,
+    text: describeRemoval(each),
+    action: "Remove",
+    danger: true,
+  });
+  if (answer === undefined) return;
+  try {
+    await removeCase(each.name, false).catch((error: unknown) => {
+      if (isUnsaved(error)) return insist(each, error);
+      throw error;
+    });
+  } catch (error) {
+    showError("Couldn't remove the workspace", error);
+  }
+  await readCases();
+}

@@ -1,0 +1,173 @@
+/** One CLI: whether it can be used, where it is, and what can be done about it. */
+import { useState } from "preact/hooks";
+import { askQuestion } from "../../ui/ask.ts";
+import { planInstall, removeCli, switchCli } from "./calls.ts";
+import type { CliItem } from "../../api/types.ts";
+import { CliForm } from "./CliForm.tsx";
+import type { ClisPage } from "./useClis.ts";
+import {
+  commandLine,
+  draftOf,
+  describeSearch,
+  describeInstallPlan,
+  describeInstallState,
+  describePath,
+} from "./texts.ts";
+
+interface Props {
+  cli: CliItem;
+  page: ClisPage;
+}
+
+function Installing({ cli, page }: Props) {
+  return (
+    <div class="cli-install" data-testid="cli-installing">
+      <pre class="example" aria-label={`Install output of ${cli.label}`} tabIndex={0}>
+        {page.installs[cli.id] || "Waiting for output…"}
+      </pre>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => void page.cancel(cli.id)}
+        data-testid="cli-cancel"
+      >
+        Cancel install
+      </button>
+    </div>
+  );
+}
+
+async function install({ cli, page }: Props): Promise<void> {
+  const plan = await planInstall(cli.id);
+  const agreed = await askQuestion({
+    title: `Install ${cli.label}?`,
+    text: describeInstallPlan(plan),
+    action: "Install",
+    preview: plan.command,
+  });
+  if (agreed !== undefined) void page.install(cli.id);
+}
+
+async function remove({ cli, page }: Props): Promise<void> {
+  const agreed = await askQuestion({
+    title: `Remove ${cli.label}?`,
+    text: "You can't start new sessions with it. Running sessions keep running.",
+    action: "Remove",
+    danger: true,
+  });
+  if (agreed !== undefined) await page.attempt(() => removeCli(cli.id));
+}
+
+function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
+  const running = cli.id in page.installs;
+  return (
+    <span class="cli-actions">
+      {!cli.installed && cli.installCommand && !running && (
+        <button
+          type="button"
+          class="button small"
+          disabled={page.busy}
+          onClick={() => void page.attempt(() => install({ cli, page }))}
+          data-testid="cli-install"
+        >
+          Install…
+        </button>
+      )}
+      {!cli.stock && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Edit ${cli.label}`}
+          disabled={page.busy}
+          onClick={onEdit}
+          data-testid="cli-edit"
+        >
+          Edit
+        </button>
+      )}
+      {!cli.stock && (
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Remove ${cli.label}`}
+          disabled={page.busy}
+          onClick={() => void remove({ cli, page })}
+          data-testid="cli-remove"
+        >
+          Remove
+        </button>
+      )}
+      <input
+        type="checkbox"
+        role="switch"
+        class="switch"
+        aria-label={`Offer ${cli.label} for new sessions`}
+        checked={cli.enabled}
+        disabled={page.busy || cli.kind === "shell"}
+        onChange={(event) => {
+          const enabled = event.currentTarget.checked;
+          void page.attempt(() => switchCli(cli.id, enabled));
+        }}
+        data-testid="cli-switch"
+      />
+    </span>
+  );
+}
+
+interface Look {
+  folders: readonly string[];
+  problem: string | undefined;
+}
+
+function LookedIn({ folders, problem }: Look) {
+  return (
+    <details class="cli-looked" data-testid="cli-looked">
+      <summary>{describeSearch(folders)}</summary>
+      {problem && <p>Couldn't read the login shell's PATH: {problem}</p>}
+      <ul>
+        {folders.map((folder) => (
+          <li key={folder}>{folder}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export function CliRow({ cli, page }: Props) {
+  const [editing, setEditing] = useState(false);
+  const made = () => {
+    setEditing(false);
+    void page.attempt(async () => undefined);
+  };
+  if (editing)
+    return (
+      <li>
+        <CliForm cli={cli} onClose={() => setEditing(false)} onMade={made} />
+      </li>
+    );
+  return (
+    <li class="record cli" data-off={!cli.enabled} data-testid="cli" data-cli={cli.id}>
+      <span class="record-mark" data-tone={cli.installed ? "accent" : undefined} aria-hidden="true">
+        <small>{cli.shortBadge}</small>
+      </span>
+      <div class="record-main">
+        <span class="record-title">
+          <strong>{cli.label}</strong>
+          <span class="tag" data-tone={cli.installed ? "accent" : "plain"}>
+            {describeInstallState(cli)}
+          </span>
+          {!cli.stock && <span class="tag">custom</span>}
+        </span>
+        <small class="cli-path">{describePath(cli)}</small>
+        {cli.lookedIn && <LookedIn folders={cli.lookedIn} problem={cli.loginShellProblem} />}
+        {cli.argv && (
+          <small class="cli-path" data-testid="cli-command">
+            runs {commandLine(draftOf(cli))}
+          </small>
+        )}
+        {cli.id in page.installs && <Installing cli={cli} page={page} />}
+      </div>
+      {page.managed && <Actions cli={cli} page={page} onEdit={() => setEditing(true)} />}
+    </li>
+  );
+}

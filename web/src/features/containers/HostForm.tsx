@@ -1,0 +1,153 @@
+/** The form of a container host. */
+import type { ContainerHostResponse } from "../../api/types.ts";
+import { FormRow } from "../../ui/FormRow.tsx";
+import { Problem } from "../../ui/Problem.tsx";
+import { TextRow } from "../../ui/TextRow.tsx";
+import { type FieldForm, useFieldForm } from "../../ui/useFieldForm.ts";
+import { useFirstField } from "../../ui/useFirstField.ts";
+import { addContainerHost, changeContainerHost } from "./calls.ts";
+import { bodyOf, CREDENTIALS, DEFAULT_IMAGE, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
+
+interface Props {
+  /** The one to change; absent: a new one. */
+  host?: ContainerHostResponse;
+  onClose: () => void;
+  onKept: () => void;
+}
+
+type Form = FieldForm<Draft>;
+
+interface SelectProps {
+  of: Form;
+  name: "engine" | "mountCredentials";
+  label: string;
+  hint?: string;
+  choices: readonly (readonly [string, string])[];
+}
+
+function SelectRow({ of, name, label, hint, choices }: SelectProps) {
+  return (
+    <FormRow form="container-host" name={name} label={label} hint={hint} problem={of.wrong[name]}>
+      {(tied) => (
+        <select
+          class="field"
+          value={of.draft[name]}
+          onChange={(event) => of.set({ [name]: event.currentTarget.value } as Partial<Draft>)}
+          {...tied}
+        >
+          {choices.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </FormRow>
+  );
+}
+
+const ENGINES = [
+  ["podman", "podman"],
+  ["docker", "docker"],
+] as const;
+
+function Limits({ of }: { of: Form }) {
+  return (
+    <div class="container-limits">
+      <TextRow form="container-host" of={of} name="memory" label="Memory" placeholder="4g" />
+      <TextRow form="container-host" of={of} name="cpus" label="Processors" placeholder="2" numeric />
+      <TextRow form="container-host" of={of} name="pids" label="Processes" placeholder="512" numeric />
+    </div>
+  );
+}
+
+function More({ of }: { of: Form }) {
+  const wrong = ["context", "network", "extraCreateArgs", "extraExecArgs"].some((name) => of.wrong[name]);
+  return (
+    <details class="host-more" open={wrong}>
+      <summary>Network and extra options</summary>
+      <TextRow
+        form="container-host"
+        of={of}
+        name="network"
+        label="Network"
+        hint="an engine network, or none for no network"
+      />
+      <TextRow
+        form="container-host"
+        of={of}
+        name="context"
+        label="Context"
+        hint="the engine's name for its connection"
+      />
+      <TextRow
+        form="container-host"
+        of={of}
+        name="extraCreateArgs"
+        label="Extra options for create"
+        hint="one per line; options that weaken the sandbox are refused"
+        placeholder="--label=team=a"
+        rows={3}
+      />
+      <TextRow
+        form="container-host"
+        of={of}
+        name="extraExecArgs"
+        label="Extra options for exec"
+        hint="variables, one per line"
+        placeholder="--env=LANG=C.UTF-8"
+        rows={2}
+      />
+      <label class="container-hooks">
+        <input
+          type="checkbox"
+          checked={of.draft.hooksEnabled}
+          onChange={(event) => of.set({ hooksEnabled: event.currentTarget.checked })}
+        />
+        Let agent hooks reach the server if its bridge is open
+      </label>
+    </details>
+  );
+}
+
+export function HostForm({ host, onClose, onKept }: Props) {
+  const ref = useFirstField();
+  const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
+    const body = bodyOf(draft);
+    await (host ? changeContainerHost(host.id, body) : addContainerHost(body));
+    onKept();
+  });
+  return (
+    <form
+      ref={ref}
+      class="sheet host-form"
+      aria-label={host ? `Edit ${host.label}` : "New container host"}
+      onSubmit={(event) => void form.submit(event)}
+      noValidate
+      data-testid="container-host-form"
+    >
+      <TextRow form="container-host" of={form} name="label" label="Name" hint="shown in lists" />
+      <SelectRow of={form} name="engine" label="Engine" choices={ENGINES} />
+      <TextRow
+        form="container-host"
+        of={form}
+        name="image"
+        label="Image"
+        hint={`needs a shell and tmux 3.2 or later; you can build ${DEFAULT_IMAGE} here`}
+      />
+      <Limits of={form} />
+      <SelectRow of={form} name="mountCredentials" label="Agent credentials" choices={CREDENTIALS} />
+      <More of={form} />
+      <Problem text={form.problem} testid="container-host-problem" />
+      <div class="sheet-foot">
+        <small>Changes apply to new containers only.</small>
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="button primary" disabled={form.busy} data-testid="container-host-save">
+          {form.busy ? "Saving…" : "Save"}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,93 @@
+/** How another device comes in, and which ones are in. */
+import { useEffect } from "preact/hooks";
+import { isMultiUser } from "../../store/me.ts";
+import { formatAgo, formatDate } from "../../lib/ago.ts";
+import { plural } from "../../lib/format.ts";
+import type { Device } from "../tunnel/calls.ts";
+import { QrPanel } from "../tunnel/QrPanel.tsx";
+import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { Problem } from "../../ui/Problem.tsx";
+import { useNow } from "../../ui/useNow.ts";
+import { followDevices, revoke, revokeOthers, status, trouble } from "./state.ts";
+import { deviceName, type Shape, shapeOf } from "./useragent.ts";
+import { sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
+import "../../ui/styles/records.css";
+
+const SHAPES: Record<Shape, IconName> = { phone: "phone", desk: "screen", program: "lines" };
+
+function Row({ device, now }: { device: Device; now: number }) {
+  const name = deviceName(device.ua);
+  return (
+    <li class="record" data-testid="device" data-current={device.current === true}>
+      <span class="record-mark" data-tone={device.current ? "accent" : "plain"} aria-hidden="true">
+        <Icon name={SHAPES[shapeOf(device.ua)]} size={18} />
+      </span>
+      <div class="record-main">
+        <span class="record-title">
+          <strong title={device.ua}>{name}</strong>
+          {device.current && (
+            <span class="tag" data-tone="accent" data-testid="this-device">
+              this device
+            </span>
+          )}
+          {isMultiUser.value && device.username && <span class="tag">{device.username}</span>}
+        </span>
+        <small title={formatDate(device.createdAt)}>
+          {device.ip} · {describeMethod(device.method)} · {formatAgo(device.createdAt, now)}
+        </small>
+      </div>
+      <button
+        type="button"
+        class="button small"
+        aria-label={`Sign out ${name} at ${device.ip}`}
+        onClick={() => void revoke(device)}
+        data-testid="device-revoke"
+      >
+        Sign out
+      </button>
+    </li>
+  );
+}
+
+function Devices({ devices }: { devices: readonly Device[] }) {
+  const now = useNow();
+  const rest = listOtherDevices(devices);
+  if (devices.length === 0)
+    return <p class="records-none dim">No password is set, so there are no sign-ins to show.</p>;
+  return (
+    <>
+      <div class="records-bar">
+        <span class="dim" role="status">
+          {plural(devices.length, "signed-in device")}
+        </span>
+        {rest.length > 0 && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => void revokeOthers()}
+            data-testid="revoke-others"
+          >
+            Sign out all others
+          </button>
+        )}
+      </div>
+      <ul class="records">
+        {sortDevices(devices).map((device) => (
+          <Row key={device.id} device={device} now={now} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function DevicesPage() {
+  useEffect(followDevices, []);
+  const known = status.value;
+  return (
+    <div class="records-page" data-testid="devices">
+      <Problem text={trouble.value} testid="devices-problem" />
+      {known && <QrPanel status={known} />}
+      {known ? <Devices devices={known.authSessions} /> : <p class="dim">Loading…</p>}
+    </div>
+  );
+}

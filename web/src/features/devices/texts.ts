@@ -1,0 +1,47 @@
+/** What the page says of signed-in devices. */
+import type { Device } from "../tunnel/calls.ts";
+import { table } from "../../lib/table.ts";
+
+const METHODS: Record<string, string> = table({
+  login: "with a password",
+  basic: "with a password, from a script",
+  qr: "with a QR code",
+});
+
+export const describeMethod = (method: string): string => METHODS[method] ?? `with ${method}`;
+
+/** This device first, then the newest. */
+export function sortDevices(devices: readonly Device[]): Device[] {
+  return devices.toSorted(
+    (a, b) => Number(b.current === true) - Number(a.current === true) || b.createdAt - a.createdAt,
+  );
+}
+
+export const listOtherDevices = (devices: readonly Device[]): Device[] =>
+  devices.filter((device) => device.current !== true);
+
+/** A sign-in with a QR code, as its event tells of it. */
+export interface QrUse {
+  ip: string;
+  ua: string;
+  at: number;
+}
+
+/** @returns undefined for what tells of no address: nothing could be done about it. */
+export function readQrUse(data: unknown): QrUse | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { ip, ua, timestamp } = data as Record<string, unknown>;
+  if (typeof ip !== "string" || typeof timestamp !== "number") return undefined;
+  return { ip, ua: typeof ua === "string" ? ua : "", at: timestamp };
+}
+
+/** The event is written in the moment in which the session begins. */
+const SLACK_MS = 5_000;
+
+/** What was opened by that sign-in; the list may hold a shortened User-Agent. */
+export function findDeviceOfQrUse(use: QrUse, devices: readonly Device[]): Device[] {
+  return devices.filter(
+    ({ method, ip, ua, createdAt }) =>
+      method === "qr" && ip === use.ip && use.ua.startsWith(ua) && Math.abs(createdAt - use.at) < SLACK_MS,
+  );
+}

@@ -1,0 +1,133 @@
+/** What is uncommitted and unpushed in the folder of the session in front. */
+import { useEffect } from "preact/hooks";
+import { activeSession } from "../../store/state.ts";
+import { Icon } from "../../ui/Icon.tsx";
+import { IconButton } from "../../ui/IconButton.tsx";
+import { useNow } from "../../ui/useNow.ts";
+import { DiffView } from "./diff/DiffView.tsx";
+import "./git.css";
+import { RepositoryPart } from "./RepositoryPart.tsx";
+import { answers, chosen, reading, readNow } from "./state.ts";
+import type { Answer } from "./refresher.ts";
+import { GitError } from "./GitError.tsx";
+import type { GitStatusResponse } from "./types.ts";
+import { handleListKey } from "./diff/listkeys.ts";
+import { explainAbsence, formatAge } from "./texts.ts";
+
+function Repositories({
+  status,
+  onRetry,
+}: {
+  status: GitStatusResponse;
+  onRetry: (timeout?: number) => void;
+}) {
+  const why = explainAbsence(status);
+  if (why !== undefined)
+    return (
+      <p class="git-none" data-testid="git-none">
+        <Icon name="branch" size={28} />
+        {why}
+      </p>
+    );
+  if (status.state === "error") return <GitError problem={status.error ?? "git failed"} onRetry={onRetry} />;
+  return (
+    <>
+      {status.repos.map((repo) => (
+        <RepositoryPart
+          key={repo.status.repoRoot}
+          repo={repo}
+          alone={status.repos.length === 1}
+          onRetry={onRetry}
+        />
+      ))}
+      {status.reposTruncated && (
+        <p class="dim git-more" data-testid="git-more-repos">
+          Showing the first {status.repoLimit ?? status.repos.length} repositories. There may be more.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Known({ answer, onRetry }: { answer: Answer | undefined; onRetry: (timeout?: number) => void }) {
+  if (answer?.status) return <Repositories status={answer.status} onRetry={onRetry} />;
+  if (answer?.problem !== undefined) return <GitError problem={answer.problem} onRetry={onRetry} />;
+  return <p class="git-none dim">Loading…</p>;
+}
+
+function Foot({ id, name }: { id: string; name: string }) {
+  const now = useNow();
+  const busy = reading.value.has(id);
+  const at = answers.value.get(id)?.at;
+  return (
+    <div class="git-foot">
+      <small class="git-where">
+        <bdi>{name}</bdi>
+        <span role="status">
+          {busy ? "refreshing…" : at !== undefined && `updated ${formatAge(at, now)}`}
+        </span>
+      </small>
+      <IconButton
+        icon="refresh"
+        label="Refresh"
+        class={busy ? "turning" : ""}
+        disabled={busy}
+        onClick={() => void readNow(id)}
+        testid="git-refresh"
+      />
+    </div>
+  );
+}
+
+/** Where there is nothing to choose from, what is told of that has the page to itself. */
+function hasFiles(answer: Answer | undefined): boolean {
+  const repos = answer?.status?.repos ?? [];
+  return repos.some(({ status }) => status.state === "ok" && status.files.length > 0);
+}
+
+/** A file that is not in the status any more has no diff either. */
+function useChosen(answer: Answer | undefined) {
+  const file = chosen.value;
+  const states = answer?.status?.repos.map((repo) => repo.status) ?? [];
+  const there = states.some(
+    (status) =>
+      status.state === "ok" &&
+      status.repoRoot === file?.repo &&
+      status.files.some((each) => each.path === file.path && each.kind === file.kind),
+  );
+  return there ? file : undefined;
+}
+
+export function GitPage() {
+  const session = activeSession.value;
+  const id = session?.id;
+  useEffect(() => {
+    if (id !== undefined) void readNow(id);
+    return () => (chosen.value = undefined);
+  }, [id]);
+  const answer = id === undefined ? undefined : answers.value.get(id);
+  const file = useChosen(answer);
+  if (!session || id === undefined) return null;
+  const retry = (timeout?: number) => void readNow(id, timeout === undefined ? {} : { timeout });
+  return (
+    <div
+      class="git-page"
+      data-view={file ? "diff" : hasFiles(answer) ? "files" : "none"}
+      data-testid="git-panel"
+    >
+      <div class="git-side">
+        <div class="git-list" onKeyDown={handleListKey}>
+          <Known answer={answer} onRetry={retry} />
+        </div>
+        <Foot id={id} name={session.name} />
+      </div>
+      <div class="git-main">
+        {file ? (
+          <DiffView session={id} file={file} readAt={answer?.at ?? 0} />
+        ) : (
+          <p class="git-none dim">Choose a file to see its changes.</p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+/** One file's diff: its head with figures and buttons, then its lines. */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { copyText } from "../../../ui/clipboard.ts";
+import { Icon } from "../../../ui/Icon.tsx";
+import { IconButton } from "../../../ui/IconButton.tsx";
+import { showError, showToast } from "../../../store/toasts.ts";
+import { hunkFrom, totals } from "./diff.ts";
+import "./diff.css";
+import { DiffRows, ROW } from "./DiffRows.tsx";
+import { chosen } from "../state.ts";
+import { GitError } from "../GitError.tsx";
+import type { Chosen } from "../types.ts";
+import { type Shown, useDiff } from "./useDiff.ts";
+import { visible } from "./visiblecharacters.ts";
+import { KINDS, splitPath } from "../texts.ts";
+
+async function copy(text: string): Promise<void> {
+  if (await copyText(text)) showToast("good", "Copied");
+  else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
+}
+
+/** Whether the list of files is hidden, as on a phone. */
+function isCovering(inside: Element | null): boolean {
+  const side = inside?.closest(".git-page")?.querySelector(".git-side");
+  return side instanceof HTMLElement && side.offsetParent === null;
+}
+
+function goBack(): void {
+  const row = document.querySelector<HTMLElement>(".git-file[aria-current]");
+  chosen.value = undefined;
+  // The list is there again behind what is drawn next.
+  queueMicrotask(() => row?.focus());
+}
+
+function Head({ file, shown }: { file: Chosen; shown: Shown | undefined }) {
+  const { folder, name } = splitPath(file.path);
+  const sums = totals(shown?.lines ?? []);
+  const title = useRef<HTMLHeadingElement>(null);
+  // Where the diff takes the list's place, what had the focus is out of sight.
+  useLayoutEffect(() => {
+    if (isCovering(title.current)) title.current?.focus();
+  }, [file]);
+  return (
+    <header class="diff-head">
+      <IconButton icon="left" class="diff-back" label="Back to files" onClick={goBack} testid="diff-back" />
+      <h3 ref={title} class="diff-title" tabIndex={-1}>
+        <span class="git-path">
+          {folder && (
+            <span class="git-folder">
+              <bdi>{visible(folder)}</bdi>
+            </span>
+          )}
+          <span class="git-name">
+            <bdi>{visible(name)}</bdi>
+          </span>
+        </span>
+        <small>{KINDS.find(([kind]) => kind === file.kind)?.[1].toLowerCase()}</small>
+      </h3>
+      {shown && !shown.binary && (
+        <span class="diff-sums" data-testid="diff-sums">
+          <span data-kind="add">+{sums.added.toLocaleString("en")}</span>
+          <span data-kind="del">−{sums.removed.toLocaleString("en")}</span>
+        </span>
+      )}
+    </header>
+  );
+}
+
+function Lines({ file, shown }: { file: Chosen; shown: Shown }) {
+  const box = useRef<HTMLDivElement>(null);
+  const jump = (step: 1 | -1) => {
+    const element = box.current;
+    if (!element) return;
+    const at = Math.round(element.scrollTop / ROW);
+    const to = hunkFrom(shown.lines, at, step);
+    if (to !== undefined) element.scrollTo({ top: to * ROW, left: 0 });
+  };
+  return (
+    <>
+      <div class="diff-tools" role="toolbar" aria-label="Diff">
+        <IconButton icon="up" label="Previous change" onClick={() => jump(-1)} testid="diff-previous" />
+        <IconButton icon="down" label="Next change" onClick={() => jump(1)} testid="diff-next" />
+        <span class="spring" />
+        <button
+          type="button"
+          class="button small"
+          onClick={() => void copy(shown.text)}
+          data-testid="diff-copy"
+        >
+          <Icon name="copy" size={15} /> Copy diff
+        </button>
+        <button type="button" class="button small" onClick={() => void copy(file.path)}>
+          Copy path
+        </button>
+      </div>
+      {shown.truncated && (
+        <p class="diff-note" data-testid="diff-truncated">
+          <Icon name="alert" size={15} /> Showing only the first 400 KB.
+        </p>
+      )}
+      <DiffRows lines={shown.lines} label={`Diff of ${file.path}`} box={box} />
+    </>
+  );
+}
+
+function Nothing({ text }: { text: string }) {
+  return (
+    <p class="git-none" data-testid="diff-none">
+      {text}
+    </p>
+  );
+}
+
+function Body({ file, shown }: { file: Chosen; shown: Shown }) {
+  if (shown.binary) return <Nothing text="Binary file. No lines to show." />;
+  if (shown.lines.length === 0) return <Nothing text="The content is the same." />;
+  return <Lines file={file} shown={shown} />;
+}
+
+/** @param readAt when the status was read last: the file may have changed with it. */
+export function DiffView({ session, file, readAt }: { session: string; file: Chosen; readAt: number }) {
+  const [turn, setTurn] = useState(0);
+  const { shown, problem } = useDiff(session, file, `${readAt} ${turn}`);
+  const waiting = shown === undefined && problem === undefined;
+  return (
+    <section class="diff" aria-label={`Diff of ${file.path}`} aria-busy={waiting}>
+      <Head file={file} shown={shown} />
+      {waiting && <p class="git-none dim">Loading…</p>}
+      {problem !== undefined && <GitError problem={problem} onRetry={() => setTurn(turn + 1)} />}
+      {shown && <Body file={file} shown={shown} />}
+    </section>
+  );
+}

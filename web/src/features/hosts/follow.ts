@@ -1,0 +1,128 @@
+/** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
+import type { HostReachability, Session, Told } from "../../api/types.ts";
+import { effect } from "@preact/signals";
+import { CoalescedRead } from "../../lib/coalescedread.ts";
+import { select } from "../../ui/pages/select.ts";
+import { sessionList } from "../../store/state.ts";
+import { onServerEvent } from "../../api/stream/events.ts";
+import { showToast } from "../../store/toasts.ts";
+import { describeLostInput } from "./unreachabletexts.ts";
+import { readReachability } from "./calls.ts";
+import { type Unreachable, unreachableSessions, isUnreachable } from "./state.ts";
+import { setUnreachable } from "./unreachable.ts";
+
+/** @returns undefined for a host that is reached; one that is being woken is not reached for a while. */
+export function toUnreachable({
+  reachable,
+  nextAt,
+  error,
+  wakeConfigured,
+}: HostReachability): Unreachable | undefined {
+  return reachable ? undefined : { nextAt, why: error, wake: wakeConfigured };
+}
+
+/** What has ended there is known to have. */
+const listRemoteSessions = (): Session[] =>
+  [...sessionList.peek().byId.values()].filter(({ remote, pid }) => remote !== undefined && pid !== null);
+
+/** Those on one host: what is told of it holds for all. */
+export const listSessionsOnHost = (list: readonly Session[], hostId: string): string[] =>
+  list.filter(({ remote }) => remote?.hostId === hostId).map(({ id }) => id);
+
+/** Asked for one session of each host. */
+async function updateReachability(hostId: string, outdated: () => boolean): Promise<void> {
+  const [first] = listSessionsOnHost(listRemoteSessions(), hostId);
+  if (first === undefined) return;
+  try {
+    const answer = await readReachability(first);
+    // Not tried yet, or being tried just now: what is known stays.
+    if (outdated() || answer.reachable === null) return;
+    for (const id of listSessionsOnHost(listRemoteSessions(), hostId))
+      setUnreachable(id, toUnreachable(answer));
+  } catch (error) {
+    // The page keeps what it knows; the next event tells more.
+    console.warn(`reachability of ${hostId}`, error);
+  }
+}
+
+/** By host: twenty sessions on one tell of a drop at the same time. */
+const reads = new Map<string, CoalescedRead>();
+
+export function readHost(hostId: string): Promise<void> {
+  const read = reads.get(hostId) ?? new CoalescedRead((outdated) => updateReachability(hostId, outdated));
+  reads.set(hostId, read);
+  return read.now();
+}
+
+const readHosts = (found: readonly Session[]): void => {
+  for (const hostId of new Set(found.map(({ remote }) => remote?.hostId ?? ""))) void readHost(hostId);
+};
+
+/** Sessions whose host was asked for. */
+const asked = new Set<string>();
+
+/** A session that came later may be away already. */
+function readNewSessions(): void {
+  const fresh = listRemoteSessions().filter(({ id }) => !asked.has(id));
+  for (const { id } of fresh) asked.add(id);
+  readHosts(fresh);
+}
+
+function forgetGone(): void {
+  const { byId } = sessionList.peek();
+  for (const id of asked) if (!byId.has(id)) asked.delete(id);
+  for (const id of unreachableSessions.peek().keys())
+    if ((byId.get(id)?.pid ?? null) === null) setUnreachable(id, undefined);
+}
+
+interface Heard {
+  id?: string;
+  hostId?: string;
+  nextAt?: number;
+  reason?: string;
+}
+
+/** What each event of a host's says of the sessions that it means; undefined: they are reached. */
+export function meaning(name: string, heard: Heard): Unreachable | undefined {
+  if (name === "remote:sessionReconnected") return undefined;
+  if (name === "remote:sessionDropped") return { nextAt: heard.nextAt, waking: false };
+  if (name === "remote:reconnectExhausted") return { nextAt: undefined, waking: false };
+  if (name === "remote:hostWaking") return { waking: true };
+  return { waking: false, why: `it did not wake up: ${heard.reason ?? "no answer"}` };
+}
+
+function hear(data: unknown, name: string): void {
+  const heard = (data ?? {}) as Heard;
+  if (heard.hostId !== undefined) {
+    // Waking says nothing of a way that is open.
+    for (const id of listSessionsOnHost(listRemoteSessions(), heard.hostId).filter(isUnreachable))
+      setUnreachable(id, meaning(name, heard));
+    return;
+  }
+  if (heard.id === undefined) return;
+  setUnreachable(heard.id, meaning(name, heard));
+  // The event does not say why, nor whether the host can be woken.
+  const hostId = sessionList.peek().byId.get(heard.id)?.remote?.hostId;
+  if (hostId !== undefined) void readHost(hostId);
+}
+
+/** It stays until somebody has dealt with it. */
+export function reportLostInput({ id, chunks, reason }: Told["session:inputLost"]): void {
+  const name = sessionList.peek().byId.get(id)?.name ?? id;
+  showToast("bad", "Not typed", describeLostInput(name, chunks, reason), {
+    label: "Show",
+    act: () => select(id),
+  });
+}
+
+export function follow(): void {
+  onServerEvent("remote:", hear);
+  onServerEvent("session:inputLost", reportLostInput);
+  // What happened while the stream was away was not heard.
+  onServerEvent("init", () => readHosts(listRemoteSessions()));
+  effect(() => {
+    void sessionList.value;
+    forgetGone();
+    readNewSessions();
+  });
+}

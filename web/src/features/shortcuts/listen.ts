@@ -1,0 +1,136 @@
+/** Does what a pressed shortcut says. */
+import { openInbox } from "../approvals/openinbox.ts";
+import { inboxEnabled } from "../approvals/state.ts";
+import { togglePanel } from "../../ui/pages/panel.ts";
+import { openPage } from "../../ui/pages/registry.ts";
+import { CRON_PAGE } from "../cron/page.ts";
+import { FILES_PAGE } from "../files/state.ts";
+import { toggleFleet } from "../fleet/page.ts";
+import { GIT_PAGE } from "../git/page.ts";
+import type { Count, Direction } from "../grid/layout.ts";
+import { closeCell, setCount } from "../grid/menu.ts";
+import { moveFocus, gridOn, toggleZoom } from "../grid/state.ts";
+import { togglePalette } from "../palette/state.ts";
+import { togglePromptFocus } from "../prompt/focus.ts";
+import { close, selectNext } from "../sessions/actions.ts";
+import { select } from "../../ui/pages/select.ts";
+import { writeName } from "../sessions/naming.ts";
+import { newSessionOpen, historyOpen, searchOpen } from "../../ui/pages/openpanels.ts";
+import { focusTabs } from "../sessions/Tabs.tsx";
+import { zoomFont } from "../../store/prefs.ts";
+import { toggleSidebar } from "../sidebar/state.ts";
+import { activeId, activeSession, sessions } from "../../store/state.ts";
+import { currentView } from "../terminal/current.ts";
+import { focusActiveTerminal } from "../terminal/focus.ts";
+import { platformOf } from "../terminal/text/keys.ts";
+import { showToast } from "../../store/toasts.ts";
+import { type Action, actionFor, digitOf } from "./table.ts";
+
+type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;
+
+function withActive(act: (id: string) => void): void {
+  if (activeId.value !== undefined) act(activeId.value);
+}
+
+/** Unlike walking along the tabs, this is for typing there. */
+function goTo(id: string): void {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused.closest("[role=tablist]")) focused.blur();
+  if (activeId.value === id) focusActiveTerminal();
+  else select(id);
+}
+
+const WAYS: Partial<Record<string, Direction>> = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+};
+
+/** Without several cells these keys are the program's, and elsewhere they move tabs and select text. */
+function isFree(action: Action, inTerminal: boolean): boolean {
+  if (action === "quote") return inTerminal;
+  if (action === "cell") return gridOn.peek() && (inTerminal || document.activeElement === document.body);
+  return gridOn.peek() || !action.endsWith("-cell");
+}
+
+/** What is done to the terminals, which a page may cover. */
+const UNDER: ReadonlySet<Action> = new Set([
+  "goto",
+  "search",
+  "history",
+  "prompt",
+  "cells",
+  "cell",
+  "maximise-cell",
+  "close-cell",
+]);
+
+const DEEDS: Deeds = {
+  new: () => (newSessionOpen.value = true),
+  previous: () => selectNext(-1),
+  next: () => selectNext(1),
+  close: () => withActive((id) => void close(id)),
+  rename: () => activeSession.value && void writeName(activeSession.value),
+  search: () => withActive(() => (searchOpen.value = true)),
+  history: () => withActive((sessionId) => (historyOpen.value = { sessionId, query: "" })),
+  approvals: () => inboxEnabled.value && openInbox(),
+  cron: () => (openPage.value = CRON_PAGE),
+  changes: () => withActive(() => (openPage.value = GIT_PAGE)),
+  prompt: togglePromptFocus,
+  settings: () => (openPage.value = "settings"),
+  help: () => (openPage.value = "help"),
+  tabs: focusTabs,
+  palette: togglePalette,
+  fleet: toggleFleet,
+  sidebar: toggleSidebar,
+  panel: () => togglePanel(FILES_PAGE),
+  quote: () => {
+    quoting = true;
+    showToast("info", "Press the key to send to the program");
+  },
+  "zoom-in": () => zoomFont(1),
+  "zoom-out": () => zoomFont(-1),
+  "zoom-reset": () => zoomFont(0),
+  cells: (event) => setCount(Number(event.code.slice(-1)) as Count),
+  cell: (event) => moveFocus(WAYS[event.code] ?? "right"),
+  "maximise-cell": toggleZoom,
+  "close-cell": () => closeCell(),
+  goto: (event) => {
+    const session = sessions.value[digitOf(event.code)];
+    if (session) goTo(session.id);
+  },
+};
+
+function isField(element: Element | null): boolean {
+  return (
+    element instanceof HTMLInputElement ||
+    element instanceof HTMLTextAreaElement ||
+    element instanceof HTMLSelectElement
+  );
+}
+
+/** The next key is sent to the program, whatever it is here. */
+let quoting = false;
+
+function pressed(event: KeyboardEvent): void {
+  const focused = document.activeElement;
+  const inTerminal = focused?.closest(".terminal-host") != null;
+  if (quoting && !/^(?:Alt|AltGraph|Control|Meta|Shift)$/.test(event.key)) {
+    quoting = false;
+    if (inTerminal && currentView.peek()?.keyboard.pressed(event, true) === false) return;
+  }
+  const mac = platformOf(navigator.userAgent) === "mac";
+  const shortcut = actionFor(event, mac, inTerminal, isField(focused) && !inTerminal);
+  const deed = shortcut && isFree(shortcut.action, inTerminal) && DEEDS[shortcut.action];
+  const modal = document.querySelector("dialog:modal") !== null;
+  if (!deed || (modal && !shortcut.action.startsWith("zoom"))) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (UNDER.has(shortcut.action)) openPage.value = undefined;
+  deed(event);
+}
+
+export function listenForShortcuts(): void {
+  addEventListener("keydown", pressed, { capture: true });
+}

@@ -1,0 +1,71 @@
+/** The suggestions of each session, until something is said. */
+import { computed, signal } from "@preact/signals";
+import { getErrorText } from "../../api/errors.ts";
+import type { Session, SuggestionResponse } from "../../api/types.ts";
+import { writeDraft } from "../prompt/state.ts";
+import { settings } from "../../store/state.ts";
+import { onServerEvent } from "../../api/stream/events.ts";
+import * as calls from "./calls.ts";
+import { collectRejected } from "./texts.ts";
+
+export interface SessionSuggestions {
+  shown: readonly SuggestionResponse[];
+  rejected: readonly string[];
+  /** The request under way. */
+  asking?: AbortController | undefined;
+  problem?: string | undefined;
+}
+
+const NONE: SessionSuggestions = { shown: [], rejected: [] };
+
+const suggestionsBySession = signal<ReadonlyMap<string, SessionSuggestions>>(new Map());
+
+export const getSuggestions = (id: string): SessionSuggestions => suggestionsBySession.value.get(id) ?? NONE;
+
+const modes = computed<readonly string[]>(() => settings.value.readMyMindModes ?? ["primary"]);
+
+export const suggestionsEnabled = computed(() => settings.value.readMyMindEnabled === true);
+
+export const canSuggest = (session: Session): boolean =>
+  suggestionsEnabled.value && modes.value.includes(session.mode);
+
+function set(id: string, thought: SessionSuggestions): void {
+  suggestionsBySession.value = new Map(suggestionsBySession.peek()).set(id, thought);
+}
+
+/** Nobody wants them any more; a request under way is given up, and its CLI ends. */
+export function dropSuggestions(id: string): void {
+  const thought = suggestionsBySession.peek().get(id);
+  if (!thought) return;
+  thought.asking?.abort();
+  const next = new Map(suggestionsBySession.peek());
+  next.delete(id);
+  suggestionsBySession.value = next;
+}
+
+/** @param steer what another guess is to heed; what is shown is then rejected. */
+export async function requestSuggestions(id: string, steer?: string): Promise<void> {
+  const before = suggestionsBySession.peek().get(id) ?? NONE;
+  if (before.asking) return;
+  const asking = new AbortController();
+  const rejected = collectRejected(before.rejected, before.shown);
+  set(id, { shown: before.shown, rejected, asking });
+  try {
+    const body = { ...(steer && { steer }), ...(rejected.length > 0 && { rejected }) };
+    const { suggestions } = await calls.suggest(id, body, asking.signal);
+    if (!asking.signal.aborted) set(id, { shown: suggestions, rejected });
+  } catch (error) {
+    if (!asking.signal.aborted) set(id, { shown: before.shown, rejected, problem: getErrorText(error) });
+  }
+}
+
+/** Put it into the prompt box, to be read and sent by the person. */
+export function insertSuggestion(id: string, suggestion: SuggestionResponse): void {
+  writeDraft(id, suggestion.prompt);
+}
+
+/** Follow the service's events for as long as the page lives. */
+export function followSuggestions(): void {
+  onServerEvent("session:working", ({ id }) => dropSuggestions(id));
+  onServerEvent("session:deleted", ({ id }) => dropSuggestions(id));
+}

@@ -1,0 +1,167 @@
+/** The form of a new token. */
+import { useState } from "preact/hooks";
+import { getErrorText } from "../../api/errors.ts";
+import { isAdmin } from "../../store/me.ts";
+import { Field, Switch } from "../settings/fields.tsx";
+import { sessions } from "../../store/state.ts";
+import { Problem } from "../../ui/Problem.tsx";
+import { useFirstField } from "../../ui/useFirstField.ts";
+import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, validateDraft, toggled } from "./draft.ts";
+import { offered } from "./scopes.ts";
+import { create } from "./state.ts";
+
+interface PartProps {
+  draft: Draft;
+  set: (part: Partial<Draft>) => void;
+}
+
+function Scopes({ draft, set }: PartProps) {
+  return (
+    <fieldset class="checks">
+      <legend>Permissions</legend>
+      {offered(isAdmin.value, draft.limited).map(({ id, label, hint }) => (
+        <label key={id}>
+          <input
+            type="checkbox"
+            checked={draft.scopes.includes(id)}
+            onChange={(event) => set({ scopes: toggled(draft.scopes, id, event.currentTarget.checked) })}
+            data-testid={`scope-${id}`}
+          />
+          <span>
+            {label}
+            <small>{hint}</small>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Sessions({ draft, set }: PartProps) {
+  const list = sessions.value;
+  return (
+    <>
+      <Switch
+        label="Only some sessions"
+        hint="no access to sessions created later"
+        value={draft.limited}
+        onChange={(limited) => set({ limited })}
+      />
+      {draft.limited && (
+        <fieldset class="checks">
+          <legend>Sessions</legend>
+          {list.length === 0 && <small>No sessions yet.</small>}
+          {list.map(({ id, name }) => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={draft.sessions.includes(id)}
+                onChange={(event) =>
+                  set({ sessions: toggled(draft.sessions, id, event.currentTarget.checked) })
+                }
+                data-testid={`token-session-${name}`}
+              />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+function Expiry({ draft, set }: PartProps) {
+  return (
+    <div class="setting">
+      <label for="token-lifetime">Expires</label>
+      <span class="setting-buttons">
+        <select
+          class="field"
+          id="token-lifetime"
+          value={draft.lifetime}
+          onChange={(event) => set({ lifetime: event.currentTarget.value as Lifetime })}
+          data-testid="token-lifetime"
+        >
+          {LIFETIMES.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+        {draft.lifetime === "date" && (
+          <input
+            class="field"
+            type="date"
+            aria-label="Last day"
+            value={draft.date}
+            onInput={(event) => set({ date: event.currentTarget.value })}
+            data-testid="token-date"
+          />
+        )}
+      </span>
+    </div>
+  );
+}
+
+function useDraft(onDone: () => void) {
+  const [draft, setDraft] = useState(EMPTY);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const set = (part: Partial<Draft>) => {
+    setProblem("");
+    setDraft((before) => ({ ...before, ...part }));
+  };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const now = Date.now();
+    const wrong = validateDraft(draft, isAdmin.value, now);
+    if (wrong !== undefined) return setProblem(wrong);
+    setBusy(true);
+    try {
+      await create(bodyOf(draft, isAdmin.value, now));
+      onDone();
+    } catch (error) {
+      setProblem(getErrorText(error));
+      setBusy(false);
+    }
+  };
+  return { draft, set, submit, problem, busy };
+}
+
+export function NewToken({ onClose }: { onClose: () => void }) {
+  const form = useFirstField();
+  const { draft, set, submit, problem, busy } = useDraft(onClose);
+  return (
+    <form
+      ref={form}
+      class="sheet"
+      onSubmit={(event) => void submit(event)}
+      data-testid="new-token-form"
+      aria-label="New token"
+    >
+      <Field label="Name" hint="what it is for">
+        <input
+          class="field"
+          value={draft.name}
+          maxLength={100}
+          onInput={(event) => set({ name: event.currentTarget.value })}
+          autocomplete="off"
+          data-testid="new-token-name"
+        />
+      </Field>
+      <Scopes draft={draft} set={set} />
+      <Sessions draft={draft} set={set} />
+      <Expiry draft={draft} set={set} />
+      <Problem text={problem} testid="new-token-problem" />
+      <div class="sheet-foot">
+        <small>Can't exceed your own permissions.</small>
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" class="button primary" disabled={busy} data-testid="new-token-create">
+          {busy ? "Creating…" : "Create"}
+        </button>
+      </div>
+    </form>
+  );
+}

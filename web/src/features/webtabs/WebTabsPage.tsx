@@ -1,0 +1,106 @@
+/** Pages of other servers beside the sessions. */
+import { useEffect, useState } from "preact/hooks";
+import { getErrorText } from "../../api/errors.ts";
+import type { WebView } from "../../api/types.ts";
+import { Field } from "../settings/fields.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { Problem } from "../../ui/Problem.tsx";
+import "../../ui/styles/records.css";
+import { followTabs, removeTab, createTab, showWebTab, tabs, trouble } from "./actions.ts";
+
+function NewTab() {
+  const [url, setUrl] = useState("");
+  const [name, setName] = useState("");
+  const [problem, setProblem] = useState("");
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    try {
+      await createTab(name.trim(), url.trim());
+    } catch (error) {
+      setProblem(getErrorText(error));
+    }
+  };
+  return (
+    <form class="sheet" onSubmit={(event) => void submit(event)} aria-label="New web tab">
+      <Field label="Address" hint="as seen from the server">
+        <input
+          class="field"
+          type="url"
+          required
+          placeholder="http://localhost:5173/"
+          value={url}
+          onInput={(event) => setUrl(event.currentTarget.value)}
+          data-testid="webtab-url"
+        />
+      </Field>
+      <Field label="Name" hint="optional">
+        <input
+          class="field"
+          maxLength={60}
+          value={name}
+          autocomplete="off"
+          onInput={(event) => setName(event.currentTarget.value)}
+          data-testid="webtab-name"
+        />
+      </Field>
+      <Problem text={problem} testid="webtab-refused" />
+      <div class="sheet-foot">
+        <small>Sandboxed: the page can't access tservice.</small>
+        <button type="submit" class="button primary" data-testid="webtab-keep">
+          Open
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Row({ tab }: { tab: WebView }) {
+  return (
+    <li class="record" data-testid="webtab-row">
+      <span class="record-mark" aria-hidden="true">
+        <Icon name="screen" size={16} />
+      </span>
+      <div class="record-main">
+        <span class="record-title">
+          <strong>{tab.name}</strong>
+        </span>
+        <small>{tab.url}</small>
+      </div>
+      <span class="setting-buttons">
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Open ${tab.name}`}
+          onClick={() => showWebTab(tab)}
+        >
+          Open
+        </button>
+        <button
+          type="button"
+          class="button small"
+          aria-label={`Remove ${tab.name}`}
+          onClick={() => void removeTab(tab)}
+          data-testid="webtab-forget"
+        >
+          {" "}
+          Remove
+        </button>
+      </span>
+    </li>
+  );
+}
+
+export function WebTabsPage() {
+  useEffect(followTabs, []);
+  return (
+    <div class="records-page" data-testid="webtabs">
+      <NewTab />
+      <Problem text={trouble.value} />
+      <ul class="records">
+        {tabs.value?.map((tab) => (
+          <Row key={tab.id} tab={tab} />
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { SessionNotice } from "../features/agents/SessionNotice.tsx";
+import { FirstPassword } from "../features/auth/FirstPassword.tsx";
+import { Login } from "../features/auth/Login.tsx";
+import { passwordDue } from "../store/me.ts";
+import { signedOut } from "../features/auth/state.ts";
+import { HistoryHost } from "../features/history/HistoryHost.tsx";
+import { Drawer } from "./Drawer.tsx";
+import { NewSession } from "../features/sessions/NewSession.tsx";
+import { Sidebar } from "../features/sidebar/Sidebar.tsx";
+import { sidebarShown } from "../features/sidebar/state.ts";
+import { sessionList } from "../store/state.ts";
+import { hasReceivedInit } from "../api/stream/connection.ts";
+import { TerminalPane } from "../features/terminal/TerminalPane.tsx";
+import { PromptBox } from "../features/prompt/PromptBox.tsx";
+import { KeyBar } from "../features/touch/KeyBar.tsx";
+import { Announcer } from "../features/notifications/Announcer.tsx";
+import { AskDialog } from "../ui/AskDialog.tsx";
+import { PaletteHost } from "../features/palette/PaletteHost.tsx";
+import { Menu } from "../ui/Menu.tsx";
+import { Tip } from "../ui/Tip.tsx";
+import { Toasts } from "../ui/Toasts.tsx";
+import { WebHost } from "../features/webtabs/WebHost.tsx";
+import { ConnectionBanner } from "./ConnectionBanner.tsx";
+import { Empty, NoConnection } from "./Empty.tsx";
+import { connectionNotice } from "../store/connectionnotice.ts";
+import { PageHost, PanelHost } from "./PageHost.tsx";
+import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
+import { covered } from "../ui/pages/stage.ts";
+import { StatusBar } from "./StatusBar.tsx";
+import { TopBar } from "./TopBar.tsx";
+
+function Main() {
+  if (!hasReceivedInit.value)
+    return connectionNotice.value === undefined ? <div class="waiting" aria-busy="true" /> : <NoConnection />;
+  return sessionList.value.byId.size === 0 ? <Empty /> : <TerminalPane />;
+}
+
+function Shell() {
+  return (
+    <div class="shell">
+      <ScreenReaderOffer />
+      <TopBar />
+      <div class="middle">
+        {sidebarShown.value && <Sidebar />}
+        <div class="under" inert={covered.value}>
+          <div class="stage">
+            <ConnectionBanner />
+            <SessionNotice />
+            <main class="main">
+              <Main />
+              <WebHost />
+            </main>
+            <PromptBox />
+          </div>
+          <PanelHost />
+        </div>
+        <PageHost />
+        <HistoryHost />
+        <NewSession />
+      </div>
+      <StatusBar />
+      <div class="keys" inert={covered.value}>
+        <KeyBar />
+      </div>
+      <Drawer />
+      <PaletteHost />
+      <AskDialog />
+      <Menu />
+      <Announcer />
+    </div>
+  );
+}
+
+function Front() {
+  if (signedOut.value) return <Login />;
+  return passwordDue.value ? <FirstPassword /> : <Shell />;
+}
+
+export function App() {
+  return (
+    <>
+      <Front />
+      <Toasts />
+      <Tip />
+    </>
+  );
+}

@@ -1,0 +1,146 @@
+/** All sessions as a list from the side: the phone's tabs. */
+import { signal } from "@preact/signals";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { PlanChips } from "../features/agents/PlanChips.tsx";
+import { SessionChips } from "../features/agents/SessionChips.tsx";
+import { getCurrentStatus } from "../features/agents/currentstatus.ts";
+import type { Session } from "../api/types.ts";
+import { openPage } from "../ui/pages/registry.ts";
+import { openPagesMenu } from "./pagesmenu.ts";
+import { toggleFleet } from "../features/fleet/page.ts";
+import { GitRow } from "../features/git/Badge.tsx";
+import { LocationMarkSlot } from "../features/hosts/slots.tsx";
+import { isUnreachable } from "../features/hosts/state.ts";
+import { shortenPath } from "../lib/format.ts";
+import { activeId, cliOf, sessions } from "../store/state.ts";
+import { Icon } from "../ui/Icon.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
+import { select } from "../ui/pages/select.ts";
+import { openSessionMenu } from "../features/sessions/menu.ts";
+import { NameField } from "../features/sessions/NameField.tsx";
+import { naming } from "../features/sessions/naming.ts";
+import { newSessionOpen } from "../ui/pages/openpanels.ts";
+import { StatusDot } from "../features/sessions/StatusDot.tsx";
+
+export const drawerOpen = signal(false);
+
+function Name({ session }: { session: Session }) {
+  return (
+    <span class="row-name">
+      {session.pinned && <Icon name="pin" size={13} />}
+      <span>{session.name}</span>
+    </span>
+  );
+}
+
+function Row({ session }: { session: Session }) {
+  const choose = () => {
+    select(session.id);
+    drawerOpen.value = false;
+  };
+  const menu = (event: MouseEvent) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    openSessionMenu(session, box.left, box.bottom);
+  };
+  const now = getCurrentStatus(session);
+  const editing = naming.value === session.id;
+  const inside = (
+    <>
+      <StatusDot session={session} />
+      <span class="row-text">
+        {editing ? <NameField session={session} /> : <Name session={session} />}
+        <span class="row-sub">
+          {now.state === "attention" && now.reason
+            ? now.reason
+            : `${isUnreachable(session.id) ? "last known: " : ""}${now.word} · ${shortenPath(session.workingDir)}`}
+        </span>
+        <GitRow session={session} />
+        {(session.displayModel || session.contextUsedPercentage !== undefined) && (
+          <span class="row-chips">
+            <SessionChips session={session} />
+          </span>
+        )}
+      </span>
+      <LocationMarkSlot session={session} />
+      <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
+    </>
+  );
+  return (
+    <li class="row" data-color={session.color} data-active={activeId.value === session.id}>
+      {editing ? (
+        <div class="row-main">{inside}</div>
+      ) : (
+        <button
+          type="button"
+          class="row-main"
+          aria-current={activeId.value === session.id ? "true" : undefined}
+          onClick={choose}
+          data-testid="drawer-session"
+          data-session={session.id}
+          data-names={session.id}
+        >
+          {inside}
+        </button>
+      )}
+      <IconButton icon="more" label={`Actions for ${session.name}`} onClick={menu} />
+    </li>
+  );
+}
+
+function Panel() {
+  const ref = useRef<HTMLDialogElement>(null);
+  const close = () => (drawerOpen.value = false);
+  useLayoutEffect(() => ref.current?.showModal(), []);
+  const page = openPage.value;
+  useEffect(() => {
+    if (page !== undefined) close();
+  }, [page]);
+  const backdrop = (event: MouseEvent) => {
+    if (event.target === ref.current) close();
+  };
+  const create = () => {
+    close();
+    newSessionOpen.value = true;
+  };
+  return (
+    <dialog
+      ref={ref}
+      class="drawer"
+      aria-label="Sessions"
+      data-testid="drawer"
+      onCancel={close}
+      onClick={backdrop}
+    >
+      <div class="drawer-body">
+        <header class="drawer-head">
+          <h2>Sessions</h2>
+          <IconButton icon="close" label="Close session list" onClick={close} />
+        </header>
+        <div class="drawer-plan">
+          <PlanChips />
+        </div>
+        <ul class="rows">
+          {sessions.value.map((session) => (
+            <Row key={session.id} session={session} />
+          ))}
+        </ul>
+        <footer class="drawer-foot">
+          <button type="button" class="button primary" onClick={create} data-testid="drawer-new">
+            <Icon name="plus" /> New session
+          </button>
+          <IconButton icon="grid" label="Fleet" testid="drawer-fleet" onClick={toggleFleet} />
+          <IconButton
+            icon="settings"
+            label="Pages and settings"
+            testid="drawer-pages"
+            onClick={(event) => openPagesMenu(event.currentTarget as Element)}
+          />
+        </footer>
+      </div>
+    </dialog>
+  );
+}
+
+export function Drawer() {
+  return drawerOpen.value ? <Panel /> : null;
+}

@@ -1,0 +1,113 @@
+/** Pages beside the live terminal, one at a time. */
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
+import { IconButton } from "../ui/IconButton.tsx";
+import {
+  panelOpenCount,
+  closePanel,
+  panelState,
+  updatePanel,
+  WIDTH_LEAST,
+  WIDTH_MOST,
+  clampWidth,
+} from "../ui/pages/panel.ts";
+import "./panel.css";
+import { availablePages, openPage, type Page } from "../ui/pages/registry.ts";
+import { useBody } from "./useBody.ts";
+
+/** CSS pixels of one arrow key. */
+const STEP = 24;
+
+function leave(): void {
+  closePanel();
+  restoreDefaultFocus();
+}
+
+/** The edge between the terminal and the panel, by pointer and by keys. */
+function Edge() {
+  const drag = (event: PointerEvent & { currentTarget: HTMLElement }) => {
+    const edge = event.currentTarget;
+    const start = { x: event.clientX, width: panelState.peek().width };
+    edge.setPointerCapture(event.pointerId);
+    edge.onpointermove = (move) => updatePanel({ width: clampWidth(start.width + start.x - move.clientX) });
+    edge.onlostpointercapture = () => (edge.onpointermove = null);
+  };
+  const step = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    updatePanel({ width: clampWidth(panelState.peek().width + by) });
+  };
+  return (
+    <div
+      class="panel-edge"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label="Panel width"
+      aria-valuenow={panelState.value.width}
+      aria-valuemin={WIDTH_LEAST}
+      aria-valuemax={WIDTH_MOST}
+      onPointerDown={drag}
+      onKeyDown={step}
+      data-testid="panel-edge"
+    />
+  );
+}
+
+function Choice({ page, shown }: { page: Page; shown: boolean }) {
+  const count = page.count?.() ?? 0;
+  return (
+    <IconButton
+      icon={page.icon}
+      label={count > 0 ? `${page.title} (${count})` : page.title}
+      keys={page.keys}
+      pressed={shown}
+      class={count > 0 ? "panel-counts" : ""}
+      onClick={() => (openPage.value = page.id)}
+      testid={`panel-${page.id}`}
+    />
+  );
+}
+
+function Body({ page }: { page: Page }) {
+  const Loaded = useBody(page, closePanel);
+  return Loaded ? <Loaded /> : <p class="dim">Loading…</p>;
+}
+
+export function Panel({ page }: { page: Page }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const turn = panelOpenCount.value;
+  useLayoutEffect(() => {
+    if (turn > 0) heading.current?.focus();
+  }, [turn]);
+  // A field's own Escape comes first.
+  const escape = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && !event.defaultPrevented) restoreDefaultFocus();
+  };
+  return (
+    <aside
+      class="panel"
+      style={{ "--panel": `${panelState.value.width}px` }}
+      aria-label={page.title}
+      onKeyDown={escape}
+      data-testid={`page-${page.id}`}
+    >
+      <Edge />
+      <header class="panel-head">
+        <h2 ref={heading} tabIndex={-1}>
+          {page.title}
+        </h2>
+        {availablePages()
+          .filter((each) => each.beside)
+          .map((each) => (
+            <Choice key={each.id} page={each} shown={each === page} />
+          ))}
+        <IconButton icon="close" label="Close panel" onClick={leave} testid="panel-close" />
+      </header>
+      <div class="panel-body">
+        <Body key={page.id} page={page} />
+      </div>
+    </aside>
+  );
+}

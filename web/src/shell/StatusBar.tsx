@@ -1,0 +1,53 @@
+/** The line below the terminal: what this session is and does. */
+import { formatTooltip } from "../features/agents/statusdescription.ts";
+import { SessionChips } from "../features/agents/SessionChips.tsx";
+import { getCurrentStatus } from "../features/agents/currentstatus.ts";
+import type { Session } from "../api/types.ts";
+import { GitChip } from "../features/git/Badge.tsx";
+import { LocationMarkSlot } from "../features/hosts/slots.tsx";
+import { isUnreachable } from "../features/hosts/state.ts";
+import { connectionNotice } from "../store/connectionnotice.ts";
+import { activeSession, cliOf } from "../store/state.ts";
+import { currentView } from "../features/terminal/current.ts";
+import { Icon } from "../ui/Icon.tsx";
+
+function State({ session }: { session: Session }) {
+  const now = getCurrentStatus(session);
+  const stale = connectionNotice.value !== undefined || isUnreachable(session.id);
+  return (
+    <span class="state" data-state={now.state} data-tip={formatTooltip(now)} data-testid="state">
+      <span class="dot" data-state={now.state} data-stale={stale} />
+      {stale ? `last known: ${now.word}` : now.word}
+      {now.reason && <small>{now.reason}</small>}
+    </span>
+  );
+}
+
+function Grid({ session }: { session: Session }) {
+  const foreign = currentView.value?.foreignSize.value;
+  return (
+    <span class="grid" title={foreign ? "another window set the size" : "columns × rows"}>
+      {session.cols}×{session.rows}
+    </span>
+  );
+}
+
+export function StatusBar() {
+  const session = activeSession.value;
+  if (!session) return null;
+  return (
+    <footer class="statusbar">
+      <State session={session} />
+      <LocationMarkSlot session={session} />
+      <span class="where" title={session.workingDir}>
+        <Icon name="folder" size={14} />
+        <bdi>{session.workingDir}</bdi>
+      </span>
+      <GitChip session={session} />
+      <span class="spring" />
+      <SessionChips session={session} />
+      <span class="agent">{cliOf(session.mode)?.label ?? session.mode}</span>
+      <Grid session={session} />
+    </footer>
+  );
+}

@@ -1,0 +1,147 @@
+import { PlanChips } from "../features/agents/PlanChips.tsx";
+import { Bell } from "../features/approvals/Bell.tsx";
+import { FILES_PAGE } from "../features/files/state.ts";
+import { FLEET_PAGE, toggleFleet } from "../features/fleet/page.ts";
+import { layoutItems } from "../features/grid/menu.ts";
+import { gridOn, roomy } from "../features/grid/state.ts";
+import { GitMark } from "../features/git/Badge.tsx";
+import { LocationMarkSlot } from "../features/hosts/slots.tsx";
+import { drawerOpen } from "./Drawer.tsx";
+import { shortenPath } from "../lib/format.ts";
+import { newSessionOpen, searchOpen } from "../ui/pages/openpanels.ts";
+import { StatusDot } from "../features/sessions/StatusDot.tsx";
+import { Tabs } from "../features/sessions/Tabs.tsx";
+import { sidebarShown, toggleSidebar } from "../features/sidebar/state.ts";
+import { activeSession, sessionList } from "../store/state.ts";
+import { Brand } from "../ui/Brand.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import { IconButton } from "../ui/IconButton.tsx";
+import { menuUnder } from "../ui/menu.ts";
+import { besidePage, togglePanel } from "../ui/pages/panel.ts";
+import { WebStrip } from "../features/webtabs/WebStrip.tsx";
+import { openPagesMenu } from "./pagesmenu.ts";
+import { openPage } from "../ui/pages/registry.ts";
+
+const openNew = () => (newSessionOpen.value = true);
+
+/** On a phone the row of tabs gives way to the name of the one session; all else is behind it. */
+function Current() {
+  const session = activeSession.value;
+  return (
+    <button
+      type="button"
+      class="current"
+      data-testid="current"
+      onClick={() => (drawerOpen.value = true)}
+      aria-haspopup="dialog"
+    >
+      {session && <StatusDot session={session} />}
+      <span class="current-name">{session?.name ?? "Sessions"}</span>
+      {session && <LocationMarkSlot session={session} />}
+      {session && <GitMark session={session} />}
+      <span class="count">{sessionList.value.byId.size}</span>
+      <Icon name="down" size={16} />
+    </button>
+  );
+}
+
+/** What is in front, where the sessions stand at the side. */
+function Front() {
+  const session = activeSession.value;
+  return (
+    <span class="front" data-testid="front">
+      {session && <StatusDot session={session} />}
+      <span class="front-name">{session?.name}</span>
+      {session && <span class="dim">{shortenPath(session.workingDir)}</span>}
+    </span>
+  );
+}
+
+export function TopBar() {
+  const session = activeSession.value;
+  return (
+    <header class="topbar">
+      <button
+        type="button"
+        class="icon-button home desk-only"
+        aria-label="Fleet"
+        aria-pressed={openPage.value === FLEET_PAGE}
+        title="Fleet  Alt+Shift+F"
+        onClick={toggleFleet}
+        data-testid="home"
+      >
+        <Brand />
+      </button>
+      <IconButton
+        icon="menu"
+        class="wide-only"
+        label={sidebarShown.value ? "Show sessions as tabs" : "Show sessions in a sidebar"}
+        keys="Alt+Shift+B"
+        testid="toggle-sidebar"
+        pressed={sidebarShown.value}
+        onClick={toggleSidebar}
+      />
+      <IconButton
+        icon="menu"
+        class="middling-only"
+        label="All sessions"
+        testid="open-drawer"
+        onClick={() => (drawerOpen.value = true)}
+      />
+      <Current />
+      {sidebarShown.value ? <Front /> : <Tabs />}
+      <IconButton
+        icon="plus"
+        class="new desk-only"
+        label="New session"
+        keys="Alt+Shift+N"
+        testid="new-session-button"
+        onClick={openNew}
+      />
+      <WebStrip />
+      <span class="spring" />
+      <span class="desk-only plan-place">
+        <PlanChips />
+      </span>
+      {session && (
+        <IconButton
+          icon="search"
+          class="desk-only"
+          label="Search the terminal"
+          keys="Ctrl+Shift+F"
+          testid="open-search"
+          onClick={() => (searchOpen.value = true)}
+        />
+      )}
+      {session && roomy.value && (
+        <IconButton
+          icon="cells"
+          class="desk-only"
+          label="Terminals side by side"
+          testid="open-layout"
+          pressed={gridOn.value}
+          onClick={(event) => menuUnder("Terminals", layoutItems(), event.currentTarget as Element)}
+        />
+      )}
+      {session && (
+        <IconButton
+          icon="panel"
+          class="wide-only"
+          label="Toggle panel"
+          keys="Alt+Shift+L"
+          testid="toggle-panel"
+          pressed={besidePage.value !== undefined}
+          onClick={() => togglePanel(FILES_PAGE)}
+        />
+      )}
+      <Bell />
+      <IconButton
+        icon="settings"
+        class="desk-only"
+        label="Pages and settings"
+        testid="open-pages"
+        onClick={(event) => openPagesMenu(event.currentTarget as Element)}
+      />
+    </header>
+  );
+}
