@@ -1,5 +1,6 @@
 """Packaging: what C{setup.cfg} cannot say, which is how the browser UI and the keeper get into the
-wheel."""
+wheel.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +93,7 @@ class BuildKeeper(Command):
         """There are none."""
 
     def run(self) -> None:
-        """A compiler that fails is told of and is no error: nothing needs the program."""
+        """Compile the keeper. A compiler that fails is reported and is no error."""
         source = KEEPER.with_name("keeper.c")
         if KEEPER.exists() and KEEPER.stat().st_mtime_ns > source.stat().st_mtime_ns:
             return
@@ -192,7 +193,7 @@ def npm(*words: str) -> None:
 
 
 def read(file: Path) -> str | None:
-    """A small text file, or C{None} when there is none."""
+    """Return the text of a file, or C{None} if it does not exist."""
     return file.read_text() if file.exists() else None
 
 

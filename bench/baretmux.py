@@ -143,7 +143,8 @@ def created_seconds() -> float:
 
 def _read_until(descriptor: int, what: bytes) -> None:
     """Read until C{what} comes, of which tmux may bring a part in one notice and the rest in the
-    next.  What comes behind it is short: the shell's prompt."""
+    next.  What comes behind it is short: the shell's prompt.
+    """
     seen = tail = b""
     while what not in seen and what not in _NOTICE.sub(b"", tail):
         data = os.read(descriptor, 65536)

@@ -1,5 +1,6 @@
 """Keys, starts and memory of sessions by ssh and in a container, beside those of this machine and
-beside what the ways there take by themselves: C{cat} at their other end."""
+beside what the ways there take by themselves: C{cat} at their other end.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ class AgentControlsLiveTests(SynchronousTestCase):
 
     def tell(self, name: str, **body: str) -> Any:
         """What the agent shows of it then; told again where it takes longer to show it than the
-        service looks."""
+        service looks.
+        """
         answers: list[tuple[int, Any]] = []
 
         def known() -> bool:

@@ -34,7 +34,8 @@ class LiveSuggestionTests(RealClaude, SynchronousTestCase):
 
     def asked(self) -> list[int]:
         """The processes of CLIs that are asked now, and of what they started: of this home's, for
-        other tests ask beside this one."""
+        other tests ask beside this one.
+        """
         found = []
         for pid in find_leftovers(self.world.place.home):
             with passing(OSError):  # it is over
@@ -44,7 +45,8 @@ class LiveSuggestionTests(RealClaude, SynchronousTestCase):
 
     def over(self) -> bool:
         """Whether nobody asks any more: the CLI is gone and the service has seen its end, or it
-        would refuse the next question."""
+        would refuse the next question.
+        """
         return not self.asked() and not list((self.daemon.data / "mind").iterdir())
 
     def ask(self, **body: Any) -> DaemonAnswer:

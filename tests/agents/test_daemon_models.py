@@ -197,7 +197,8 @@ class CustomModelTests(SynchronousTestCase):
 
 def processes() -> Iterator[tuple[tuple[int, ...], bytes, bytes]]:
     """Every process that can be looked at: its id and its ancestors', its command line, its
-    environment."""
+    environment.
+    """
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             process = int(entry.name)

@@ -121,7 +121,8 @@ def wait_until_on_page(page: Page, what: str, look: Callable[[], _T]) -> _T:
 
 def start_new(page: Page) -> PageTerminal:
     """Start the session of the form that is open; the terminal in its place, once the form is gone:
-    until then the keyboard is the form's."""
+    until then the keyboard is the form's.
+    """
     page.get_by_test_id("new-start").click()
     page.get_by_test_id("new-start").wait_for(state="detached")
     return PageTerminal(page).ready()

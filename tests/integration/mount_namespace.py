@@ -25,9 +25,7 @@ class MountNamespace:
     """One that lasts until it is closed, whatever becomes of the programs in it."""
 
     def __init__(self, *mount: str) -> None:
-        """
-        @param mount: the words of C{mount}.
-        """
+        """@param mount: the arguments of the program C{mount}."""
         held = 'mount "$@" && echo && exec cat'
         self._holder = subprocess.Popen(
             ["unshare", "-m", "sh", "-c", held, "sh", *mount],

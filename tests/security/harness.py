@@ -59,7 +59,7 @@ class WorldClock(Clock):
         work(*args)
 
     def spawnProcess(self, *args: Any, **kwargs: Any) -> None:
-        """This machine runs nothing.
+        """Refuse to run a program.
 
         @raise OSError: always.
         """

@@ -45,7 +45,7 @@ class GrantRefusalTests(AttackCase):
         self.assertIn(named, json.loads(answer.body)["error"])
 
     def test_command_in_a_variable_is_refused(self) -> None:
-        """opencode starts the servers of C{OPENCODE_CONFIG_CONTENT} before anybody says a word."""
+        """Opencode starts the servers of C{OPENCODE_CONFIG_CONTENT} before anybody says a word."""
         wanted: dict[str, Any] = {
             "mode": "opencode",
             "envOverrides": {"OPENCODE_CONFIG_CONTENT": MCP},

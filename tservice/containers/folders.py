@@ -212,7 +212,11 @@ def _is_credential(path: Path) -> bool:
 
 
 def _rename_aside(name: str, folder: int, *, unless: Callable[[int], bool]) -> None:
-    """Rename the file or folder C{name}, unless C{unless} returns true for its mode."""
+    """Move C{name} out of the way: rename it to C{name.aside-N} with the first free number.
+
+    @param folder: descriptor of the folder that contains it.
+    @param unless: returns true for the mode of a file that must stay.
+    """
     try:
         mode = os.lstat(name, dir_fd=folder).st_mode
     except FileNotFoundError:

@@ -103,7 +103,7 @@ def find_service_faults(database: Database, doors: WorkerPools) -> Sequence[Repo
 
 
 def make_bridge_rows(tried: Sequence[BridgeProbeResult]) -> Sequence[ReportRow]:
-    """Return one row for each engine: can its containers reach the hook listener?"""
+    """Return one row for each engine, which says if its containers reach the hook listener."""
     return [_bridge_row(each) for each in tried]
 
 

@@ -56,7 +56,7 @@ class EventsQuery(QueryParameters):
 
 
 class RingEntry:
-    """Event that is kept for clients that reconnect, with its encoding once that is needed.
+    """Event that is kept for clients that reconnect. A bulky event is encoded at its first use.
 
     @ivar number: number of the event, counted from 1.
     """

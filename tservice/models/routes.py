@@ -60,7 +60,10 @@ class NewEndpointBody(EndpointPatch):
 
 
 class CustomModelChange(RequestBody):
-    """Model and the confirmations already given, or C{clear}."""
+    """Custom model to select, with the warnings that the user has accepted.
+
+    C{clear} removes the selection instead.
+    """
 
     endpoint_id: EndpointId | None = None
     model_id: ModelId | None = None

@@ -19,9 +19,9 @@ from tservice.sessions.interfaces import IConversations, ISessions
 
 
 def build_offer_registry(ground: Runtime, *, clis: ICliRegistry) -> RestoreOfferRegistry:
-    """Build the record of sessions that a reboot ended.
+    """Build the registry of the sessions that a reboot ended.
 
-    The sessions query it before they adopt running processes.
+    Sessions are looked up in it before running processes are adopted.
     """
     return RestoreOfferRegistry(
         clock=ground.reactor,

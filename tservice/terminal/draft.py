@@ -65,8 +65,9 @@ def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> Co
 
 
 def _read_after_bar(frame: ScreenFrame, span: RowSpan, rule: ComposerRule) -> str:
-    """Return the text to the right of the bar, without the last row, which shows the agent and its
-    model.
+    """Return the draft in a composer that is drawn with a vertical bar on its left.
+
+    The last row is left out, because it shows the agent and its model.
     """
     glyph = rule.glyph or ""
     rows = [frame.rows[at].lstrip(" ").removeprefix(glyph) for at in range(span.top, span.bottom)]

@@ -1,11 +1,11 @@
-"""The language in which a prompt tells the stub model what to answer.
+r"""The language in which a prompt tells the stub model what to answer.
 
 A directive stands at the start of a line; the last one of the prompt counts.
 After a tool's result the model says one closing sentence, whatever the
 directive was.
 
 ==================  ====================================================
-C{SAY: text}        those words; C{\\n} in the text is a line end
+C{SAY: text}        those words; C{\n} in the text is a line end
 C{RUN: command}     one call of the client's shell tool
 C{WRITE: path}      one call of its file-writing tool
 C{ASK:}             one single-choice question

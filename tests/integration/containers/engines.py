@@ -177,7 +177,8 @@ def shared_dockerd() -> DockerDaemon:
 @cache
 def engine_obstacle(name: EngineName) -> str | None:
     """Why no container of an engine runs on this machine, which is also told at the end of the
-    run; C{None}: they do."""
+    run; C{None}: they do.
+    """
     found = _OBSTACLES[name]()
     if found is not None:
         report_figure(f"NOT RUN: this machine runs no containers of {name.value}: {found}")

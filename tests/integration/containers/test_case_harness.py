@@ -44,7 +44,8 @@ class PodmanCaseTests(CaseTestCase):
 
     def test_container_session_works_and_outlives_the_service(self) -> None:
         """Typed once, its files the workspace's owner's, its secrets nobody's, its fence whole; it
-        goes on when the service is started anew."""
+        goes on when the service is started anew.
+        """
         case = self.case()
         folder = self.daemon.folder / case
         session = self.session(case)
@@ -217,7 +218,8 @@ class PodmanCaseTests(CaseTestCase):
 
     def test_replaced_workspace_folder_is_not_mounted(self) -> None:
         """After it was judged, and before the engine comes to mount it: on a new container, and on
-        one that is started again."""
+        one that is started again.
+        """
         case = self.case()
         folder = self.daemon.folder / case
         own, foreign = folder.with_suffix(".own"), folder.with_suffix(".foreign")

@@ -34,7 +34,7 @@ LATE = 0.05
 
 @define
 class LateTransport:
-    """This machine, as if it were far away.
+    """Twisted transport on this machine, delayed as if it were far away.
 
     @ivar cut: nothing is known of what is there.
     @ivar asked: questions so far.

@@ -99,7 +99,7 @@ class MuxFaultTests(TmuxTestCase):
         self.assertIs(Liveness.ALIVE, await pane.probe_process())
 
     async def test_stopped_tmux_client_does_not_matter(self) -> None:
-        """tmux hands the client's pipes to the server, which goes on without it."""
+        """Tmux hands the client's pipes to the server, which goes on without it."""
         pane, _ = await self.heard()
         self.stop(client_pid(pane))
         await pane.write_bytes(b"echo one\r")

@@ -58,7 +58,8 @@ class OsUserAccountTests(SynchronousTestCase):
 
     def test_change_of_account_user_moves_no_running_session(self) -> None:
         """What runs goes on as who it is, driven by admins alone; what does not is not started as
-        somebody else."""
+        somebody else.
+        """
         self.service.account("ann", self.ann.name)
         living, resting = self.service.shell("ann"), self.service.shell("ann", start=None)
         pid = self.service.pid("ann", living)

@@ -1,5 +1,6 @@
 """Keys that go past the inputs, for what its account could not have run any more
-(protocol-driving)."""
+(protocol-driving).
+"""
 
 from __future__ import annotations
 

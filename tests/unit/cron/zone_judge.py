@@ -42,7 +42,8 @@ def every_zone() -> list[str]:
 
 def zone_stretches(zone: ZoneInfo, begin: int, end: int) -> list[OffsetStretch]:
     """The stretches from C{begin} to C{end}; changes are found by trying every hour, then every
-    second of that hour."""
+    second of that hour.
+    """
     found: list[OffsetStretch] = []
     start, ahead = begin, _ahead(zone, begin)
     for hour in range(begin + _HOUR, end + 1, _HOUR):
@@ -65,7 +66,8 @@ def _ahead(zone: ZoneInfo, seconds: int) -> int:
 
 def expected_fire(spans: Sequence[OffsetStretch], day: date, clock: time) -> int:
     """When a daily job of C{clock} is to fire on C{day}: at the first instant that shows it, or
-    else at the first that shows something later."""
+    else at the first that shows something later.
+    """
     shown = int((datetime.combine(day, clock) - _EPOCH).total_seconds())
     for span in spans:
         at = span.first_shown(shown)

@@ -41,7 +41,8 @@ class PipelineTests(SynchronousTestCase):
 
     def test_invalid_request_gets_one_answer(self) -> None:
         """What comes in behind it, until the connection is closed, is part of no request: a proxy
-        could take a second answer for that to somebody else's."""
+        could take a second answer for that to somebody else's.
+        """
         chunked = request_head("POST", "/api/things", {"Transfer-Encoding": "chunked"})
         for bad in (b"nonsense\r\n\r\n", chunked + b"x\r\n", b"GET / HTTP/1.1\r\nA b\r\n\r\n"):
             connection = self.api.connect()

@@ -42,15 +42,15 @@ class ClientProcess:
     # -- what the test plays
 
     def say(self, data: bytes) -> None:
-        """tmux writes C{data}."""
+        """Tmux writes C{data}."""
         self.client.outReceived(data)
 
     def attached(self) -> None:
-        """tmux answers the attach."""
+        """Tmux answers the attach."""
         self.say(b"%begin 1 1 0\n%end 1 1 0\n")
 
     def answer(self, *lines: bytes, ok: bool = True) -> None:
-        """tmux answers one command."""
+        """Tmux answers one command."""
         self.number += 1
         text = b"".join(line + b"\n" for line in lines)
         guard = b"2 %d 1\n" % self.number

@@ -193,7 +193,7 @@ class LongHistoryTests(CaptureCase):
                 self.assertEqual(self.tmux.rows[-25:], rows)
 
     def test_history_is_requested_in_bounded_pages(self) -> None:
-        """tmux itself would hold it all, and do nothing else meanwhile."""
+        """Tmux itself would hold it all, and do nothing else meanwhile."""
         self.tmux.prints = True
         found = self.read(self.tmux, None, quiet=True)
         self.assertEqual(21, found.history)

@@ -43,7 +43,7 @@ class ControlClientTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_tmux_error_ends_its_command_line(self) -> None:
-        """tmux does not run, and does not answer, what follows it."""
+        """Tmux does not run, and does not answer, what follows it."""
         first, second = self.client.send_command(b"a ; b ; c", 3), self.client.send_command(b"d")
         self.process.answer(b"1")
         self.process.answer(b"no such thing", ok=False)

@@ -64,7 +64,7 @@ class TmuxCommandTests(SynchronousTestCase):
         self.assertNotIn("alternate_on", state.flags)
 
     def test_unknown_exit_status_is_not_zero(self) -> None:
-        """tmux 3.2 tells neither status nor signal of a killed process."""
+        """Tmux 3.2 tells neither status nor signal of a killed process."""
         state = PaneState.parse_state(VALUES.replace(b"1,,9", b"1,,", 1))
         self.assertEqual((None, None), (state.status, state.signal))
 

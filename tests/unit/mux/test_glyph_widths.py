@@ -20,7 +20,7 @@ def octal(character: str) -> bytes:
 
 class GlyphTests(SynchronousTestCase):
     def test_only_known_characters_are_measured(self) -> None:
-        """tmux 3.3 stands still over the width of one that it does not know."""
+        """Tmux 3.3 stands still over the width of one that it does not know."""
         unknown = {"\U0001fae9", "\U0001facd"}
         items = (octal(each) if each in unknown else each.encode() for each in CHARACTERS)
         known = parse_known_characters([b"@tservice_glyphs " + b",".join(items)])

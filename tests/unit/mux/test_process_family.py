@@ -100,7 +100,7 @@ class ProcessFamilyTests(TestCase):
         self.assertEqual({COMMAND_CHARS}, {len(e.command) for e in left if "x" in e.command})
 
     async def test_dash_jobs_are_hung_up(self) -> None:
-        """dash does not; it has no jobs that are disowned."""
+        """Dash does not; it has no jobs that are disowned."""
         child = self.program("sleep 54324 & sleep 54325 & echo; read wait", "dash", "-c")
         family = await LocalProcessFamily.from_pid(reactor, child.pid, self.id_of_session)
         await family.hang_up_jobs()

@@ -173,7 +173,8 @@ class ServerEndTests(SynchronousTestCase):
 
     def test_process_is_hung_up_before_its_terminal_closes(self) -> None:
         """A shell whose terminal is gone first takes that for the end of its input, and tells its
-        jobs nothing."""
+        jobs nothing.
+        """
         held, server = FakeHeldProcess(Liveness.ALIVE), FakeHeldProcess(Liveness.ALIVE)
         ending, clock = self.end(ServerReachability.HERE, held, server)
         self.assertEqual((["HUP"], []), (held.done, self.link.commands))

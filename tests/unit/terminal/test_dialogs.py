@@ -287,7 +287,7 @@ class OtherLayoutTests(SynchronousTestCase):
         self.assertEqual(2, found.selected_option and found.selected_option.n)
 
     def test_cn_dialog_with_tab_is_found_by_its_question(self) -> None:
-        """cn's dialog has neither numbers nor hints, but a known question."""
+        """Cn's dialog has neither numbers nor hints, but a known question."""
         text = (
             "╭" + "─" * 60 + "╮\n│ Bash(touch x)" + " " * 46 + "│\n"
             "│ Would you like to continue?" + " " * 32 + "│\n"
@@ -302,7 +302,7 @@ class OtherLayoutTests(SynchronousTestCase):
         self.assertEqual("Would you like to continue?", found.question)
 
     def test_side_by_side_options_need_their_colours(self) -> None:
-        """opencode's highlight is its background; without colours nothing is selected."""
+        """Opencode's highlight is its background; without colours nothing is selected."""
         text = (
             "  ┃  △ Permission required\n  ┃    # Shell command\n  ┃  $ touch x\n  ┃\n"
             "\x1b[48;5;234m  ┃   Allow once   \x1b[48;5;215m Allow always \x1b[48;5;234m  Reject"

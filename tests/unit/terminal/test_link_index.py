@@ -67,7 +67,8 @@ class LinkBookTests(SynchronousTestCase):
 
     def test_overlong_lines_are_skipped_in_the_link_search(self) -> None:
         """They are passed over: each was read once for every link in it, as wide as it got, and the
-        whole service stood still for hours behind the half a megabyte that is looked at."""
+        whole service stood still for hours behind the half a megabyte that is looked at.
+        """
         piece = OPENING + b";" + SITE + b"\x07x"
         for wide in (b"\x1b[999C", b"\t" * 8, b""):
             long = (piece + wide) * (LOOK_BACK // len(piece + wide))

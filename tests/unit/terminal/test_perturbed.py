@@ -1,5 +1,6 @@
 """The rules on screens that nobody recorded: other widths, long labels, other glyphs, other
-colours, and dialogs that are only quoted."""
+colours, and dialogs that are only quoted.
+"""
 
 from __future__ import annotations
 

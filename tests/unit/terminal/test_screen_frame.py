@@ -57,7 +57,7 @@ class FrameCaptureTests(SynchronousTestCase):
         self.assertEqual((("x",), (StyledRun(0, 1, RunStyle()),)), (frame.rows, frame.runs[0]))
 
     def test_endless_style_sequence_is_applied_in_bounded_time(self) -> None:
-        """tmux writes a dozen codes at most; C{bench/hostile.py} measures half a million."""
+        """Tmux writes a dozen codes at most; C{bench/hostile.py} measures half a million."""
         self.assertEqual(RunStyle(bold=True), RunStyle().apply_sgr("1;" * 500_000 + "0;1"))
 
     def test_capture_translates_line_drawing_and_drops_link_addresses(self) -> None:

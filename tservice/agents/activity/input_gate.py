@@ -68,10 +68,10 @@ class PromptReadiness:
     @ivar has_known_composer: the agent's composer can be recognized.
     @ivar has_start_dialog: a start dialog is on the agent's screen.
     @param settle: seconds for which the composer of a starting agent must be visible.
-    @param fresh: the process was just started. An adopted agent is ready, unless its screen shows a
-        start dialog.
-    @param prompted: the agent has received a prompt. An adopted agent without one may still be
-        starting, unless it shows another dialog.
+    @param fresh: true if the process was just started, false if it was adopted.
+    @param prompted: true if the agent has received a prompt. An adopted agent with a prompt is
+        ready, unless a start dialog is shown. An adopted agent without one counts as starting,
+        unless another dialog is shown.
     @param resumed: the process was just started to continue a conversation.
     """
 

@@ -79,10 +79,10 @@ def is_item_view(item: ApprovalItem, dialog: AgentDialog) -> bool:
 
 
 def is_item_dialog(item: ApprovalItem, dialog: AgentDialog) -> bool:
-    """Return true if the dialog is the item's, as far as a screen alone can show.
+    """Return true if C{dialog} is probably the dialog for which C{item} was made.
 
-    If the item has the tool from a hook, another question would cause another hook. Then only a
-    dialog about an obviously different subject is a different one.
+    Any other question would have been reported by a hook, if a hook reported the item. Then the
+    dialog is the item's unless it is plainly about something else.
     """
     if (
         item.frame == dialog.frame_hash

@@ -21,7 +21,10 @@ HookData = Mapping[str, Any]
 
 
 class DialogHookReports:
-    """Unanswered hooks that contain a tool, by session, oldest first."""
+    """Hooks that asked for permission to use a tool and have no answer yet.
+
+    They are kept by session, oldest first.
+    """
 
     def __init__(self) -> None:
         self._told: dict[str, deque[HookData]] = {}

@@ -15,7 +15,7 @@ from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
 
 
 class FolderQuery(QueryParameters):
-    """Session to be created, with the same names as in C{POST /api/sessions}."""
+    """Description of a new session, with parameters named as in C{POST /api/sessions}."""
 
     mode: Annotated[str, Field(max_length=64)]
     case_name: Annotated[str, Field(max_length=128)] | None = None

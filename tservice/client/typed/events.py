@@ -23,8 +23,8 @@ class AutoCompactAnswer(TypedDict):
 
 
 class AutoResumeAnswer(TypedDict):
-    """Setting that continues after a usage limit (protocol-automatic). C{resume_at} is in Unix
-    milliseconds, and set once armed.
+    """Setting that continues a session after a usage limit (protocol-automatic). C{resume_at} is
+    in Unix milliseconds, and set once the setting is armed.
     """
 
     enabled: bool

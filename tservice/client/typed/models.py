@@ -41,7 +41,9 @@ class ContextQuestion(TypedDict):
 
 
 class CustomModelChange(TypedDict):
-    """Model and the confirmations already given, or C{clear}."""
+    """Custom model to select, with the warnings that the user has accepted. C{clear} removes the
+    selection instead.
+    """
 
     endpointId: NotRequired[str | None]
     modelId: NotRequired[str | None]

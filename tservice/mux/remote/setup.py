@@ -93,7 +93,7 @@ class RemoteSetup:
 
 
 class RemoteEndRegistry(Protocol):
-    """Registry of the remote ends of all locations of one kind."""
+    """Registry of remote locations of one kind, with the L{RemoteEnd} that runs programs there."""
 
     def get_link(self, place: Location) -> RemoteEnd:
         """Return the remote end of the location C{place}.

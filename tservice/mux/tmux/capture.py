@@ -104,9 +104,11 @@ async def capture_pane(
 async def _read_snapshot(
     send: SendCommands, log: OutputLog, history: int | str, version: Version, spoiled: int = 0
 ) -> _CaptureSnapshot:
-    """@param spoiled: the number of screen rows that tmux has overwritten. The same number of
-        history
-    rows belongs to the screen.
+    """Capture the state, the screen and C{history} rows of scrollback of a pane in one exchange.
+
+    @param history: number of scrollback rows, or a position as tmux understands it.
+    @param spoiled: number of screen rows that tmux has overwritten. As many rows at the end of the
+        history belong to the screen instead.
     """
     behind = partial(capture_rows, 0, "-", alternate=True, version=version)
     screen = partial(capture_rows, -spoiled, "-", version=version)
@@ -221,9 +223,10 @@ async def _read_pages(send: SendCommands, wanted: int, version: Version) -> _His
 
 
 def _join_pages(pages: list[tuple[tuple[bytes, ...], bool]], rows: int) -> _HistoryLines:
-    """@param pages: the pages, newest first. Each begins without a colour and may end in one. The
-        flag of
-    a page is true if its last line continues in the page below.
+    """Return the lines of all pages as one history, oldest first.
+
+    @param pages: the pages, newest first. Each begins without a colour and may end in one. The flag
+        of a page is true if its last line continues in the page below.
     """
     lines: list[bytes] = []
     wrapped: set[int] = set()
@@ -289,7 +292,7 @@ _SET = (
 
 
 def build_mode_sequences(state: PaneState) -> bytes:
-    """Return escape sequences that set the modes that tmux reports in a fresh terminal."""
+    """Return escape sequences that put a newly reset terminal into the modes that tmux reports."""
     found = b"".join(sequence for flag, sequence in _SET if flag in state.flags)
     return found if "cursor_flag" in state.flags else found + b"\x1b[?25l"
 

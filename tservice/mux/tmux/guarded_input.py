@@ -48,7 +48,8 @@ def build_condition(
 
     @param screen: the text of each screen row, without styles.
     @param rows: indices of the rows to compare. Blank rows are ignored.
-    @param second: the result of L{parse_activity}; C{None} means that only the rows are compared.
+    @param second: Unix second of the pane's last output, which must still be the same (see
+        L{parse_activity}). C{None} compares only the rows.
     @param size: columns and rows of the pane.
     """
     found, wanted = ["#{pane_width}", "#{pane_height}"], [str(number) for number in size]

@@ -122,7 +122,7 @@ class LocalSetup:
 
 
 class ServerSetups(Protocol):
-    """Setups for all locations of one kind."""
+    """Provider of the L{ServerSetup} of each location of one kind, such as local or remote."""
 
     async def get_setup(self, place: Location) -> ServerSetup:
         """Return the setup for the location C{place}.

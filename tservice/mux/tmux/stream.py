@@ -33,7 +33,7 @@ class PaneStream:
     ) -> None:
         """@param asked: called when the program queried a mode. The query contains its end as an
             offset of
-        the log.
+            the log.
         @param heard: called with each control message of the keeper.
         @param modes_changed: called when a mode changed that tmux does not report.
         @param title_changed: called when the program may have set its title.

@@ -200,7 +200,7 @@ class InputJournal:
             known.pop(session_id, None)
 
     def close(self) -> None:
-        """Write the sequence numbers that are only in memory and in panes.
+        """Write to disk the sequence numbers that exist only in memory and in marks on panes.
 
         Call this before the last L{forget_session}.
         """
@@ -259,8 +259,10 @@ class InputJournal:
         return evolve(self._with_mark_id(entry), held=True)
 
     def _with_mark_id(self, entry: JournalEntry) -> JournalEntry:
-        """Return the entry with an id that contains its sequence number and all other unsaved
-        numbers.
+        """Return the entry with its mark id.
+
+        The mark id encodes the sequence number of the entry, and those of other clients of the
+        session that are not on disk yet.
         """
         held = self._unsaved_numbers(entry.session_id)
         numbers = {client: seq for client, seq in held.items() if seq is not None}

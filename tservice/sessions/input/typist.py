@@ -45,7 +45,8 @@ class NotTyped(Exception):
 class TypedRemainder:
     """Earlier prompt whose text may remain in the composer.
 
-    @ivar claim: the prompt's claim to the agent's reports; C{None} if its Enter was never pressed.
+    @ivar claim: matches the agent's report of a submitted prompt to this prompt; C{None} if Enter
+        was never pressed.
     """
 
     text: str

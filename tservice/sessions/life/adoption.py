@@ -46,7 +46,10 @@ class PaneAdoption:
         self._closed = False
 
     async def adopt_all(self) -> None:
-        """Adopt or end every session record once. Retry later for servers that do not answer."""
+        """Attach each session to its running pane, or record that its process has ended.
+
+        Sessions whose server does not answer are tried again later.
+        """
         known = {live.record.id for live in self._roster}
         for unknown in sorted(await self._mux.find_session_ids() - known):
             self._log.warn("left running: a multiplexer server without a session, {id}", id=unknown)

@@ -28,7 +28,7 @@ class RequestCoalescer(Generic[_Demand]):
     ) -> None:
         """@param seconds: minimum time from one start of C{work} to the next. A start also waits
             for the end
-        of the run before.
+            of the run before.
         @param work: handles a request.
         """
         self._clock, self._seconds, self._work = clock, seconds, work

@@ -99,8 +99,10 @@ class AutoClear:
 
 @frozen(kw_only=True)
 class AutoResume:
-    """Setting that continues after a usage limit (protocol-automatic). C{resume_at} is in Unix
-    milliseconds, and set once armed."""
+    """Setting that continues a session after a usage limit (protocol-automatic).
+
+    C{resume_at} is in Unix milliseconds, and set once the setting is armed.
+    """
 
     enabled: bool = False
     resume_at: int | None = None

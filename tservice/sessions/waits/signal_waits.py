@@ -145,7 +145,7 @@ class ParkedWait:
     disarmed: list[bool] = field(factory=list)
 
     def arm_wait(self) -> None:
-        """Count every signal from now on."""
+        """From now on, let every awaited signal end the wait, not only C{exit}."""
         self.disarmed.clear()
 
     def abandon_wait(self) -> None:
@@ -184,10 +184,12 @@ class ParkedSignalWaits:
         """Hold a call until its sessions give signals, C{timeout_ms} has passed, or the call is
         cancelled.
 
-        @param sessions: for each session id, a signal that the session's state gives already (fleet
-            waits), or C{None}.
+        @param sessions: the session ids, each with the signal that the session has given already,
+            or C{None}. Only waits for several sessions count such signals.
         @param until: the signals to wait for.
+        @param owner: the account whose limit of waits applies.
         @param need_all: true to wait for a signal of each session.
+        @param armed: false to count only C{exit} until L{ParkedWait.arm_wait} is called.
         @raise ServiceError: a cap is reached; the call is not held.
         """
         give_back = self._slots.reserve_slots(sessions, owner)

@@ -133,7 +133,7 @@ export interface AutoCompactBody {
   prompt?: string | null;
 }
 
-/** Setting that continues after a usage limit (protocol-automatic). `resume_at` is in Unix milliseconds, and set once armed. */
+/** Setting that continues a session after a usage limit (protocol-automatic). `resume_at` is in Unix milliseconds, and set once the setting is armed. */
 export interface AutoResume {
   enabled: boolean;
   resumeAt?: number;
@@ -504,7 +504,7 @@ export interface CustomModelBody {
   confirmedSwap?: boolean | null;
 }
 
-/** Model and the confirmations already given, or `clear`. */
+/** Custom model to select, with the warnings that the user has accepted. `clear` removes the selection instead. */
 export interface CustomModelChange {
   endpointId?: string | null;
   modelId?: string | null;

@@ -63,7 +63,8 @@ class CourseTests(SynchronousTestCase):
         self, begin: AgentState, evidence: list[str]
     ) -> None:
         """Whatever the evidence: never the same word twice, nothing after the end, and the state
-        agrees with the last word."""
+        agrees with the last word.
+        """
         sink = RecordingSink()
         course = ActivityMachine(sink, begin)
         for word in evidence:

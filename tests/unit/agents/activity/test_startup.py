@@ -304,7 +304,7 @@ class StartupGateTests(AgentHarnessCase):
         done.addErrback(lambda why: None)
 
     def test_prompt_waits_for_the_conversation_to_be_shown(self) -> None:
-        """opencode drops what is submitted before."""
+        """Opencode drops what is submitted before."""
         session = self.agent(mode="opencode")
         done = self.prompt(session)
         self.show(session, OPENCODE_READING)
@@ -317,7 +317,8 @@ class StartupGateTests(AgentHarnessCase):
 
     def test_prompt_waits_for_a_resumed_conversation(self) -> None:
         """Gemini CLI, resumed on a busy machine: a composer alone for 2.8 s, then beside its first
-        words, then none; it drops what is typed there."""
+        words, then none; it drops what is typed there.
+        """
         session = self.agent(mode="gemini", resume_session_id="01109a00-754f")
         done = self.prompt(session)
         for shown, seconds in ((GEMINI, 10), (GEMINI_HEAD + GEMINI, 2), (GEMINI_RESUMING, 2)):

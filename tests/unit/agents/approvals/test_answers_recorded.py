@@ -151,7 +151,7 @@ class ExternalAnswerTests(RecordedCase):
                 self.assertEqual(([key], True), (pressed, outcome.closed), shown.name)
 
     def test_side_by_side_options_are_chosen_by_cursor(self) -> None:
-        """opencode has no digits: the highlight is walked there, and seen there, before Enter."""
+        """Opencode has no digits: the highlight is walked there, and seen there, before Enter."""
         by_name = {each.name: each for each in recorded_dialogs_of("opencode")}
         for size in ("120x40", "80x24", "200x50", "62x28"):
             first = by_name[f"{size}_approval.ansi.txt"]

@@ -1,5 +1,6 @@
 """The hook configuration: what is put into a workspace's settings, and how
-(protocol-hook-config)."""
+(protocol-hook-config).
+"""
 
 from __future__ import annotations
 

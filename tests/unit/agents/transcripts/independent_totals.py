@@ -1,5 +1,6 @@
 """Totals of transcripts, read without any of the service's code and by other fields where there are
-some: each message once, with its last usage, over all files of a home folder."""
+some: each message once, with its last usage, over all files of a home folder.
+"""
 
 from __future__ import annotations
 

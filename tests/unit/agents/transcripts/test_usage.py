@@ -100,7 +100,8 @@ class UsageCase(AgentHarnessCase):
 
     def checked(self, session: Session, root: Path) -> None:
         """The totals are those of the independent reader: now, after a restart, and of files that
-        were written anew."""
+        were written anew.
+        """
         wanted = READERS[session.mode](root)
         self.assertGreater(wanted[0], 0)
         self.assertEqual(wanted, self.told(session))

@@ -9,7 +9,7 @@ RECORDED = Path(__file__).parent
 
 
 def make_database(path: Path, *more: str, sample: str = "opencode-1.18.33.sql") -> Path:
-    """opencode's database as recorded, with C{more} statements."""
+    """Opencode's database as recorded, with C{more} statements."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = sqlite3.connect(path)
     rows.executescript((RECORDED / sample).read_text("utf-8"))

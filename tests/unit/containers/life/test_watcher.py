@@ -1,5 +1,6 @@
 """Tests for L{tservice.containers.life}: what befalls containers is told as what it is, also what
-happened while their engine was away."""
+happened while their engine was away.
+"""
 
 from __future__ import annotations
 

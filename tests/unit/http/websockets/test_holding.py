@@ -64,7 +64,8 @@ class SocketTurnTests(SocketCase):
 
     def assertInTurns(self, sent: bytes, texts: list[str], most: int, **headers: str) -> None:
         """Each turn of the reactor takes in C{most} of them, in order, and nothing is read
-        meanwhile."""
+        meanwhile.
+        """
         connection = self.open(**headers)
         connection.send(sent)
         self.assertTrue(len(self.heard()) < len(texts))
@@ -127,7 +128,8 @@ class SocketTurnTests(SocketCase):
 
 class SocketShareTests(SocketCase):
     """All sockets share what a turn may cost: twenty of them brought back what a bound for each
-    was made against."""
+    was made against.
+    """
 
     def heard(self) -> list[int]:
         """How many messages each heard."""

@@ -226,7 +226,7 @@ class HomeTests(SubmissionCase):
         return self.agent
 
     def test_prompt_waits_for_the_end_of_the_first_screen(self) -> None:
-        """opencode empties the composer there, and drops what is typed before it goes."""
+        """Opencode empties the composer there, and drops what is typed before it goes."""
         self.gate.tells = None
         first, second = self.send("hello\r"), self.send("next\r", 2)
         self.spend(2)
