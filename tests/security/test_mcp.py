@@ -115,7 +115,7 @@ class McpSecurityTests(SynchronousTestCase):
                 found.append(error.error_count())
                 return "no"
 
-            with patch("tservice.client.mcp.protocol._first_error", told):
+            with patch("tservice.client.mcp.protocol._format_first_error", told):
                 answer = self.post(mine, "tools/call", name=tool, arguments=arguments)
             self.assertEqual(-32602, json.loads(answer.body)["error"]["code"])
             self.assertLessEqual(sum(found), 2, tool)
