@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import contextlib
 import errno
+import io
 import sqlite3
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,12 +26,15 @@ from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfi
 from tservice.client.errors import Unusable
 from tservice.client.tls import make_certificate
 from tservice.clis.registry_merge import write_registry_file
+from tservice.console.backup import create_backup as archive_data
+from tservice.console.terminal import CommandError, Terminal, run_program, stream_program
+from tservice.console.unit import write_unit
 from tservice.core.config.model import Config
 from tservice.core.errors import ServiceError, StartError
 from tservice.core.events import EventHub
 from tservice.core.files import FileError
 from tservice.core.locations.workspace_bounds import ANYWHERE
-from tservice.core.process.folder_lock import FolderLock
+from tservice.core.process.folder_lock import FolderLock, write_addresses
 from tservice.core.users.shared_folder import SharedFolder
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.host_keys import HostKey, KnownHostsFile
@@ -136,6 +141,31 @@ def _settings(name: str) -> Callable[[Path], object]:
         return service.change_settings({"displayName": name})
 
     return write
+
+
+def _archive(content: str) -> Callable[[Path], object]:
+    def write(folder: Path) -> object:
+        data = folder / "data"
+        if not data.exists():
+            data.mkdir()
+            sqlite3.connect(data / "tservice.db").close()
+        (data / "settings.json").write_text(content)
+        terminal = Terminal(
+            environ={}, home=folder, out=io.StringIO(), error=io.StringIO(),
+            run=run_program, replace=stream_program,
+        )  # fmt: skip
+        return archive_data(data, folder / "copy.tgz", terminal)
+
+    return write
+
+
+def _archived(data: bytes) -> bytes:
+    """The settings in an archive; other files as they are."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        file = archive.extractfile("settings.json")
+        return b"" if file is None else file.read()
 
 
 def _agent_token(folder: Path) -> None:
@@ -343,6 +373,26 @@ FILES = [
         write=lambda folder: make_certificate(folder / "tls", ["a.example.org"], 9, 1.8e9),
         errors=(OSError,),
         reader=lambda data: data.splitlines()[-1],  # the rest is random
+    ),
+    WrittenFile(
+        sites=("console/unit.py:write_unit",),
+        write=lambda folder: write_unit(folder / "user/tservice.service", "new"),
+        before=lambda folder: write_unit(folder / "user/tservice.service", "old"),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("core/process/folder_lock.py:write_addresses",),
+        write=lambda folder: write_addresses(folder / "address", ["http://127.0.0.1:2/"]),
+        before=lambda folder: write_addresses(folder / "address", ["http://127.0.0.1:1/"]),
+        errors=(OSError,),
+    ),
+    WrittenFile(
+        sites=("console/backup.py:create_backup",),
+        write=_archive("new"),
+        before=_archive("old"),
+        errors=(CommandError, OSError),
+        spare=("data/tservice.db", "data/settings.json"),
+        reader=_archived,
     ),
 ]
 

@@ -98,9 +98,9 @@ def imports(tree: ast.Module, known: set[str], *, types: bool = False) -> set[st
 def breaks_layers(module: str, imported: str) -> bool:
     """Whether C{module} may not know C{imported}."""
     mine, theirs = module.split("."), imported.split(".")
-    if mine[:2] == ["tservice", "tap"] or theirs == ["tservice"]:
+    if mine[1:2] in (["tap"], ["console"]) or theirs == ["tservice"]:
         return False
-    if theirs[1] == "tap":
+    if theirs[1] in ("tap", "console"):
         return True
     here, there = mine[1], theirs[1]
     role = role_of(mine)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from twisted.application.service import Service
@@ -17,7 +17,7 @@ from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import StartError
 from tservice.core.logs.twistd_logging import LogService
 from tservice.core.net.listening import PortListener
-from tservice.core.process.folder_lock import FolderLock
+from tservice.core.process.folder_lock import ADDRESS_NAME, FolderLock, write_addresses
 from tservice.core.process.memory import freeze_live_objects
 from tservice.core.service_stack import ServiceStack
 from tservice.core.tasks import spawn_logged
@@ -83,6 +83,7 @@ class StartupService(Service):
         self._program, self._take_up = program, restore_sessions
         self._listener, self._give_up = listener, exit_with_failure
         self._work: Deferred[None] | None = None
+        self._address_file = program.config.data_dir / ADDRESS_NAME
 
     def startService(self) -> None:
         super().startService()
@@ -95,6 +96,7 @@ class StartupService(Service):
         super().stopService()
         if self._work is not None:
             self._work.cancel()
+        self._address_file.unlink(missing_ok=True)
 
     def _begin_start(self) -> None:
         if self.running:
@@ -114,8 +116,16 @@ class StartupService(Service):
             return
         freeze_live_objects()
         self._listener.open()
-        urls = ", ".join(self._listener.get_urls(self._program.config.base_path))
-        self._log.info("ready at {urls}", urls=urls, event="ready")
+        urls = self._listener.get_urls(self._program.config.base_path)
+        self._write_addresses(urls)
+        self._log.info("ready at {urls}", urls=", ".join(urls), event="ready")
+
+    def _write_addresses(self, urls: Sequence[str]) -> None:
+        """Write the URLs for other programs. On a full disk the service starts without them."""
+        try:
+            write_addresses(self._address_file, urls)
+        except OSError as error:
+            self._log.warn("{file}: {error}", file=self._address_file, error=error.strerror)
 
 
 def _report_failure(error: Exception, config: Config) -> StartError:

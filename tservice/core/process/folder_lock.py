@@ -5,14 +5,18 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from twisted.application.service import Service
 
 from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import StartError
+from tservice.core.files import write_private_file
 
 LOCK_NAME = "lock"
+ADDRESS_NAME = "address"
+"""File with the URLs of the running service, one per line, for programs of its user."""
 PRIVATE = 0o700
 
 
@@ -86,6 +90,14 @@ class FolderLock(Service):
             os.close(descriptor)
             raise StartError(f"data-dir: {path}: {error.strerror}") from None
         return descriptor
+
+
+def write_addresses(path: Path, urls: Sequence[str]) -> None:
+    """Write the file L{ADDRESS_NAME}.
+
+    @raise OSError: the disk is full.
+    """
+    write_private_file(path, "".join(f"{url}\n" for url in urls))
 
 
 def _write_pid(descriptor: int) -> None:
