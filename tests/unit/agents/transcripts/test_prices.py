@@ -26,12 +26,28 @@ class PriceTests(SynchronousTestCase):
         for model, dollars in (
             ("claude-opus-4-8", 0.00935),
             ("claude-opus-4-5", 0.00935),
-            ("claude-sonnet-5", 0.00561),
             ("claude-sonnet-4-6", 0.00561),
             ("claude-haiku-4-5-20251001", 0.00187),
             ("claude-fable-5", 0.0187),
         ):
             self.assertAlmostEqual(dollars, self.cost(model), 9, model)
+
+    def test_current_models_have_the_prices_of_the_newest_catalogue(self) -> None:
+        for model, sent, answered, read, window in (
+            ("claude-opus-5-5", 4, 20, 0.2, 1_000_000),
+            ("claude-opus-5", 5, 25, 0.5, 1_000_000),
+            ("claude-opus-4-8", 5, 25, 0.5, 1_000_000),
+            ("claude-opus-4-6", 5, 25, 0.5, 200_000),
+            ("claude-sonnet-5-5-20261001", 2, 10, 0.1, 1_000_000),
+            ("claude-sonnet-5", 2, 10, 0.2, 1_000_000),
+            ("claude-sonnet-4-6", 3, 15, 0.3, 200_000),
+            ("claude-haiku-5-5", 0.1, 0.5, 0.01, 1_000_000),
+            ("claude-fable-5-2", 8, 40, 0.2, 1_000_000),
+        ):
+            row = self.prices.find_row(model)
+            assert row is not None, model
+            found = (row.input, row.output, row.cache_read, row.window)
+            self.assertEqual((sent, answered, read, window), found, model)
 
     def test_first_matching_price_row_is_used(self) -> None:
         for model, sent in (
@@ -66,12 +82,12 @@ class PriceTests(SynchronousTestCase):
         self.assertEqual(1.0, prices.compute_cost(UsageTotals(by_model={used.model: used})))
 
     def test_context_window_is_known_from_model_or_screen(self) -> None:
-        tally = TranscriptTally(context=50_000, model="claude-opus-4-8")
-        for shown, full in (("", 25.0), ("Opus 4.8 (1M context)", 5.0), ("x (100K context)", 50.0)):
+        tally = TranscriptTally(context=50_000, model="claude-opus-4-5")
+        for shown, full in (("", 25.0), ("Opus 4.5 (1M context)", 5.0), ("x (100K context)", 50.0)):
             self.assertEqual(full, self.prices.compute_context_percentage(tally, shown))
         told = TranscriptTally(context=50_000, model="claude-opus-4-8", window=500_000)
         self.assertEqual(10.0, self.prices.compute_context_percentage(told, ""))
-        over = TranscriptTally(context=250_000, model="claude-opus-4-8")
+        over = TranscriptTally(context=250_000, model="claude-opus-4-5")
         self.assertIsNone(self.prices.compute_context_percentage(over, ""))
 
     def test_screen_text_without_a_context_window_is_ignored(self) -> None:

@@ -264,11 +264,11 @@ class TranscriptServiceTests(ApprovalCase):
     def test_cost_and_context_are_computed_without_a_status_line(self) -> None:
         """By the table; a status line's word holds in its place."""
         answer = answer_line("done")
-        answer["message"]["model"] = "claude-opus-4-8"
+        answer["message"]["model"] = "claude-opus-4-5"
         session = self.spoken(prompt_line("paint"), answer)
         # 100 tokens at 5, 1000 of the cache at 0.5, 7 at 25 dollars a million; 1107 of 200,000.
         self.assertEqual((0.001175, 0.6), (session.total_cost, session.context_used_percentage))
-        self.sessions.report_model(session.id, ModelSource.SCREEN, "Opus 4.8 (1M context)")
+        self.sessions.report_model(session.id, ModelSource.SCREEN, "Opus 4.5 (1M context)")
         answer["message"]["id"] = "m2"
         write_lines(self.path, answer)
         self.hook(session, "stop", session_id=ID)
@@ -289,7 +289,7 @@ class TranscriptServiceTests(ApprovalCase):
         )
         self.change_settings(model_prices=(row,))
         answer = answer_line("done")
-        answer["message"]["model"] = "claude-opus-4-8"
+        answer["message"]["model"] = "claude-opus-4-5"
         session = self.spoken(prompt_line("paint"), answer)
         self.assertEqual((0.1, 50.0), (session.total_cost, session.context_used_percentage))
 
