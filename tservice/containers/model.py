@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from tservice.core.errors import make_field_error
 from tservice.core.text import make_ascii_word
@@ -112,6 +112,19 @@ class ContainerCase:
     memory: str | None = None
     cpus: float | None = None
     credentials: CredentialMode | None = None
+
+
+def effective_limits(case: ContainerCase, host: ContainerHost) -> ResourceLimits:
+    """Return the limits of a case's container.
+
+    The case's own settings override those of its host.
+    """
+    whole = host.resources
+    return evolve(
+        whole,
+        memory=whole.memory if case.memory is None else case.memory,
+        cpus=whole.cpus if case.cpus is None else case.cpus,
+    )
 
 
 def parse_memory(text: str, named: str = "resources.memory") -> int:

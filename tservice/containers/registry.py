@@ -45,7 +45,7 @@ from tservice.containers.model import (
     ContainerCase,
     ContainerHost,
     CredentialMode,
-    ResourceLimits,
+    effective_limits,
     make_container_name,
 )
 from tservice.containers.procfs import find_process_uid, stat_inside
@@ -464,19 +464,6 @@ class _ContainerLock:
 
     async def __aexit__(self, *_: object) -> None:
         self._lock.release()
-
-
-def effective_limits(case: ContainerCase, host: ContainerHost) -> ResourceLimits:
-    """Return the limits of a case's container.
-
-    The case's own settings override those of its host.
-    """
-    whole = host.resources
-    return evolve(
-        whole,
-        memory=whole.memory if case.memory is None else case.memory,
-        cpus=whole.cpus if case.cpus is None else case.cpus,
-    )
 
 
 @contextmanager

@@ -25,9 +25,10 @@ from tservice.containers.model import (
     check_image,
     check_network,
     check_resources,
+    effective_limits,
     parse_memory,
 )
-from tservice.containers.registry import ContainerRegistry, effective_limits
+from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
 from tservice.core.identity import Identity
