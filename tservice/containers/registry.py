@@ -191,7 +191,7 @@ class ContainerRegistry:
 
     async def probe_contents(self, case: ContainerCase) -> None:
         """Examine the contents of a running container, unless they are already known."""
-        async with _ContainerLock(self._locks, case.container):
+        async with self._get_lock(case.container):
             found = self._found.get(case.container)
             if found is None or found.inside is not None:
                 return
@@ -214,7 +214,7 @@ class ContainerRegistry:
         @raise ServiceError: 422: the container cannot be created or started, or its image lacks a
             program.
         """
-        async with _ContainerLock(self._locks, case.container):
+        async with self._get_lock(case.container):
             found = self._found.get(case.container)
             if found is None or found.until <= self._clock.seconds():
                 found = await self._start_container(case)
@@ -229,7 +229,7 @@ class ContainerRegistry:
             error to prevent that.
         @raise ServiceError: as for L{ensure_running}.
         """
-        async with _ContainerLock(self._locks, case.container):
+        async with self._get_lock(case.container):
             check()
             with _translate_errors(case):
                 # If it cannot be created, the existing one stays.
@@ -243,7 +243,7 @@ class ContainerRegistry:
 
         @raise ServiceError: 422: the container may still exist.
         """
-        async with _ContainerLock(self._locks, case.container):
+        async with self._get_lock(case.container):
             await self._remove_from_engine(case)
             await self._files.run(partial(self._folders.remove_container, case.container))
         self._locks.pop(case.container, None)
@@ -274,6 +274,9 @@ class ContainerRegistry:
             self._act(found.owner, partial(write_hook_secret, home, secret))
 
     # -- inside
+
+    def _get_lock(self, container: str) -> DeferredLock:
+        return self._locks.setdefault(container, DeferredLock())
 
     async def _start_container(self, case: ContainerCase) -> LastContainerState:
         engine = self._hosts.get_engine(self._hosts.get(case.host_id))
@@ -451,19 +454,6 @@ class ContainerRegistry:
         labels = seen.labels
         # Not by its owner: a removed account's containers belong to nobody.
         return (labels.get("service"), labels.get("case")) == (self._store.service_id(), case.name)
-
-
-class _ContainerLock:
-    """Context manager that holds the lock of one container."""
-
-    def __init__(self, locks: dict[str, DeferredLock], name: str) -> None:
-        self._lock = locks.setdefault(name, DeferredLock())
-
-    async def __aenter__(self) -> None:
-        await self._lock.acquire()
-
-    async def __aexit__(self, *_: object) -> None:
-        self._lock.release()
 
 
 @contextmanager
