@@ -297,11 +297,13 @@ class ContainerRegistry:
             stood = not is_running(seen)
             if stood:
                 await engine.start_container(case.container)
-            seen = (await engine.inspect_containers([case.container])).get(case.container)
-            if seen is None or seen.state is not ContainerState.RUNNING:
-                words = await engine.get_last_errors(case.container)
-                raise make_failure_error(explain_early_end(case, seen, words))
-            if not await self._is_mounted(case, seen, folder):
+            seen = await _inspect_started(case, engine)
+            try:
+                is_mounted = await self._is_mounted(case, seen, folder)
+            except OSError:
+                await _inspect_started(case, engine)
+                raise
+            if not is_mounted:
                 # The engine resolved the path again, and the folder there was exchanged.
                 if stood:
                     await engine.stop_container(case.container)
@@ -326,6 +328,7 @@ class ContainerRegistry:
     ) -> ContainerContents:
         told = await engine.run_inside(case.container, ["sh", "-c", SCRIPT])
         if not told.is_success:
+            await _inspect_started(case, engine)
             raise make_failure_error(explain_missing_output(case.container, first, told))
         works = await self._hosts.get_health(self._hosts.get(case.host_id))
         inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
@@ -454,6 +457,21 @@ class ContainerRegistry:
         labels = seen.labels
         # Not by its owner: a removed account's containers belong to nobody.
         return (labels.get("service"), labels.get("case")) == (self._store.service_id(), case.name)
+
+
+async def _inspect_started(case: ContainerCase, engine: EngineClient) -> ContainerSnapshot:
+    """Return the state of a container that was started.
+
+    A container whose main process cannot run may end at any moment after its start.  Call this
+    again when a later step fails, so that the end is reported and not its consequence.
+
+    @raise ServiceError: 422: the container has ended.
+    """
+    seen = (await engine.inspect_containers([case.container])).get(case.container)
+    if seen is None or seen.state not in (ContainerState.RUNNING, ContainerState.PAUSED):
+        words = await engine.get_last_errors(case.container)
+        raise make_failure_error(explain_early_end(case, seen, words))
+    return seen
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from tests.integration.containers.case_harness import IMAGE, USER, CaseTestCase
 from tests.integration.containers.engines import DockerEngine
 from tests.waiting import wait_until
 
+ENDED = "the container service-case-odd exited after its start with status 137"
+
 
 class PodmanFaultTests(CaseTestCase):
     """What goes wrong is told with its cause."""
@@ -42,6 +44,33 @@ class PodmanFaultTests(CaseTestCase):
     def test_image_without_a_shell_is_refused(self) -> None:
         self.engine.image("localhost/shellless:1", ("sleep",), "")
         self.assertIn("has no POSIX shell", self.refused_on(image="localhost/shellless:1"))
+
+    def test_end_during_the_first_checks_is_reported_as_an_end(self) -> None:
+        """The container still runs when its state is read, and has ended before it is used."""
+        self.addCleanup(self.meddling.unlink, missing_ok=True)
+        self.meddling.write_text(self.end_before("exec"))
+        self.assertIn(ENDED, self.refused_on())
+        self.meddling.write_text(self.end_after_inspection())
+        self.assertIn(ENDED, self.refused_on())
+
+    def end_before(self, command: str) -> str:
+        """Return a script that ends the container before the engine runs a command in it."""
+        return f'if [ "$1" = {command} ]; then {self.end_container("service-case-odd")}; fi\n'
+
+    def end_after_inspection(self) -> str:
+        """Return a script that ends the container once the engine has said that it runs."""
+        return (
+            'if [ "$1 $2" = "container inspect" ]; then\n'
+            f'  seen=$({self.kind.program()} "$@") || exit\n'
+            f"  case $seen in *'\"running\"'*) {self.end_container('service-case-odd')};; esac\n"
+            "  printf '%s\\n' \"$seen\"; exit\n"
+            "fi\n"
+        )
+
+    def end_container(self, name: str) -> str:
+        """Return the commands that kill a container and wait for its end."""
+        engine = self.kind.program()
+        return f"{engine} kill {name} >/dev/null; {engine} wait {name} >/dev/null"
 
     def test_unreadable_credential_is_reported(self) -> None:
         """It is the service's user's alone, and the workspace somebody else's."""
