@@ -164,10 +164,12 @@ class EngineClient:
         return parse_usage(told.output) if told.is_success else None
 
     async def get_last_errors(self, name: str) -> str:
-        """Return the last error output of a container's main process; empty if there is none."""
-        return (
-            await self.runner.run(self.dialect.compose_command("logs", "--tail", "20", name))
-        ).error_text
+        """Return the last error output of a container's main process; empty if there is none.
+
+        The runner bounds the output.  C{--tail} of podman would drop the beginning of a line that
+        was written in several parts.
+        """
+        return (await self.runner.run(self.dialect.compose_command("logs", name))).error_text
 
     async def run_inside(self, name: str, argv: Sequence[str]) -> EngineCommandResult:
         """Run a short command in the container, as the container's user."""

@@ -72,6 +72,18 @@ class PodmanFaultTests(CaseTestCase):
         engine = self.kind.program()
         return f"{engine} kill {name} >/dev/null; {engine} wait {name} >/dev/null"
 
+    def test_last_words_written_in_parts_are_reported_whole(self) -> None:
+        """podman's C{logs --tail} drops the parts of a line that come before the last one."""
+        shell = self.daemon.folder / "sh"
+        part = "printf '%s ' {} >&2; sleep 0.2"
+        shell.write_text(f"#!/usr/bin/bash\n{part.format('one')}\n{part.format('two')}\nexit 1\n")
+        shell.chmod(0o755)
+        self.addCleanup(self.meddling.unlink, missing_ok=True)
+        mounted = f'shift; set -- create --volume {shell}:/usr/bin/dash:ro "$@"'
+        self.meddling.write_text(f'if [ "$1" = create ]; then {mounted}; fi\n')
+        said = self.refused_on()
+        self.assertIn("exited after its start with status 1: one two", said)
+
     def test_unreadable_credential_is_reported(self) -> None:
         """It is the service's user's alone, and the workspace somebody else's."""
         file = self.daemon.home / ".claude/.credentials.json"
