@@ -45,6 +45,24 @@ class MovedTests(RealClaude, SynchronousTestCase):
         self.work.mkdir(parents=True)
         super().begin(**environment)
 
+    def test_conversation_begun_after_the_move_goes_on(self) -> None:
+        """The agent that runs writes below the path of before, where there was nothing yet."""
+        self.until("the composer", lambda: self.record()["status"] == "idle")
+        pid = self.record()["pid"]
+        listen = f"tcp:{urlsplit(self.daemon.url).port}:interface=127.0.0.1"
+        self.daemon.kill()
+        age(self.daemon.data / "tservice.db", self.work.parent.parent)
+        self.daemon.start(listen=(listen,))
+        self.prompt("SAY: first")
+        self.until_idle()
+        before = self.record()["conversationIds"]
+        os.kill(pid, signal.SIGTERM)
+        self.until("its end", lambda: self.record()["pid"] is None)
+        self.call("POST", f"/api/sessions/{self.session}/start")
+        self.prompt("SAY: and again")
+        self.assertEqual(before, self.record()["conversationIds"])
+        self.assertEqual(["SAY: first", "SAY: and again"], self.world.stub.conversation())
+
     def test_conversation_goes_on_in_the_moved_folder(self) -> None:
         self.prompt("SAY: the word is kumquat")
         self.until_idle()

@@ -29,21 +29,49 @@ def relocate_conversations(files: TranscriptLocations, move: FolderMove) -> None
 
     @raise OSError: a link or file cannot be written.
     """
-    names: Mapping[str, Callable[[str], str]] = {
-        PRIMARY: lambda folder: files.get_claude_folder(folder).name,
-        PI: _encode_pi_folder,
-    }
-    for mode, name in names.items():
+    for mode, name in _folder_names(files).items():
         for folder in _iterate_folders(files.roots[mode], name(move.old).rstrip("-")):
             begun = _find_working_directory(folder, mode, name)
             now = None if begun is None else move.map_path(begun)
             if now is not None and now != begun:
-                with suppress(FileExistsError):
-                    os.symlink(folder.name, folder.with_name(name(now)))
+                _link(folder, name(now))
     chats = files.roots[GEMINI]
     for root in (chats, chats.with_name("history")):
         for folder in _iterate_folders(root, ""):
             rewrite_text(folder / PROJECT, move.map_path)
+
+
+def relocate_running(
+    files: TranscriptLocations, mode: str, working_dir: str, move: FolderMove
+) -> None:
+    """Make the conversations of a running agent available under the new path of its folder.
+
+    The agent may write the first line of its conversation only after this call, and it writes to
+    the folder of the old path.  Calling this again for the same rename is harmless.
+
+    @param working_dir: the path in which the agent was started.
+    @raise OSError: the link or the folder to which it leads cannot be written.
+    """
+    name, now = _folder_names(files).get(mode), move.map_path(working_dir)
+    if name is None or now == working_dir:
+        return
+    folder = files.roots[mode] / name(working_dir)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _link(folder, name(now))
+
+
+def _folder_names(files: TranscriptLocations) -> Mapping[str, Callable[[str], str]]:
+    """Return functions, by mode, from a working directory to the name of its conversations' folder.
+
+    Only the modes whose agents find conversations by that name are included.
+    """
+    return {PRIMARY: lambda folder: files.get_claude_folder(folder).name, PI: _encode_pi_folder}
+
+
+def _link(folder: Path, name: str) -> None:
+    """Create a link called C{name} beside C{folder} that leads to it, unless the name exists."""
+    with suppress(FileExistsError):
+        os.symlink(folder.name, folder.with_name(name))
 
 
 def _encode_pi_folder(folder: str) -> str:

@@ -19,7 +19,7 @@ import attrs
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.agents.relocation import relocate_conversations
+from tservice.agents.relocation import relocate_conversations, relocate_running
 from tservice.agents.transcripts.files import MODES, TranscriptLocations
 from tservice.cases.case_folders import is_scaffolded
 from tservice.core.errors import StartError
@@ -50,6 +50,10 @@ _SINGLE_USER = """
     UNION ALL SELECT 1 FROM cron_jobs
         WHERE owner IS NULL AND (lower(json_extract(definition, '$.case_name')) = :name
             OR json_extract(definition, '$.working_dir') = :folder)
+"""
+_RUNNING = """
+    SELECT mode, working_dir, env_overrides FROM sessions
+    WHERE pid IS NOT NULL AND os_user IS NULL AND location = 'local'
 """
 _FILE_LIMIT = 8 * 1024 * 1024
 _GITDIR = "gitdir: "
@@ -105,6 +109,7 @@ class _AccountFolderMove:
                 self._run_optional_step(
                     "conversations", partial(relocate_conversations, files, move)
                 )
+            self._relocate_running(move)
             for name in FILES:
                 rewrite_text(data / name, partial(_rewrite_json, move=move), limit=_FILE_LIMIT)
         with self._database.transaction():
@@ -171,6 +176,19 @@ class _AccountFolderMove:
             if moved not in found:
                 found.append(moved)
         return found
+
+    def _relocate_running(self, move: FolderMove) -> None:
+        """Relocate the conversations of agents that run, which may not be on disk yet.
+
+        Whether a pane gets the service's own variables is unknown here, so both homes are prepared.
+        """
+        home = TranscriptLocations.from_home(self._program.home)
+        for row in self._database.query_rows(_RUNNING):
+            mode, own = row["mode"], json.loads(row["env_overrides"])
+            for files in (home, home.with_environment(mode, self._program.environ)):
+                moved = files.with_environment(mode, own)
+                work = partial(relocate_running, moved, mode, row["working_dir"], move)
+                self._run_optional_step("conversations", work)
 
     def _repair_worktrees(self, move: FolderMove) -> None:
         """Update the paths by which git worktrees and their repositories refer to each other.

@@ -157,6 +157,24 @@ class UpgradeTests(MoveCase):
         )
         self.assertEqual([f"{SESSION}.jsonl"], os.listdir(files.get_claude_folder(f"{bob}/shop")))
 
+    def test_conversation_that_a_running_agent_begins_later_is_found(self) -> None:
+        """Nothing of it is on disk when the folder moves, and the agent goes by the old path."""
+        shop = self.cases / "bob" / "shop"
+        shop.mkdir(parents=True)
+        self.old.session(SESSION, "bob", shop, mode="primary", pid=7)
+        self.old.session("s2", "bob", shop, mode="pi", pid=8)
+        self.old.session("s3", "bob", shop, mode="shell", pid=9)
+        self.old.session("s4", "bob", self.cases / "bob", mode="primary", pid=None)
+        bob = self.own(self.start(), "bob")
+        files, pi = TranscriptLocations.from_home(self.old.home), self.old.home / ".pi/agent/sessions"
+        claude = files.get_claude_folder(str(shop))
+        for folder in (claude, pi / f"-{str(shop).replace('/', '-')}--"):
+            (folder / "later.jsonl").write_text("{}")
+            self.assertEqual(2, len(os.listdir(folder.parent)))
+        moved = pi / f"-{str(bob).replace('/', '-')}-shop--"
+        for found in (files.get_claude_folder(f"{bob}/shop"), moved):
+            self.assertEqual(["later.jsonl"], os.listdir(found))
+
     def test_second_start_changes_nothing(self) -> None:
         self.old.fill()
         before = self.paths(self.start()), self.old.look()
@@ -325,6 +343,18 @@ class HostileTests(MoveCase):
         os.mkfifo(git_dir / "worktrees" / "x" / "gitdir")
         os.mkfifo(self.cases / "bob" / "AGENTS.md")
         self.assertEqual(["AGENTS.md", "shop"], sorted(os.listdir(self.own(self.start(), "bob"))))
+
+    def test_conversations_below_a_file(self) -> None:
+        shop, file = self.cases / "bob" / "shop", self.folder / "file"
+        shop.mkdir(parents=True)
+        file.touch()
+        moved = json.dumps({"CLAUDE_CONFIG_DIR": str(file)})
+        self.old.session(SESSION, "bob", shop, mode="primary", pid=7, env_overrides=moved)
+        self.old.session("s2", "bob", shop, mode="primary", pid=8)
+        bob = self.own(self.start(), "bob")
+        files = TranscriptLocations.from_home(self.old.home)
+        kept = files.get_claude_folder(f"{bob}/shop")
+        self.assertEqual(files.get_claude_folder(str(shop)).name, os.readlink(kept))
 
     def test_pointers_that_lead_to_what_is_not_theirs(self) -> None:
         outside = self.folder / "outside"
