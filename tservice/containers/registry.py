@@ -216,9 +216,14 @@ class ContainerRegistry:
         """
         async with self._get_lock(case.container):
             found = self._found.get(case.container)
-            if found is None or found.until <= self._clock.seconds():
-                found = await self._start_container(case)
-            return found
+            # It may have ended meanwhile, which the kernel knows first.
+            if (
+                found is not None
+                and found.until > self._clock.seconds()
+                and find_process_uid(found.seen.pid) is not None
+            ):
+                return found
+            return await self._start_container(case)
 
     async def recreate_container(
         self, case: ContainerCase, check: Callable[[], object]

@@ -72,6 +72,14 @@ class PodmanFaultTests(CaseTestCase):
         engine = self.kind.program()
         return f"{engine} kill {name} >/dev/null; {engine} wait {name} >/dev/null"
 
+    def test_container_that_has_just_ended_is_started_for_a_session(self) -> None:
+        """What is known of it from the last session is not relied upon."""
+        case = self.case()
+        for end in (("stop",), ("rm", "--force")):
+            self.session(case)
+            self.engine.run(*end, f"service-case-{case}")
+        self.session(case)
+
     def test_last_words_written_in_parts_are_reported_whole(self) -> None:
         """podman's C{logs --tail} drops the parts of a line that come before the last one."""
         shell = self.daemon.folder / "sh"
