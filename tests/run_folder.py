@@ -18,9 +18,11 @@ from pathlib import Path
 
 from attrs import frozen
 
+from tests.waiting import PATIENCE
+
 PREFIX = "tst"
 
-ENDING_SECONDS = 20.0
+ENDING_SECONDS = PATIENCE
 """How long processes may take to end after the last test."""
 
 

@@ -16,7 +16,7 @@ from tests.agents.status_truth import (
     compare_moves,
 )
 from tests.run_figures import report_figure
-from tests.waiting import PATIENCE, SettledCondition, assert_stays
+from tests.waiting import PATIENCE, assert_stays
 
 PERMISSION = "Do you want to proceed?"
 WORKING = "esc to interrupt"
@@ -117,7 +117,7 @@ class StatusSuite(DrivenSessionCase):
         self.type(f"THINK: {LONG}")
         self.until("the model to be asked", lambda: len(self.turns()) > known)
         self.works(2)
-        return self.taken_back()
+        return self.taken_back(f"THINK: {LONG}")
 
     def works(self, seconds: float) -> None:
         """It is busy, and is shown so for C{seconds} on end."""
@@ -132,14 +132,16 @@ class StatusSuite(DrivenSessionCase):
         self.type("FAIL: 529")
         self.until("the retry", lambda: "Retrying" in self.screen())
         self.works(1)
-        return self.taken_back()
+        return self.taken_back("FAIL: 529")
 
-    def taken_back(self) -> TurnEdge:
+    def taken_back(self, prompt: str) -> TurnEdge:
         """Press Escape before there is an answer: the prompt comes back into the composer."""
         ended = self.escaped()
         self.until_idle()
-        self.until("rest", SettledCondition(self.screen, 0.5))
+        composed = f"❯\xa0{prompt}"
+        self.until("the prompt in the composer", lambda: composed in self.screen())
         self.key("C-u")
+        self.until("an empty composer", lambda: composed not in self.screen())
         return ended
 
     def escaped(self) -> TurnEdge:

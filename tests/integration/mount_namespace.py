@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from functools import cache
 
+from tests.waiting import PATIENCE
+
 
 @cache
 def mount_obstacle(*mount: str) -> str | None:
@@ -16,7 +18,11 @@ def mount_obstacle(*mount: str) -> str | None:
     if shutil.which("unshare") is None or shutil.which("nsenter") is None:
         return "unshare and nsenter of util-linux are missing"
     tried = subprocess.run(
-        ["unshare", "-m", "mount", *mount], capture_output=True, text=True, timeout=30, check=False
+        ["unshare", "-m", "mount", *mount],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     return None if tried.returncode == 0 else f"no mount namespace: {tried.stderr.strip()[:100]}"
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from tests.integration.access.harness import ADMIN, BOB, WORD
 from tests.integration.harness import DaemonCase, DaemonHarness
+from tests.waiting import PATIENCE
 
 ROOM = 60
 KEPT = 656
@@ -33,7 +34,7 @@ class ConnectionShareTests(DaemonCase):
 
     def send(self, head: str) -> socket.socket:
         where = urlsplit(self.service.url)
-        made = socket.create_connection((where.hostname, where.port), timeout=10)
+        made = socket.create_connection((where.hostname, where.port), timeout=PATIENCE)
         self.addCleanup(made.close)
         made.sendall(f"{head}\r\n\r\n".encode())
         return made
