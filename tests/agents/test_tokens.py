@@ -33,9 +33,12 @@ class LiveTokenCountTests(RealClaude, SynchronousTestCase):
         self.until("the same sums", same)
 
     def command(self, text: str) -> None:
+        """Give a command that begins another conversation, and wait until it has."""
+        before = self.record()["conversationIds"]
         path = f"/api/sessions/{self.session}/input"
         answer = self.daemon.request("POST", path, {"input": f"{text}\r"}, patience=HELD)
         self.assertEqual(200, answer.status, answer.body)
+        self.until("its conversation", lambda: self.record()["conversationIds"] != before)
         self.until("rest", SettledCondition(self.screen, STILL))
 
     def test_tokens_of_each_message_count_once(self) -> None:
