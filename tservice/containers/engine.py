@@ -142,6 +142,10 @@ class EngineClient:
         """
         await self._run_checked(self.dialect.compose_command("stop", name))
 
+    async def wait_for_end(self, name: str) -> None:
+        """Wait until the engine has noticed that a container has ended, for a limited time."""
+        await self.runner.run(self.dialect.compose_command("wait", name))
+
     async def resume_container(self, name: str) -> None:
         """Resume a paused container.
 

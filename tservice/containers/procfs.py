@@ -38,6 +38,7 @@ They are those of the engine's C{exec}, of a tmux server and of a shell.
 _OOM_FILES = ("memory.events", "memory.oom_control")
 _NUMBERS = re.compile(rb"^NSpid:\s+(.+)$", re.MULTILINE)
 _USER = re.compile(rb"^Uid:\s+(\d+)\s", re.MULTILINE)
+_STATE = re.compile(rb"^State:\s+(\S)", re.MULTILINE)
 _OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 
 
@@ -124,6 +125,15 @@ def open_process_by_outer_pid(pid: int, first: int) -> PidFdProcess | None:
         return held
     held.close()
     return None
+
+
+def has_ended(pid: int) -> bool:
+    """Return true if a process of this machine has ended, also if its parent has not noticed that.
+
+    The process id 0 stands for no process, and counts as ended.
+    """
+    found = _STATE.search(_read_beginning(f"{PROC}/{pid}/status"))
+    return found is None or found[1] in b"ZX"
 
 
 def find_process_uid(first: int) -> int | None:

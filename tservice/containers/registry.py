@@ -22,7 +22,6 @@ from tservice.containers.engine import EngineClient, EngineError, is_running, to
 from tservice.containers.engine_output import ContainerSnapshot, ContainerState
 from tservice.containers.explanations import (
     explain_changed_workspace,
-    explain_early_end,
     explain_missing_output,
     explain_other_user,
     explain_process_shortage,
@@ -48,7 +47,8 @@ from tservice.containers.model import (
     effective_limits,
     make_container_name,
 )
-from tservice.containers.procfs import find_process_uid, stat_inside
+from tservice.containers.procfs import find_process_uid, has_ended, stat_inside
+from tservice.containers.start_checks import inspect_settled, inspect_started
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import make_failure_error
 from tservice.core.workers.worker_pool import IThreads
@@ -220,7 +220,7 @@ class ContainerRegistry:
             if (
                 found is not None
                 and found.until > self._clock.seconds()
-                and find_process_uid(found.seen.pid) is not None
+                and not has_ended(found.seen.pid)
             ):
                 return found
             return await self._start_container(case)
@@ -288,7 +288,7 @@ class ContainerRegistry:
         folder = await self._stat_workspace(case)
         owner = _owner_ids(folder)
         with _translate_errors(case):
-            seen = (await engine.inspect_containers([case.container])).get(case.container)
+            seen = await inspect_settled(case, engine)
             made = seen is None
             if seen is None:
                 await engine.create_container(await self._specify_container(case, owner))
@@ -302,11 +302,11 @@ class ContainerRegistry:
             stood = not is_running(seen)
             if stood:
                 await engine.start_container(case.container)
-            seen = await _inspect_started(case, engine)
+            seen = await inspect_started(case, engine)
             try:
                 is_mounted = await self._is_mounted(case, seen, folder)
             except OSError:
-                await _inspect_started(case, engine)
+                await inspect_started(case, engine)
                 raise
             if not is_mounted:
                 # The engine resolved the path again, and the folder there was exchanged.
@@ -333,7 +333,7 @@ class ContainerRegistry:
     ) -> ContainerContents:
         told = await engine.run_inside(case.container, ["sh", "-c", SCRIPT])
         if not told.is_success:
-            await _inspect_started(case, engine)
+            await inspect_started(case, engine)
             raise make_failure_error(explain_missing_output(case.container, first, told))
         works = await self._hosts.get_health(self._hosts.get(case.host_id))
         inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
@@ -462,21 +462,6 @@ class ContainerRegistry:
         labels = seen.labels
         # Not by its owner: a removed account's containers belong to nobody.
         return (labels.get("service"), labels.get("case")) == (self._store.service_id(), case.name)
-
-
-async def _inspect_started(case: ContainerCase, engine: EngineClient) -> ContainerSnapshot:
-    """Return the state of a container that was started.
-
-    A container whose main process cannot run may end at any moment after its start.  Call this
-    again when a later step fails, so that the end is reported and not its consequence.
-
-    @raise ServiceError: 422: the container has ended.
-    """
-    seen = (await engine.inspect_containers([case.container])).get(case.container)
-    if seen is None or seen.state not in (ContainerState.RUNNING, ContainerState.PAUSED):
-        words = await engine.get_last_errors(case.container)
-        raise make_failure_error(explain_early_end(case, seen, words))
-    return seen
 
 
 @contextmanager

@@ -53,6 +53,24 @@ class PodmanFaultTests(CaseTestCase):
         self.meddling.write_text(self.end_after_inspection())
         self.assertIn(ENDED, self.refused_on())
 
+    def test_end_that_the_engine_notices_late_is_reported_as_an_end(self) -> None:
+        """The process that tells the engine of the end is stopped until the checks have failed."""
+        self.addCleanup(self.meddling.unlink, missing_ok=True)
+        state = f"{self.kind.program()} container inspect --format"
+        self.meddling.write_text(
+            f'if [ "$1" = wait ]; then kill -CONT $(cat {self.meddling}.held); fi\n'
+            f'if [ "$1 $2" = "container inspect" ] && [ ! -e {self.meddling}.held ]; then\n'
+            f"  pid=$({state} '{{{{.State.Pid}}}}' service-case-odd 2>/dev/null)\n"
+            '  if [ "${pid:-0}" -gt 0 ]; then\n'
+            f'    seen=$({self.kind.program()} "$@")\n'
+            f"    awk '/^PPid:/ {{print $2}}' /proc/$pid/status >{self.meddling}.held\n"
+            f"    kill -STOP $(cat {self.meddling}.held); kill -KILL $pid\n"
+            "    printf '%s\\n' \"$seen\"; exit\n"
+            "  fi\n"
+            "fi\n"
+        )
+        self.assertIn(ENDED, self.refused_on())
+
     def end_before(self, command: str) -> str:
         """Return a script that ends the container before the engine runs a command in it."""
         return f'if [ "$1" = {command} ]; then {self.end_container("service-case-odd")}; fi\n'

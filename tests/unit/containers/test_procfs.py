@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.waiting import wait_until
 from tservice.containers import procfs
 
 GROUP = "4:memory:/box\n0::/box\n"
@@ -125,6 +127,19 @@ class FullTests(SynchronousTestCase):
         self.assertEqual(os.geteuid(), procfs.find_process_uid(os.getpid()))
         self.patch(procfs, "PROC", Path(self.mktemp()))
         self.assertIsNone(procfs.find_process_uid(7))
+
+
+class EndedTests(SynchronousTestCase):
+    """Real processes."""
+
+    def test_process_has_ended_before_its_parent_has_noticed(self) -> None:
+        self.assertFalse(procfs.has_ended(os.getpid()))
+        self.assertTrue(procfs.has_ended(0))
+        child = subprocess.Popen(["true"])
+        self.addCleanup(child.wait)
+        wait_until("its end", lambda: procfs.has_ended(child.pid))
+        child.wait()
+        self.assertTrue(procfs.has_ended(child.pid))
 
 
 class ContainerFileTests(SynchronousTestCase):
