@@ -65,6 +65,7 @@ class PodmanFaultTests(CaseTestCase):
             f'    seen=$({self.kind.program()} "$@")\n'
             f"    awk '/^PPid:/ {{print $2}}' /proc/$pid/status >{self.meddling}.held\n"
             f"    kill -STOP $(cat {self.meddling}.held); kill -KILL $pid\n"
+            "    while grep -q '^State:.[^Z]' /proc/$pid/status; do :; done\n"
             "    printf '%s\\n' \"$seen\"; exit\n"
             "  fi\n"
             "fi\n"
