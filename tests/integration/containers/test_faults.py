@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+from contextlib import suppress as passing
+from pathlib import Path
 from typing import Any
 
 from tests.integration.containers.case_harness import IMAGE, USER, CaseTestCase
@@ -56,6 +59,7 @@ class PodmanFaultTests(CaseTestCase):
     def test_end_that_the_engine_notices_late_is_reported_as_an_end(self) -> None:
         """The process that tells the engine of the end is stopped until the checks have failed."""
         self.addCleanup(self.meddling.unlink, missing_ok=True)
+        self.addCleanup(resume_process, Path(f"{self.meddling}.held"))
         state = f"{self.kind.program()} container inspect --format"
         self.meddling.write_text(
             f'if [ "$1" = wait ]; then kill -CONT $(cat {self.meddling}.held); fi\n'
@@ -149,6 +153,12 @@ class PodmanFaultTests(CaseTestCase):
 
     def usage(self, case: str) -> int:
         return int(self.ask("GET", f"/api/cases/{case}/container")["usage"]["pids"])
+
+
+def resume_process(file: Path) -> None:
+    """Continue the stopped process that a file names, if it is still there."""
+    with passing(FileNotFoundError, ProcessLookupError):
+        os.kill(int(file.read_text()), signal.SIGCONT)
 
 
 class DockerFaultTests(PodmanFaultTests):
