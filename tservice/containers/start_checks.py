@@ -7,7 +7,7 @@ from tservice.containers.engine_output import ContainerSnapshot, ContainerState
 from tservice.containers.explanations import explain_early_end
 from tservice.containers.model import ContainerCase
 from tservice.containers.procfs import has_ended
-from tservice.core.errors import operation_failed
+from tservice.core.errors import make_failure_error
 
 
 async def inspect_settled(case: ContainerCase, engine: EngineClient) -> ContainerSnapshot | None:
@@ -36,5 +36,5 @@ async def inspect_started(case: ContainerCase, engine: EngineClient) -> Containe
     seen = await inspect_settled(case, engine)
     if seen is None or seen.state not in (ContainerState.RUNNING, ContainerState.PAUSED):
         words = await engine.get_last_errors(case.container)
-        raise operation_failed(explain_early_end(case, seen, words))
+        raise make_failure_error(explain_early_end(case, seen, words))
     return seen

@@ -104,7 +104,7 @@ class PodmanFaultTests(CaseTestCase):
         self.session(case)
 
     def test_last_words_written_in_parts_are_reported_whole(self) -> None:
-        """podman's C{logs --tail} drops the parts of a line that come before the last one."""
+        """Podman's C{logs --tail} drops the parts of a line that come before the last one."""
         shell = self.daemon.folder / "sh"
         part = "printf '%s ' {} >&2; sleep 0.2"
         shell.write_text(f"#!/usr/bin/bash\n{part.format('one')}\n{part.format('two')}\nexit 1\n")

@@ -166,7 +166,8 @@ class UpgradeTests(MoveCase):
         self.old.session("s3", "bob", shop, mode="shell", pid=9)
         self.old.session("s4", "bob", self.cases / "bob", mode="primary", pid=None)
         bob = self.own(self.start(), "bob")
-        files, pi = TranscriptLocations.from_home(self.old.home), self.old.home / ".pi/agent/sessions"
+        files = TranscriptLocations.from_home(self.old.home)
+        pi = self.old.home / ".pi/agent/sessions"
         claude = files.get_claude_folder(str(shop))
         for folder in (claude, pi / f"-{str(shop).replace('/', '-')}--"):
             (folder / "later.jsonl").write_text("{}")
