@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from docs import pyclient
 from docs.typescript import web_types
 from tests.security.harness import SecurityHarness
+from tests.security.token_effects import Capability, get_effects, reachable_operations
 from tservice import __version__
 from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL
@@ -27,8 +28,7 @@ from tservice.core.events import EventAudience, EventName
 from tservice.core.payload import Payload
 from tservice.core.scopes import Scope
 from tservice.http.docs.openapi import make_document
-from tservice.http.token_scope_rule import Capability
-from tservice.http.token_scopes import TOKEN_SCOPES, reachable_operations
+from tservice.http.token_scopes import TOKEN_SCOPES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -127,7 +127,7 @@ def scopes_page() -> str:
 def _powers_text(scope: Scope | None) -> str:
     if scope is None:
         return f"{SCOPES_NONE}\n"
-    powers = {power for name in reachable_operations(scope) for power in TOKEN_SCOPES[name].powers}
+    powers = {power for name in reachable_operations(scope) for power in get_effects(name).powers}
     if not powers:
         return "It has no effects beyond its responses.\n\n"
     return f"It {', '.join(power for power in Capability if power in powers)}.\n\n"

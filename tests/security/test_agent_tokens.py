@@ -15,7 +15,6 @@ from tests.security.harness import SecurityAnswer, SecurityHarness
 from tests.security.matrix_rows import JOB, ROWS, SESSION
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tservice.http.operations import AccessRule, ResponseStyle
-from tservice.http.token_scopes import operation_name
 from tservice.runtime.launch_context import LaunchContext
 from tservice.sessions.life.creator import CHILDREN
 from tservice.tokens.agent_tokens import FOLDER, LIFETIME, SCOPES
@@ -163,12 +162,12 @@ class AgentTokenLimitTests(SynchronousTestCase):
         for it in require_items(self.world.operations):
             if (
                 it.access in (AccessRule.PUBLIC, AccessRule.CAPABILITY, AccessRule.HOOK)
-                or operation_name(it) in OPEN
+                or it.name in OPEN
             ):
                 continue
             if it.style is ResponseStyle.WEBSOCKET:
                 continue
-            row, path = ROWS[operation_name(it)], it.path
+            row, path = ROWS[it.name], it.path
             for name, value in (row.path or {"id": SESSION}).items():
                 value = self.filled(value).replace("{job}", job).replace("{token}", "none")
                 path = path.replace(f"{{{name}}}", value)
@@ -179,11 +178,11 @@ class AgentTokenLimitTests(SynchronousTestCase):
                 it.scope in SCOPES and it.access is not AccessRule.OWNER and it.method == "GET"
             )
             wanted = {400, 403, 404} | ({200} if harmless else set())
-            self.assertIn(found.status, wanted, (operation_name(it), found.body))
+            self.assertIn(found.status, wanted, (it.name, found.body))
             self.assertNotIn(
-                self.parent, found.body.replace(REFUSED.format(self.parent), ""), operation_name(it)
+                self.parent, found.body.replace(REFUSED.format(self.parent), ""), it.name
             )
-            self.assertEqual(before, self.world.snapshot(), operation_name(it))
+            self.assertEqual(before, self.world.snapshot(), it.name)
             asked += 1
         report_figure(f"{asked} operations asked with an agent's token")
 

@@ -10,18 +10,20 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.run_figures import report_figure
 from tests.security.matrix_rows import CLI, JOB, ROWS, SESSION
+from tests.security.token_effects import (
+    EFFECTS,
+    NEVER,
+    Capability,
+    get_effects,
+    reachable_operations,
+)
 from tests.security.tunnel_harness import SecurityTunnelCase
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tservice.core.scopes import Scope
 from tservice.http.operations import ResponseStyle
-from tservice.http.token_scope_rule import NEVER, Capability
-from tservice.http.token_scopes import (
-    SETTING_SCOPES,
-    TOKEN_SCOPES,
-    operation_name,
-    reachable_operations,
-)
+from tservice.http.token_scopes import TOKEN_SCOPES
 from tservice.settings.model import Settings
+from tservice.settings.scopes import SETTING_SCOPES
 from tservice.tunnel.model import ROTATION_SECONDS
 
 CREDENTIALS = ("accounts", "auth_sessions", "api_tokens", "push_subscriptions")
@@ -49,23 +51,27 @@ class TokenReachTableTests(SynchronousTestCase):
     def test_no_route_reachable_by_token_gives_a_credential(self) -> None:
         for scope in Scope:
             powers = {
-                power for name in reachable_operations(scope) for power in TOKEN_SCOPES[name].powers
+                power for name in reachable_operations(scope) for power in get_effects(name).powers
             }
             self.assertEqual(set(KNOWN[scope]), powers, scope)
             self.assertEqual(set(), powers & NEVER, scope)
 
     def test_declared_routes_lead_to_existing_operations(self) -> None:
-        for name, reach in TOKEN_SCOPES.items():
-            self.assertLessEqual(reach.opens, set(TOKEN_SCOPES), name)
-            self.assertTrue(reach.why.strip(), name)
+        self.assertLessEqual(set(EFFECTS), set(ROWS))
+        for name, effects in EFFECTS.items():
+            self.assertLessEqual(effects.opens, set(ROWS), name)
+
+    def test_effects_of_every_changing_operation_were_reviewed(self) -> None:
+        changing = {name for name in ROWS if not name.startswith("GET ")}
+        self.assertEqual(set(), changing - set(EFFECTS))
 
     def test_routes_that_give_a_credential_have_no_token_scope(self) -> None:
-        for name, reach in TOKEN_SCOPES.items():
-            if reach.powers & NEVER:
-                self.assertIsNone(reach.scope, name)
+        for name, effects in EFFECTS.items():
+            if effects.powers & NEVER:
+                self.assertIsNone(ROWS[name].scope, name)
 
     def test_login_code_is_shown_only_to_people(self) -> None:
-        self.assertEqual({"GET /q/{code}"}, TOKEN_SCOPES["GET /api/tunnel/qr"].opens)
+        self.assertEqual({"GET /q/{code}"}, EFFECTS["GET /api/tunnel/qr"].opens)
         self.assertNotIn(
             "GET /q/{code}", reachable_operations(Scope.EVENTS) | reachable_operations(Scope.ADMIN)
         )
@@ -107,7 +113,7 @@ class OperationTests(SecurityTunnelCase):
         for it in sorted(self.world.operations, key=lambda it: it.method == "DELETE"):
             if it.scope is None or it.style in (ResponseStyle.STREAM, ResponseStyle.WEBSOCKET):
                 continue
-            row = ROWS[operation_name(it)]
+            row = ROWS[it.name]
             path = it.path
             for name, value in (row.path or {"id": SESSION}).items():
                 path = path.replace(f"{{{name}}}", self.filled(value).replace("{job}", job))
@@ -115,7 +121,7 @@ class OperationTests(SecurityTunnelCase):
             yield it.method, path + query, self.filled(row.body)
 
     def test_every_operation_was_reviewed(self) -> None:
-        found = {operation_name(it): it.scope for it in self.world.operations}
+        found = {it.name: it.scope for it in self.world.operations}
         self.assertEqual(found, {name: reach.scope for name, reach in TOKEN_SCOPES.items()})
 
     def test_no_call_with_a_token_creates_or_changes_a_credential(self) -> None:

@@ -33,7 +33,6 @@ from tservice.http.docs.openapi import make_document
 from tservice.http.docs.page import render_page
 from tservice.http.models import QueryParameters, RequestBody
 from tservice.http.operations import Operation
-from tservice.http.token_scopes import operation_name
 
 FULL: Mapping[str, Mapping[str, Any]] = {
     "new_session": {
@@ -134,9 +133,7 @@ class OneTableTests(SynchronousTestCase):
         world.close()
 
     def changed(self, name: str, **changes: Any) -> tuple[Operation, ...]:
-        return tuple(
-            evolve(each, **changes) if operation_name(each) == name else each for each in self.table
-        )
+        return tuple(evolve(each, **changes) if each.name == name else each for each in self.table)
 
     @pytest.mark.long
     def test_operation_field_reaches_every_generated_document(self) -> None:
@@ -175,9 +172,7 @@ class OneTableTests(SynchronousTestCase):
         self.assertEqual({"GET /api/sessions"}, self.unlike(changed))
 
     def unlike(self, table: Iterable[Operation]) -> set[str]:
-        return {
-            operation_name(each) for each in table if ROWS[operation_name(each)].scope != each.scope
-        }
+        return {each.name for each in table if ROWS[each.name].scope != each.scope}
 
     def test_command_option_reaches_every_document_and_completion(self) -> None:
         option = CommandOption(("--renamed",), "A word that nobody has used", value="WORD")

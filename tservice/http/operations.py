@@ -191,6 +191,11 @@ class Operation:
     allowed: Callable[[], None] | None = None
 
     @property
+    def name(self) -> str:
+        """Method and path, which identify the operation in tables and documents."""
+        return f"{self.method} {self.path}"
+
+    @property
     def has_no_body(self) -> bool:
         """True if the operation takes no body.
 

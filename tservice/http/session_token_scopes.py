@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tservice.core.scopes import Scope
 from tservice.http.token_scope_rule import (
-    HOOK_OPERATIONS,
-    Capability,
     TokenScopeRule,
     make_scope_rules,
 )
@@ -54,8 +52,6 @@ SESSIONS: dict[str, TokenScopeRule] = {
         PUT /api/sessions/{id}/permission-mode
         GET /ws/sessions/{id}/terminal
         """,
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.SESSIONS_INPUT,
@@ -90,22 +86,16 @@ SESSIONS: dict[str, TokenScopeRule] = {
         POST /api/sessions/{id}/interactive
         POST /api/sessions/{id}/shell
         """,
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Opens a shell that runs git on the sources named in a repository of the caller's cases.",
         "POST /api/cases/{name}/prepare",
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.SESSIONS_MANAGE,
         "Restarts a session's agent with a model of an endpoint that an admin has added.",
         "POST /api/sessions/{id}/custom-model",
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.SESSIONS_MANAGE,
@@ -150,15 +140,11 @@ SESSIONS: dict[str, TokenScopeRule] = {
         Scope.SESSIONS_INPUT,
         "The written file can be a program that a user runs, or that runs automatically.",
         "PUT /api/sessions/{id}/file-content",
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         None,
         "The address opens a file for anyone who has it. A program uses its token instead.",
         "POST /api/sessions/{id}/file-link",
-        Capability.CREDENTIAL,
-        opens=frozenset({"GET /api/file-link/{word}"}),
     ),
     **make_scope_rules(
         Scope.SESSIONS_READ,
@@ -204,8 +190,6 @@ SESSIONS: dict[str, TokenScopeRule] = {
         Scope.SESSIONS_MANAGE,
         "Restarts sessions, with the same effect as starting each of them.",
         "POST /api/reboot-restore/restore",
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.SESSIONS_MANAGE,

@@ -1,10 +1,8 @@
 """Table of token scopes: the operations that each scope allows, and the reasons (protocol-tokens).
 
 An operation names the scope it requires, or that no token may call it.  This table gives the
-reason, and what a caller gains beyond the response, so that the effects of a scope can be followed.
-An operation without an entry has not been decided on, and the tests fail.
-C{docs/reference/scopes.rst} is
-generated from it.
+reason for the OpenAPI document and for C{docs/reference/scopes.rst}.  An operation without an entry
+has not been decided on, and the tests fail.
 """
 
 from __future__ import annotations
@@ -12,34 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tservice.core.scopes import Scope
-from tservice.http.operations import Operation
 from tservice.http.session_token_scopes import SESSIONS
 from tservice.http.token_scope_rule import (
-    HOOK_OPERATIONS,
-    Capability,
     TokenScopeRule,
     make_scope_rules,
 )
-
-
-def operation_name(operation: Operation) -> str:
-    """Return the name of an operation, its key in L{TOKEN_SCOPES}."""
-    return f"{operation.method} {operation.path}"
-
-
-def reachable_operations(scope: Scope) -> frozenset[str]:
-    """Return every operation that a token with only C{scope} can call, directly or indirectly."""
-    found: set[str] = set()
-    ahead = [name for name, reach in TOKEN_SCOPES.items() if reach.scope is scope]
-    while ahead:
-        name = ahead.pop()
-        if name not in found:
-            found.add(name)
-            ahead += TOKEN_SCOPES[name].opens
-    return frozenset(found)
-
-
-_CODE = frozenset({"GET /q/{code}"})
 
 _FOR_ALL: dict[str, TokenScopeRule] = {
     **make_scope_rules(None, "Anybody may call it. It reveals nothing.", "GET /healthz"),
@@ -47,13 +22,11 @@ _FOR_ALL: dict[str, TokenScopeRule] = {
         None,
         "A password gives a cookie. Tokens are not used to sign in.",
         "POST /api/login",
-        Capability.CREDENTIAL,
     ),
     **make_scope_rules(
         None,
         "The code in the path gives a cookie of an admin. It is shown to people only.",
         "GET /q/{code}",
-        Capability.CREDENTIAL,
     ),
     **make_scope_rules(
         None,
@@ -82,7 +55,6 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         POST /api/admin/users/{name}/logout
         POST /api/admin/users/{name}/reset-password
         """,
-        Capability.CREDENTIAL,
     ),
     **make_scope_rules(
         None,
@@ -92,8 +64,6 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         PATCH /api/admin/users/{name}
         DELETE /api/admin/users/{name}
         """,
-        Capability.CREDENTIAL,
-        Capability.RIGHTS,
     ),
     **make_scope_rules(
         None,
@@ -103,7 +73,6 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         GET /api/tokens
         DELETE /api/tokens/{id}
         """,
-        Capability.CREDENTIAL,
     ),
     **make_scope_rules(
         None,
@@ -112,8 +81,6 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         GET /api/tunnel/qr
         POST /api/tunnel/qr/regenerate
         """,
-        Capability.CREDENTIAL,
-        opens=_CODE,
     ),
     **make_scope_rules(
         None,
@@ -124,7 +91,6 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         POST /api/push/subscriptions
         DELETE /api/push/subscriptions
         """,
-        Capability.LASTS,
     ),
     **make_scope_rules(None, "A program already knows the owner of its token.", "GET /api/me"),
     **make_scope_rules(
@@ -150,8 +116,6 @@ _PEOPLE: dict[str, TokenScopeRule] = {
         None,
         "Its response contains a token that opens the tab for anyone who has it.",
         "POST /api/webviews/{id}/open",
-        Capability.CREDENTIAL,
-        opens=frozenset({"ANY /webview/{capability}/{rest:path}"}),
     ),
     **make_scope_rules(
         None,
@@ -207,8 +171,6 @@ _WATCHING: dict[str, TokenScopeRule] = {
         Scope.APPROVALS,
         "An answer lets an agent run the command that it asked for.",
         "POST /api/approvals/{item}/answer",
-        Capability.SHELL,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.CRON,
@@ -236,9 +198,6 @@ _WATCHING: dict[str, TokenScopeRule] = {
         Scope.CRON,
         "A timed run starts an agent and types its prompt, even after the token has ended.",
         "POST /api/scheduled",
-        Capability.SHELL,
-        Capability.LASTS,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.CRON,
@@ -248,9 +207,6 @@ _WATCHING: dict[str, TokenScopeRule] = {
         PUT /api/cron/jobs/{id}
         POST /api/cron/jobs/{id}/run
         """,
-        Capability.SHELL,
-        Capability.LASTS,
-        opens=HOOK_OPERATIONS,
     ),
 }
 
@@ -267,7 +223,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         Scope.SETTINGS,
         "Only for admins. Some settings, such as the tunnel's switch, also need the scope admin.",
         "PUT /api/settings",
-        Capability.STEERS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -293,8 +248,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         POST /api/tunnel/start
         POST /api/tunnel/stop
         """,
-        Capability.PUBLISHES,
-        Capability.STEERS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -303,8 +256,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         PUT /api/webhook
         POST /api/webhook/test
         """,
-        Capability.STEERS,
-        Capability.LASTS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -313,10 +264,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         POST /api/clis
         PUT /api/clis/custom/{id}
         """,
-        Capability.SHELL,
-        Capability.STEERS,
-        Capability.LASTS,
-        opens=HOOK_OPERATIONS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -342,16 +289,12 @@ _SERVICE: dict[str, TokenScopeRule] = {
         POST /api/remote-hosts/{id}/check
         POST /api/remote-hosts/{id}/trust
         """,
-        Capability.STEERS,
-        Capability.LASTS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
         "Copies the MCP servers of one agent of the service's own user to the others, nothing"
         " else.",
         "POST /api/mcp-sync",
-        Capability.STEERS,
-        Capability.LASTS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -363,8 +306,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         DELETE /api/model-endpoints/{id}
         POST /api/model-endpoints/{id}/discover-models
         """,
-        Capability.STEERS,
-        Capability.LASTS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -378,8 +319,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         POST /api/container-hosts/{id}/build/cancel
         POST /api/cases/{name}/container/recreate
         """,
-        Capability.STEERS,
-        Capability.LASTS,
     ),
     **make_scope_rules(
         Scope.ADMIN,
@@ -399,7 +338,6 @@ _SERVICE: dict[str, TokenScopeRule] = {
         POST /api/clis/{id}/install
         DELETE /api/clis/{id}/install
         """,
-        Capability.STEERS,
     ),
 }
 
@@ -410,43 +348,4 @@ TOKEN_SCOPES: Mapping[str, TokenScopeRule] = {
     **_WATCHING,
     **_SERVICE,
 }
-"""Rules of all operations, by L{operation_name}."""
-
-SETTING_SCOPES: Mapping[str, Scope | None] = {
-    "readMyMindEnabled": None,
-    "customModelEndpointsEnabled": None,
-    "cliManagementEnabled": None,
-    "mcpSyncEnabled": None,
-    "primaryVoiceEnabled": None,
-    "showPlanUsageLimits": None,
-    "tunnelEnabled": Scope.ADMIN,
-    "firstRunSeedEnabled": None,
-    "workspaceHooksEnabled": None,
-    "remoteAutoReconnect": None,
-    "approvalsInboxEnabled": None,
-    "keepScrollbackEnabled": None,
-    "autoRestoreEnabled": None,
-    "agentTokens": Scope.ADMIN,
-    "externalSignals": None,
-    "modelPrices": None,
-    "terminalGround": None,
-    "primaryMode": None,
-    "trustFolders": Scope.ADMIN,
-    "historyLimit": None,
-    "displayName": None,
-    "defaultMode": None,
-    "defaultWorkingDir": None,
-    "lastUsedCase": None,
-    "caseOrder": None,
-    "sessionOrder": None,
-    "nice": None,
-    "voiceSettings": None,
-    "notificationPreferences": None,
-    "readMyMindModel": None,
-    "readMyMindModes": None,
-}
-"""Additional scopes that a token needs to change a setting, by the name of the setting.
-
-The scope is that of the operation with the same effect.  Settings that only permit an operation are
-not listed.
-"""
+"""Rules of all operations, by their name."""

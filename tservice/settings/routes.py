@@ -5,13 +5,13 @@ from __future__ import annotations
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import SettingsPayload
 from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
-from tservice.http.token_scopes import SETTING_SCOPES
 from tservice.settings.model import (
     SettingsPatch,
     SettingsResponse,
     hide_secret_settings,
     list_changed_values,
 )
+from tservice.settings.scopes import SETTING_SCOPES
 from tservice.settings.service import SettingsService
 
 BODY_LIMIT = 512 * 1024

@@ -126,7 +126,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "PUT /api/cases/order": {"order": ["parser"]},
     }
 )  # fmt: skip
-"""Example bodies by L{tservice.http.token_scopes.operation_name}.
+"""Example bodies by the name of the operation.
 
 Ids, names and folders are placeholders, which the tests replace by existing ones.
 """

@@ -9,7 +9,6 @@ from typing import Any
 from attrs import frozen
 
 from tservice.http.operations import Operation, ResponseStyle
-from tservice.http.token_scopes import operation_name
 
 
 @frozen
@@ -50,15 +49,15 @@ def find_links(
     """Return the OpenAPI links of an operation's success response.
 
     @param table: all operations.
-    @param names: the C{operationId} of each operation, by L{operation_name}.
+    @param names: the C{operationId} of each operation, by the name of the operation.
     """
-    way = OPERATION_LINKS.get(operation_name(operation))
+    way = OPERATION_LINKS.get(operation.name)
     if way is None:
         return {}
     parameter = way.path.rpartition("{")[2].rstrip("}")
     return {
-        names[operation_name(each)]: {
-            "operationId": names[operation_name(each)],
+        names[each.name]: {
+            "operationId": names[each.name],
             "parameters": {parameter: f"$response.body#/data/{way.value}"},
         }
         for each in table

@@ -16,7 +16,7 @@ from tservice.http.docs.tags import TAGS
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.http.page_key import HEADER, KEY_PREFIX, PROTOCOL
 from tservice.http.routing import ANY
-from tservice.http.token_scopes import TOKEN_SCOPES, operation_name
+from tservice.http.token_scopes import TOKEN_SCOPES
 
 Schema = dict[str, Any]
 
@@ -96,7 +96,7 @@ def make_document(operations: Sequence[Operation], version: str, base: str = "")
     @param base: the path under which a reverse proxy serves the service.
     """
     schemas = _SchemaRegistry(operations)
-    names = {operation_name(each): make_operation_id(each.method, each.path) for each in operations}
+    names = {each.name: make_operation_id(each.method, each.path) for each in operations}
     found: dict[str, dict[str, Schema]] = {}
     for operation in operations:
         entry = found.setdefault(_PARAMETER.sub(r"{\1}", operation.path), {})
@@ -228,7 +228,7 @@ def _describe_operation(operation: Operation, method: str, schemas: _SchemaRegis
         found["parameters"] = parameters
     if operation.body is not None:
         content: Schema = {"schema": schemas.get_schema("body", operation.body)}
-        example = EXAMPLES.get(operation_name(operation))
+        example = EXAMPLES.get(operation.name)
         if example is not None:
             content["example"] = example
         found["requestBody"] = {
@@ -247,7 +247,7 @@ def _describe_token_rule(operation: Operation) -> Schema:
     """Return the schema extension that gives the reason why tokens may or may not call the
     operation.
     """
-    reach = TOKEN_SCOPES.get(operation_name(operation))
+    reach = TOKEN_SCOPES.get(operation.name)
     if reach is None:
         return {}
     who = "No token may call it." if reach.scope is None else f"Token scope: {reach.scope}."

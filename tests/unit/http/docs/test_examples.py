@@ -17,7 +17,6 @@ from tservice.http.docs.links import OPERATION_LINKS, find_links
 from tservice.http.docs.openapi import make_document, make_operation_id
 from tservice.http.docs.tags import TAGS
 from tservice.http.operations import Operation
-from tservice.http.token_scopes import operation_name
 
 WELL_FORMED = {200, 401, 403, 404, 409, 422}
 """What a body may come to that says what it should: done, or refused for what there is."""
@@ -36,7 +35,7 @@ class OpenApiExampleTests(SynchronousTestCase):
             here.good("root", "PUT", "/api/settings", {"cliManagementEnabled": True})
             done = 0
             for operation in sorted(here.operations, key=lambda each: each.ends_access):
-                example = EXAMPLES.get(operation_name(operation))
+                example = EXAMPLES.get(operation.name)
                 if example is not None:
                     done += self.send(here, operation, example, folder)
         self.assertGreater(done, 30)
@@ -44,7 +43,7 @@ class OpenApiExampleTests(SynchronousTestCase):
     def send(
         self, here: SecurityHarness, operation: Operation, example: Mapping[str, Any], folder: Path
     ) -> bool:
-        row = ROWS[operation_name(operation)]
+        row = ROWS[operation.name]
         path = operation.path
         for name, value in (row.path or {"id": here.session}).items():
             path = path.replace(f"{{{name}}}", value.format(job="none", token="none", tab="none"))
@@ -53,9 +52,7 @@ class OpenApiExampleTests(SynchronousTestCase):
         who = "ann" if row.access == "owner" else "root"
         found = here.ask(operation.method, path, body, {"Cookie": here.cookies[who]})
         of_agents = found.status == 400 and OF_AGENTS in found.body
-        self.assertTrue(
-            of_agents or found.status in WELL_FORMED, (operation_name(operation), found.body)
-        )
+        self.assertTrue(of_agents or found.status in WELL_FORMED, (operation.name, found.body))
         return found.status == 200
 
 
@@ -73,12 +70,10 @@ class OpenApiLinkTests(SynchronousTestCase):
         here.close()
 
     def test_links_lead_to_existing_operations(self) -> None:
-        names = {
-            operation_name(each): make_operation_id(each.method, each.path) for each in self.table
-        }
+        names = {each.name: make_operation_id(each.method, each.path) for each in self.table}
         self.assertLessEqual(set(OPERATION_LINKS), set(names))
         for operation in self.table:
-            if operation_name(operation) in OPERATION_LINKS:
+            if operation.name in OPERATION_LINKS:
                 ahead = find_links(operation, self.table, names)
                 self.assertTrue(ahead, operation.path)
                 entry = self.found["paths"][operation.path][operation.method.lower()]
@@ -107,7 +102,7 @@ class OpenApiLinkTests(SynchronousTestCase):
         raise AssertionError(f"no {name} in {schema}")
 
     def test_every_request_body_has_an_example(self) -> None:
-        bodies = {operation_name(each) for each in self.table if each.body is not None}
+        bodies = {each.name for each in self.table if each.body is not None}
         self.assertEqual(bodies, set(EXAMPLES))
 
     def test_every_api_tag_is_explained(self) -> None:
