@@ -31,6 +31,7 @@ from tservice.access.accounts import AccountService
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.hashing import FairPasswordHasher
 from tservice.core.config.model import Config
+from tservice.core.events import EventHub
 from tservice.core.locations.workspace_bounds import get_account_folder
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.service_stack import ServiceStack
@@ -141,6 +142,7 @@ class SecurityHarness:
             patch.object(
                 runtime_setup, "open_database", keep("store", runtime_setup.open_database)
             ),
+            patch.object(runtime_setup, "EventHub", keep("hub", EventHub)),
             patch.object(
                 building, "FairPasswordHasher", partial(FairPasswordHasher, memory_kib=8, passes=1)
             ),
@@ -152,6 +154,7 @@ class SecurityHarness:
             assembly.assemble_program(self._program(), self.stack)
         self.site: HttpSite = kept["site"]
         self.database: Database = kept["store"]
+        self.hub: EventHub = kept["hub"]
         self.accounts: AccountService | None = kept.get("accounts")
         self.capabilities: CapabilityRegistry = kept["capabilities"]
 

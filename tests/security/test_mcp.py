@@ -17,7 +17,7 @@ from tests.unit.client.mcp import grammar
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tservice.client.mcp.protocol import BATCHES, VERSIONS
 from tservice.core.event_payloads import ApprovalResolvedPayload
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.events import Event, EventName
 from tservice.http.body import LONG_TEXT
 
 JSON = "application/json"
@@ -273,12 +273,10 @@ class McpSecurityTests(SynchronousTestCase):
         return connection
 
     def resolve(self, name: str) -> None:
-        events = next(it for it in self.world.operations if it.path == "/api/events")
-        hub: EventHub = events.handler.__self__._hub  # type: ignore[attr-defined]
         told = ApprovalResolvedPayload(
             id=name, session_id=self.world.session, kind="permission", resolution="answered"
         )
-        hub.publish(
+        self.world.hub.publish(
             Event(
                 name=EventName.APPROVAL_RESOLVED,
                 payload=told,
