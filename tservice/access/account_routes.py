@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from pydantic import Field
 
@@ -18,9 +18,14 @@ from tservice.access.sign_in import PasswordChecker
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.payload import omit_if_none
+from tservice.core.scopes import CHANGES_SIGN_IN, READS_SERVICE_STATE
 from tservice.http.gate import make_lockout_refusal
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, RawReply, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, RawReply, Scope
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 RoleName = Literal["admin", "user"]
 
@@ -114,19 +119,36 @@ class LoggedOutResponse(ResponseModel):
     tokens: int
 
 
-def answer_busy_with_429(handler: Handler) -> Handler:
+def answer_busy_with_429(handler: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
     """Wrap a handler so that it answers 429 if too many password checks are waiting."""
 
     @wraps(handler)
-    async def handle_call(call: OperationCall) -> object:
+    async def handle_call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return await handler(call)
+            return await handler(*args, **kwargs)
         except TooManySignIns as error:
             raise make_lockout_refusal(error.seconds) from None
         except TooManyChecks:
             raise make_lockout_refusal(BUSY_SECONDS) from None
 
     return handle_call
+
+
+_HASHING = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
+_ACCOUNTS = OperationFields(
+    tag="Users",
+    access=AccessRule.ADMIN,
+    scope_reason=(
+        "An account that a token created or changed would outlive the token, and have more rights."
+    ),
+)
+_SIGN_IN = OperationFields(
+    tag="Users",
+    access=AccessRule.ADMIN,
+    scope_reason=CHANGES_SIGN_IN,
+    ends_access=True,  # the account may be the caller's own
+    errors=(ErrorCode.USER_NOT_FOUND,),
+)
 
 
 class AccountRoutes:
@@ -137,15 +159,24 @@ class AccountRoutes:
     ) -> None:
         self._accounts, self._cookies, self._passwords = accounts, cookies, passwords
 
-    async def list_accounts(self, call: OperationCall) -> object:
-        """Return every account."""
+    @operation(
+        "GET",
+        "/api/admin/users",
+        tag="Users",
+        access=AccessRule.ADMIN,
+        scope=Scope.ADMIN,
+        scope_reason=READS_SERVICE_STATE,
+    )
+    async def list_accounts(self, call: OperationCall) -> UserListResponse:
+        """List all users."""
         return UserListResponse(
             users=[make_user_response(account) for account in self._accounts.list_accounts()]
         )
 
-    async def create_account(self, call: OperationCall) -> object:
-        """Create an account."""
-        body: NewUserBody = call.body
+    @operation("POST", "/api/admin/users", _ACCOUNTS, errors=(ErrorCode.USER_EXISTS, *_HASHING))
+    @answer_busy_with_429
+    async def create_account(self, call: OperationCall, body: NewUserBody) -> NewUserResponse:
+        """Create a user."""
         account, once = await self._accounts.create_account(
             body.username,
             AccountRole(body.role or AccountRole.USER),
@@ -156,9 +187,16 @@ class AccountRoutes:
         )
         return NewUserResponse(user=make_user_response(account), one_time_password=once)
 
-    async def change_account(self, call: OperationCall) -> object:
-        """Change an account."""
-        body: UserPatch = call.body
+    @operation(
+        "PATCH",
+        "/api/admin/users/{name}",
+        _ACCOUNTS,
+        ends_access=True,
+        errors=(ErrorCode.USER_NOT_FOUND, ErrorCode.LAST_ADMIN, *_HASHING),
+    )
+    @answer_busy_with_429
+    async def change_account(self, call: OperationCall, body: UserPatch) -> UserEnvelope:
+        """Change a user; ends that user's signed-in sessions."""
         wanted = AccountChange(
             role=None if body.role is None else AccountRole(body.role),
             password=body.password,
@@ -169,24 +207,52 @@ class AccountRoutes:
         account = await self._accounts.change_account(call.path["name"], wanted, call.reauthorize)
         return UserEnvelope(user=make_user_response(account))
 
-    async def remove_account(self, call: OperationCall) -> object:
-        """Remove an account."""
+    @operation(
+        "DELETE",
+        "/api/admin/users/{name}",
+        _ACCOUNTS,
+        ends_access=True,
+        errors=(ErrorCode.USER_NOT_FOUND, ErrorCode.LAST_ADMIN),
+    )
+    @answer_busy_with_429
+    async def remove_account(self, call: OperationCall) -> EmptyPayload:
+        """Remove a user; the user's sessions stay."""
         self._accounts.remove_account(call.path["name"])
         return EmptyPayload()
 
-    async def reset_password(self, call: OperationCall) -> object:
-        """Set a one-time password for an account."""
+    @operation("POST", "/api/admin/users/{name}/reset-password", _SIGN_IN, errors=_HASHING)
+    @answer_busy_with_429
+    async def reset_password(self, call: OperationCall) -> OneTimePasswordResponse:
+        """Give a user a one-time password, shown once."""
         once = await self._accounts.reset_password(call.path["name"], call.reauthorize)
         return OneTimePasswordResponse(one_time_password=once)
 
-    async def log_out(self, call: OperationCall) -> object:
-        """End every session and stream of an account, and on request its tokens."""
-        revoked, tokens = self._accounts.end_account_access(call.path["name"], call.body.tokens)
+    @operation(
+        "POST",
+        "/api/admin/users/{name}/logout",
+        _SIGN_IN,
+        optional_body=True,
+        errors=(ErrorCode.OPERATION_FAILED,),
+    )
+    @answer_busy_with_429
+    async def log_out(self, call: OperationCall, body: LogOutBody) -> LoggedOutResponse:
+        """Sign a user out everywhere; the user's tokens remain valid unless requested."""
+        revoked, tokens = self._accounts.end_account_access(call.path["name"], body.tokens)
         return LoggedOutResponse(revoked=revoked, tokens=tokens)
 
-    async def set_own_password(self, call: OperationCall) -> object:
-        """Change the caller's password, and end every other session of the caller."""
-        body: PasswordBody = call.body
+    @operation(
+        "PUT",
+        "/api/me/password",
+        tag="Access",
+        access=AccessRule.USER,
+        scope_reason=CHANGES_SIGN_IN,
+        response_model=PageKeyResponse,
+        ends_access=True,
+        errors=(ErrorCode.FORBIDDEN,),
+    )
+    @answer_busy_with_429
+    async def set_own_password(self, call: OperationCall, body: PasswordBody) -> RawReply:
+        """Change your password; ends all your other signed-in sessions."""
         name = call.identity.username
         found = await self._passwords.check_password(name, body.current_password, call.address)
         if found is None:
@@ -201,85 +267,6 @@ class AccountRoutes:
         cookie = format_session_cookie(opened.token, request.visit)
         request.responseHeaders.removeHeader("Set-Cookie")
         return RawReply(content=PageKeyResponse(key=opened.key), headers={"Set-Cookie": cookie})
-
-    def list_operations(self) -> list[Operation]:
-        """Return the routes for the operations table."""
-        one = "/api/admin/users/{name}"
-        return [
-            _read_operation("/api/admin/users", self.list_accounts, "List all users",
-                            UserListResponse),
-            _admin_operation("POST", "/api/admin/users", self.create_account, "Create a user",
-                             NewUserBody,
-                   NewUserResponse, (ErrorCode.USER_EXISTS, *_HASHING)),
-            _admin_operation("PATCH", one, self.change_account,
-                "Change a user; ends that user's signed-in sessions", UserPatch,
-                   UserEnvelope, (*_ONE, ErrorCode.LAST_ADMIN, *_HASHING)),
-            _admin_operation("DELETE", one, self.remove_account,
-                             "Remove a user; the user's sessions stay",
-                   response_model=EmptyPayload, errors=(*_ONE, ErrorCode.LAST_ADMIN)),
-            _admin_operation("POST", f"{one}/reset-password", self.reset_password,
-                   "Give a user a one-time password, shown once",
-                   response_model=OneTimePasswordResponse,
-                   errors=(*_ONE, *_HASHING)),
-            _admin_operation("POST", f"{one}/logout", self.log_out,
-                   "Sign a user out everywhere; the user's tokens remain valid unless requested",
-                   LogOutBody, LoggedOutResponse, (*_ONE, ErrorCode.OPERATION_FAILED),
-                   optional_body=True),
-            Operation(
-                method="PUT",
-                path="/api/me/password",
-                access=AccessRule.USER,
-                handler=answer_busy_with_429(self.set_own_password),
-                summary="Change your password; ends all your other signed-in sessions",
-                tag="Access",
-                body=PasswordBody,
-                ends_access=True,
-                response_model=PageKeyResponse,
-                errors=(ErrorCode.FORBIDDEN,),
-            ),
-        ]  # fmt: skip
-
-
-_ONE = (ErrorCode.USER_NOT_FOUND,)
-_HASHING = (ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED)
-
-
-def _read_operation(path: str, handler: Handler, summary: str, response_model: Any) -> Operation:
-    return Operation(
-        method="GET",
-        path=path,
-        access=AccessRule.ADMIN,
-        scope=Scope.ADMIN,
-        handler=handler,
-        summary=summary,
-        tag="Users",
-        response_model=response_model,
-    )
-
-
-def _admin_operation(
-    method: str,
-    path: str,
-    handler: Callable[[OperationCall], Awaitable[object]],
-    summary: str,
-    body: type[RequestBody] | None = None,
-    response_model: Any = None,
-    errors: tuple[ErrorCode, ...] = (),
-    optional_body: bool = False,
-) -> Operation:
-    return Operation(
-        method=method,
-        path=path,
-        access=AccessRule.ADMIN,
-        handler=answer_busy_with_429(handler),
-        summary=summary,
-        tag="Users",
-        ends_access="{name}" in path,  # the account may be the caller's own
-        body=body,
-        optional_body=optional_body,
-        response_model=response_model,
-        errors=errors,
-    )
 
 
 def make_user_response(account: UserAccount) -> UserResponse:

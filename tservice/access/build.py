@@ -36,6 +36,7 @@ from tservice.core.errors import ServiceError
 from tservice.core.identity import AccountExists, Identity
 from tservice.http.gate import AccessGate, make_gate_rules
 from tservice.http.metrics import MetricSource
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation
 from tservice.http.static_files import StaticPages
 from tservice.runtime.feature import FeatureRegistration
@@ -116,9 +117,9 @@ def build_access(
             gate=gate, accounts=accounts, capabilities=known.capabilities, failures=failures
         ),
         operations=[
-            *signing.list_operations(),
+            *collect_operations(signing),
             *routes,
-            *TokenRoutes(tokens).list_operations(),
+            *collect_operations(TokenRoutes(tokens)),
             *build_operations(tunnel, codes, cookies, sse_clients),
         ],
         measures=[_make_lockout_metric(failures)],
@@ -214,7 +215,7 @@ def _build_accounts(
     make_first_admin(accounts, config.username, config.password)
     warn_about_shared_user(accounts)
     passwords = known.make_password_checker(accounts)
-    return accounts, AccountRoutes(accounts, known.cookies, passwords).list_operations()
+    return accounts, collect_operations(AccountRoutes(accounts, known.cookies, passwords))
 
 
 def _list_authenticators(

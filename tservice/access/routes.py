@@ -16,9 +16,11 @@ from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode, make_field_error, make_not_found_error
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
+from tservice.core.scopes import CHANGES_SIGN_IN
 from tservice.http.gate import make_lockout_refusal, make_unauthorized_refusal
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply
 from tservice.http.request import ServiceRequest
 
 
@@ -58,6 +60,13 @@ class RevokedSessionsResponse(ResponseModel):
     revoked: int
 
 
+_SIGNING_OUT = OperationFields(
+    tag="Access",
+    scope_reason=CHANGES_SIGN_IN,
+    ends_access=True,
+)
+
+
 class AccessRoutes:
     """Routes C{/api/login}, C{/api/logout}, C{/api/auth/revoke} and C{/api/me}."""
 
@@ -78,15 +87,26 @@ class AccessRoutes:
         self._cookies, self._passwords = cookies, passwords
         self._username, self._multiuser = username, multiuser
 
-    async def sign_in(self, call: OperationCall) -> object:
-        """Sign in and open a cookie session.
+    @operation(
+        "POST",
+        "/api/login",
+        tag="Access",
+        access=AccessRule.PUBLIC,
+        scope_reason="A password gives a cookie. Tokens are not used to sign in.",
+        response_model=LoginResponse,
+        optional_body=True,
+        audit=AuditMode.NONE,  # the opened session or the failure is recorded
+        errors=(ErrorCode.UNAUTHORIZED,),
+    )
+    async def sign_in(self, call: OperationCall, body: LoginBody) -> LoginResponse | RawReply:
+        """Sign in; sets the session cookie, and returns the key that belongs to it.
 
         @raise HttpRefusal: bare 401 for a wrong password, 429 over the failure limit.
         """
         if self._passwords is None:
             everybody = self._caller_response(Identity(username=self._username, admin=True))
             return LoginResponse(**everybody.model_dump(), key=None)
-        method, username, password = _find_credentials(call)
+        method, username, password = _find_credentials(call, body)
         if method == "basic" and not may_admit_page(
             self._cookies, _authentication_request(call), username
         ):
@@ -103,8 +123,11 @@ class AccessRoutes:
         cookie = format_session_cookie(opened.token, _authentication_request(call))
         return RawReply(content=answer, headers={"Set-Cookie": cookie})
 
-    async def sign_out(self, call: OperationCall) -> object:
-        """End the caller's cookie session."""
+    @operation(
+        "POST", "/api/logout", _SIGNING_OUT, access=AccessRule.USER, response_model=EmptyPayload
+    )
+    async def sign_out(self, call: OperationCall) -> RawReply:
+        """Sign out; ends the session and clears its cookie."""
         mine = call.identity.auth_session
         if mine is not None:
             self._cookies.revoke_sessions(lambda session: session.id == mine)
@@ -113,9 +136,18 @@ class AccessRoutes:
             headers={"Set-Cookie": format_cleared_cookie(_authentication_request(call))},
         )
 
-    async def revoke_sessions(self, call: OperationCall) -> object:
-        """End one cookie session, or all of them, including the caller's."""
-        wanted = call.body.session_id
+    @operation(
+        "POST",
+        "/api/auth/revoke",
+        _SIGNING_OUT,
+        access=AccessRule.ADMIN,
+        response_model=RevokedSessionsResponse,
+        optional_body=True,
+        errors=(ErrorCode.NOT_FOUND,),
+    )
+    async def revoke_sessions(self, call: OperationCall, body: RevokeBody) -> RawReply:
+        """End one signed-in session, or all of them."""
+        wanted = body.session_id
         ended = self._cookies.revoke_sessions(lambda session: wanted in (None, session.id))
         if wanted is not None and not ended:
             raise make_not_found_error(f"Auth session {wanted}")
@@ -125,8 +157,15 @@ class AccessRoutes:
             headers["Set-Cookie"] = format_cleared_cookie(_authentication_request(call))
         return RawReply(content=RevokedSessionsResponse(revoked=ended), headers=headers)
 
-    async def get_caller(self, call: OperationCall) -> object:
-        """Return the caller's identity."""
+    @operation(
+        "GET",
+        "/api/me",
+        tag="Access",
+        access=AccessRule.USER,
+        scope_reason="A program already knows the owner of its token.",
+    )
+    async def get_caller(self, call: OperationCall) -> CallerResponse:
+        """Get your identity."""
         return self._caller_response(call.identity)
 
     def _caller_response(self, identity: Identity) -> CallerResponse:
@@ -137,63 +176,12 @@ class AccessRoutes:
             multi_user=self._multiuser,
         )
 
-    def list_operations(self) -> list[Operation]:
-        """Return the routes for the operations table."""
-        return [
-            Operation(
-                method="POST",
-                path="/api/login",
-                access=AccessRule.PUBLIC,
-                handler=self.sign_in,
-                summary="Sign in; sets the session cookie, and returns the key that belongs to it",
-                tag="Access",
-                body=LoginBody,
-                optional_body=True,
-                audit=AuditMode.NONE,  # the opened session or the failure is recorded
-                response_model=LoginResponse,
-                errors=(ErrorCode.UNAUTHORIZED,),
-            ),
-            Operation(
-                method="POST",
-                path="/api/logout",
-                access=AccessRule.USER,
-                handler=self.sign_out,
-                summary="Sign out; ends the session and clears its cookie",
-                tag="Access",
-                response_model=EmptyPayload,
-                ends_access=True,
-            ),
-            Operation(
-                method="POST",
-                path="/api/auth/revoke",
-                access=AccessRule.ADMIN,
-                handler=self.revoke_sessions,
-                summary="End one signed-in session, or all of them",
-                tag="Access",
-                ends_access=True,
-                body=RevokeBody,
-                optional_body=True,
-                response_model=RevokedSessionsResponse,
-                errors=(ErrorCode.NOT_FOUND,),
-            ),
-            Operation(
-                method="GET",
-                path="/api/me",
-                access=AccessRule.USER,
-                handler=self.get_caller,
-                summary="Get your identity",
-                tag="Access",
-                response_model=CallerResponse,
-            ),
-        ]
 
-
-def _find_credentials(call: OperationCall) -> tuple[str, str, str]:
+def _find_credentials(call: OperationCall, body: LoginBody) -> tuple[str, str, str]:
     """Return the sign-in method, the user name and the password of a call.
 
     @raise ServiceError: 400 naming the missing field.
     """
-    body: LoginBody = call.body
     for name, value in (("username", body.username), ("password", body.password)):
         if value is None and cast(ServiceRequest, call.request).received_bytes:
             raise make_field_error(name, "is required")

@@ -16,6 +16,7 @@ from tservice.http.docs.page import ApiDocs
 from tservice.http.inner_calls import InnerCalls
 from tservice.http.kernel import CallListener, HttpKernel, IGate
 from tservice.http.metrics import MetricSource, MetricsRegistry, Values, make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.parked_calls import ParkedCalls
 from tservice.http.site import HttpSite
 from tservice.http.static_files import StaticPages
@@ -85,7 +86,7 @@ def build_site(
     for measure in contents.measures:
         metrics.add_source(measure)
     docs = ApiDocs(__version__, ground.worker_pools.files, ground.config.base_path)
-    table = [*contents.operations, *metrics.list_operations(), *docs.list_operations()]
+    table = [*contents.operations, *collect_operations(metrics), *collect_operations(docs)]
     docs.set_operations(table)
     base = ground.config.base_path
     kernel = HttpKernel(

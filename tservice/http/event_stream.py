@@ -25,7 +25,8 @@ from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.http.envelope import dump_json, make_bare_refusal
 from tservice.http.models import QueryParameters
-from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
 from tservice.http.request import ServiceRequest
 
 HEARTBEAT_SECONDS = 15
@@ -275,8 +276,21 @@ class EventStreams(Service):
             return None
         return [entry for entry in self._ring if entry.number > int(number)]
 
-    async def serve_stream(self, call: OperationCall) -> None:
-        """Serve one client until it disconnects or the service ends the stream.
+    @operation(
+        "GET",
+        "/api/events",
+        tag="Events",
+        access=AccessRule.USER,
+        scope=Scope.EVENTS,
+        scope_reason=(
+            "Receives the events of sessions, their text included. Events of cases, jobs, "
+            "settings and admins also need the scopes that read these. No token receives "
+            "codes."
+        ),
+        style=ResponseStyle.STREAM,
+    )
+    async def serve_stream(self, call: OperationCall, query: EventsQuery) -> None:
+        """Stream all events, as Server-Sent Events.
 
         @raise HttpRefusal: L{MAX_CLIENTS} are connected, and no user has more streams than the
             caller.
@@ -291,7 +305,7 @@ class EventStreams(Service):
         request.write(b"")
         if request.method == b"HEAD":
             return
-        await self._serve_client(call, request)
+        await self._serve_client(call, request, query.sessions)
 
     def _make_room(self, identity: Identity) -> bool:
         """End the oldest stream of the user with most streams, and return true.
@@ -308,9 +322,10 @@ class EventStreams(Service):
         oldest.end_stream()
         return True
 
-    async def _serve_client(self, call: OperationCall, request: ServiceRequest) -> None:
-        names = call.query.sessions
-        wanted = None if names is None else frozenset(names.split(","))
+    async def _serve_client(
+        self, call: OperationCall, request: ServiceRequest, sessions: str | None
+    ) -> None:
+        wanted = None if sessions is None else frozenset(sessions.split(","))
         client = EventClient(request, call.identity, wanted)
         request.registerProducer(client, True)
         self._clients[client] = None
@@ -327,19 +342,3 @@ class EventStreams(Service):
             client.stopProducing()
             if not request.gone:
                 request.unregisterProducer()
-
-    def list_operations(self) -> list[Operation]:
-        """Return the route of the event stream for the operations table."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/events",
-                access=AccessRule.USER,
-                scope=Scope.EVENTS,
-                handler=self.serve_stream,
-                summary="Stream all events, as Server-Sent Events",
-                tag="Events",
-                query=EventsQuery,
-                style=ResponseStyle.STREAM,
-            )
-        ]

@@ -13,14 +13,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from tservice.http.operations import (
-    AccessRule,
-    Operation,
-    OperationCall,
-    RawReply,
-    ResponseStyle,
-    Scope,
-)
+from tservice.core.scopes import READS_SERVICE_STATE
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
 """Upper bounds of the histogram of response times, in seconds; long polls end at 600."""
@@ -126,22 +121,16 @@ class MetricsRegistry:
         """Return all metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
-    async def serve_metrics(self, call: OperationCall) -> object:
-        """Answer C{GET /metrics}."""
+    @operation(
+        "GET",
+        "/metrics",
+        tag="Diagnostics",
+        access=AccessRule.ADMIN,
+        scope=Scope.ADMIN,
+        scope_reason=READS_SERVICE_STATE,
+        style=ResponseStyle.RAW,
+        media_type="text/plain",
+    )
+    async def serve_metrics(self, call: OperationCall) -> RawReply:
+        """Get metrics for Prometheus."""
         return RawReply(content=self.format_text(), content_type=CONTENT_TYPE_LATEST)
-
-    def list_operations(self) -> list[Operation]:
-        """Return the route for the table."""
-        return [
-            Operation(
-                method="GET",
-                path="/metrics",
-                access=AccessRule.ADMIN,
-                scope=Scope.ADMIN,
-                handler=self.serve_metrics,
-                summary="Get metrics for Prometheus",
-                tag="Diagnostics",
-                style=ResponseStyle.RAW,
-                media_type="text/plain",
-            )
-        ]

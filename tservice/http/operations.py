@@ -140,7 +140,7 @@ class Operation:
     @ivar media_type: media type of a L{ResponseStyle.RAW} success, for the OpenAPI document.
     @ivar status: status of a L{ResponseStyle.RAW} success, for the OpenAPI document.
     @ivar scope: the scope that a token needs.  C{None} if no token may call the operation.  The
-        reasons are in L{tservice.http.token_scopes}.
+        reason is C{scope_reason}, a sentence for the documents.
     @ivar audit: form of the audit entries.  C{None} for L{AuditMode.EACH} if the operation may
         change something, else no entry.
     @ivar ends_access: true if the operation may end the caller's own access.  The response is then
@@ -178,6 +178,7 @@ class Operation:
     media_type: str = "application/json"
     status: int = 200
     scope: Scope | None = None
+    scope_reason: str = ""
     audit: AuditMode | None = None
     ends_access: bool = False
     streams: bool = False

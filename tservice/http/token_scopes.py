@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tservice.core.scopes import Scope
-from tservice.http.session_token_scopes import SESSIONS
-from tservice.http.token_scope_rule import (
-    TokenScopeRule,
-    make_scope_rules,
-)
+from tservice.http.session_token_scopes import SESSIONS, TokenScopeRule, make_scope_rules
 
 _FOR_ALL: dict[str, TokenScopeRule] = {
     **make_scope_rules(None, "Anybody may call it. It reveals nothing.", "GET /healthz"),

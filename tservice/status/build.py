@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from tservice import __version__
 from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration, GetFeatureState
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.output.terminal_feed import TerminalFeed
@@ -41,8 +42,8 @@ def build_event_streams(
         name="terminal feed",
         service=streams,
         operations=[
-            *StatusRoutes(status.describe_state).list_operations(),
-            *streams.list_operations(),
+            *collect_operations(StatusRoutes(status.describe_state)),
+            *collect_operations(streams),
         ],
         measures=[
             make_gauge(

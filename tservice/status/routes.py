@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
-from tservice.http.event_stream import GetInitialState
+from tservice.core.identity import Identity
+from tservice.core.scopes import READS_SESSIONS
 from tservice.http.models import ResponseModel
-from tservice.http.operations import (
-    AccessRule,
-    Operation,
-    OperationCall,
-    RawReply,
-    ResponseStyle,
-    Scope,
-)
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 from tservice.status.service import StatusResponse
 
 
@@ -26,39 +22,31 @@ class HealthResponse(ResponseModel):
 class StatusRoutes:
     """Routes for a supervisor's health check, and for the initial state of a client."""
 
-    def __init__(self, status: GetInitialState) -> None:
+    def __init__(self, status: Callable[[Identity], StatusResponse]) -> None:
         """@param status: returns the L{StatusResponse} for a caller."""
         self._status = status
 
-    async def serve_health(self, call: OperationCall) -> object:
-        """Return C{{"ok": true}}, without further information."""
+    @operation(
+        "GET",
+        "/healthz",
+        tag="Diagnostics",
+        access=AccessRule.PUBLIC,
+        scope_reason="Anybody may call it. It reveals nothing.",
+        style=ResponseStyle.RAW,
+        response_model=HealthResponse,
+    )
+    async def serve_health(self, call: OperationCall) -> RawReply:
+        """Check that the service responds."""
         return RawReply(content=HealthResponse(), headers={"Cache-Control": "no-store"})
 
-    async def serve_status(self, call: OperationCall) -> object:
-        """Return the initial state, limited to the data that the caller may see."""
+    @operation(
+        "GET",
+        "/api/status",
+        tag="Events",
+        access=AccessRule.USER,
+        scope=Scope.SESSIONS_READ,
+        scope_reason=READS_SESSIONS,
+    )
+    async def serve_status(self, call: OperationCall) -> StatusResponse:
+        """Get the initial state of a client."""
         return self._status(call.identity)
-
-    def list_operations(self) -> list[Operation]:
-        """Return the routes for the operations table."""
-        return [
-            Operation(
-                method="GET",
-                path="/healthz",
-                access=AccessRule.PUBLIC,
-                handler=self.serve_health,
-                summary="Check that the service responds",
-                tag="Diagnostics",
-                response_model=HealthResponse,
-                style=ResponseStyle.RAW,
-            ),
-            Operation(
-                method="GET",
-                path="/api/status",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.serve_status,
-                summary="Get the initial state of a client",
-                tag="Events",
-                response_model=StatusResponse,
-            ),
-        ]

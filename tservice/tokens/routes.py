@@ -13,7 +13,8 @@ from tservice.core.failfast import FAIL_FAST
 from tservice.core.scopes import Scope
 from tservice.core.text import LINE
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall
 from tservice.tokens.model import MAX_SESSIONS, ApiToken
 from tservice.tokens.service import TokenService
 
@@ -56,65 +57,41 @@ class TokenListResponse(ResponseModel):
     tokens: list[TokenResponse]
 
 
+_TOKENS = OperationFields(
+    tag="Access",
+    access=AccessRule.USER,
+    scope_reason=(
+        "A token that creates, lists or revokes tokens would have no limit in scope or time."
+    ),
+    errors=(ErrorCode.FORBIDDEN,),
+)
+
+
 class TokenRoutes:
     """Routes to manage the caller's tokens.  They cannot be called with a token."""
 
     def __init__(self, tokens: TokenService) -> None:
         self._tokens = tokens
 
-    async def create_token(self, call: OperationCall) -> object:
-        """Create a token."""
-        body: TokenBody = call.body
+    @operation("POST", "/api/tokens", _TOKENS, errors=(ErrorCode.OPERATION_FAILED,))
+    async def create_token(self, call: OperationCall, body: TokenBody) -> NewTokenResponse:
+        """Create a token with a part of your rights; it is shown once."""
         word, token = self._tokens.create_token(
             call.identity.username, body.name, body.scopes, body.sessions, body.expires_at
         )
         return NewTokenResponse(token=word, record=make_token_response(token))
 
-    async def list_tokens(self, call: OperationCall) -> object:
-        """Return the caller's tokens."""
+    @operation("GET", "/api/tokens", _TOKENS)
+    async def list_tokens(self, call: OperationCall) -> TokenListResponse:
+        """List your tokens."""
         found = self._tokens.list_tokens(call.identity.username)
         return TokenListResponse(tokens=[make_token_response(token) for token in found])
 
-    async def delete_token(self, call: OperationCall) -> object:
-        """Revoke one of the caller's tokens."""
+    @operation("DELETE", "/api/tokens/{id}", _TOKENS)
+    async def delete_token(self, call: OperationCall) -> EmptyPayload:
+        """Revoke one of your tokens, and end its open connections."""
         self._tokens.delete_token(call.id, call.identity.username)
         return EmptyPayload()
-
-    def list_operations(self) -> list[Operation]:
-        """Return the routes for the operations table."""
-        return [
-            Operation(
-                method="POST",
-                path="/api/tokens",
-                access=AccessRule.USER,
-                handler=self.create_token,
-                summary="Create a token with a part of your rights; it is shown once",
-                tag="Access",
-                body=TokenBody,
-                response_model=NewTokenResponse,
-                errors=(ErrorCode.OPERATION_FAILED, ErrorCode.FORBIDDEN),
-            ),
-            Operation(
-                method="GET",
-                path="/api/tokens",
-                access=AccessRule.USER,
-                handler=self.list_tokens,
-                summary="List your tokens",
-                tag="Access",
-                response_model=TokenListResponse,
-                errors=(ErrorCode.FORBIDDEN,),
-            ),
-            Operation(
-                method="DELETE",
-                path="/api/tokens/{id}",
-                access=AccessRule.USER,
-                handler=self.delete_token,
-                summary="Revoke one of your tokens, and end its open connections",
-                tag="Access",
-                response_model=EmptyPayload,
-                errors=(ErrorCode.FORBIDDEN,),
-            ),
-        ]
 
 
 def make_token_response(token: ApiToken) -> TokenResponse:

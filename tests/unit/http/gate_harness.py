@@ -36,6 +36,7 @@ from tservice.core.identity import Identity
 from tservice.http.envelope import HttpResponse
 from tservice.http.gate import AccessGate, make_gate_rules
 from tservice.http.kernel import IPages
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 from tservice.http.websockets.upgrade import WebSockets
 
@@ -119,7 +120,7 @@ class GateCase(SynchronousTestCase):
             self.owners.get,
             lambda: PAGE,
         )
-        table = routes.list_operations() + self.table()
+        table = collect_operations(routes) + self.table()
         self.api = ApiHarness(table, gate, GatePages(), WebSockets(self.clock), clock=self.clock)
         self.addCleanup(self.api.close)
 

@@ -59,9 +59,11 @@ class SampleHandlers:
         return {"path": dict(call.path)}
 
     async def size(self, call: OperationCall) -> object:
+        assert isinstance(call.body, SizeBody)
         return SampleSizeAnswer(seen_cols=call.body.cols)
 
     async def listing(self, call: OperationCall) -> object:
+        assert isinstance(call.query, PageQuery)
         return {"limit": call.query.limit}
 
     async def missing(self, call: OperationCall) -> object:

@@ -244,6 +244,7 @@ ANY_JSON = st.recursive(
 
 
 async def echo(call: OperationCall) -> object:
+    assert call.body is not None
     return {"got": call.body.model_dump(mode="json")}
 
 

@@ -22,6 +22,7 @@ from tservice.http.event_stream import (
     RING,
     EventStreams,
 )
+from tservice.http.operation_decorator import collect_operations
 
 ANN = Identity(username="ann", admin=False, auth_session="s1")
 ROOT = Identity(username="root", admin=True)
@@ -53,7 +54,7 @@ class EventStreamTests(SynchronousTestCase):
         self.gate = OpenGate(ROOT)
         clock = Clock()
         self.streams = EventStreams(self.hub, clock, "b1", self.status)
-        self.api = ApiHarness(self.streams.list_operations(), gate=self.gate, clock=clock)
+        self.api = ApiHarness(collect_operations(self.streams), gate=self.gate, clock=clock)
         self.streams.startService()
         self.addCleanup(self.api.close)
 

@@ -71,6 +71,7 @@ class LongBodyTests(SynchronousTestCase):
         return call
 
     async def handle(self, call: OperationCall) -> object:
+        assert isinstance(call.body, SizeBody)
         self.handled.append(call.body.cols)
         return {"cols": call.body.cols}
 

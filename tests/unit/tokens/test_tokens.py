@@ -18,6 +18,7 @@ from tservice.core.events import Event, EventAudience, EventName
 from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.http.event_stream import receives_event
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.store.database import Database
 from tservice.tokens.model import MAX_PER_OWNER, TOKEN, check_scopes, parse_bearer_header
@@ -67,7 +68,7 @@ class TokenGateCase(GateCase):
 
     def table(self) -> list[Operation]:
         return [
-            *TokenRoutes(self.tokens).list_operations(),
+            *collect_operations(TokenRoutes(self.tokens)),
             sample_operation("GET", "/api/list", self.who, scope=Scope.SESSIONS_READ),
             sample_operation("POST", "/api/list", self.who, scope=Scope.SESSIONS_MANAGE),
             sample_operation("GET", "/api/none", self.who),

@@ -248,10 +248,12 @@ def _describe_token_rule(operation: Operation) -> Schema:
     operation.
     """
     reach = TOKEN_SCOPES.get(operation.name)
-    if reach is None:
+    why = operation.scope_reason or (reach.why if reach else "")
+    if not why:
         return {}
-    who = "No token may call it." if reach.scope is None else f"Token scope: {reach.scope}."
-    return {"description": f"{who} {reach.why}"}
+    scope = operation.scope
+    who = "No token may call it." if scope is None else f"Token scope: {scope}."
+    return {"description": f"{who} {why}"}
 
 
 def make_operation_id(method: str, path: str) -> str:

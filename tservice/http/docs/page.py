@@ -17,6 +17,7 @@ from tservice.core.shared_work import SharedWork
 from tservice.core.workers.worker_pool import IThreads
 from tservice.http.docs.openapi import Schema, make_document
 from tservice.http.envelope import ASK_AGAIN, dump_json
+from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle
 
 STYLESHEET = """
@@ -46,6 +47,14 @@ class GeneratedDocs:
     page: bytes
 
 
+_DOCUMENTS = OperationFields(
+    tag="Documentation",
+    access=AccessRule.USER,
+    scope_reason="Description of the API, for people and their tools.",
+    style=ResponseStyle.RAW,
+)
+
+
 class ApiDocs:
     """Routes for the OpenAPI document of an operations table, which includes these routes."""
 
@@ -63,13 +72,15 @@ class ApiDocs:
         """Set the table to describe; the document is generated on the first request."""
         self._operations, self._made = tuple(operations), None
 
-    async def serve_openapi(self, call: OperationCall) -> object:
-        """Serve the OpenAPI 3.1 document."""
+    @operation("GET", "/api/openapi.json", _DOCUMENTS)
+    async def serve_openapi(self, call: OperationCall) -> RawReply:
+        """Get this document."""
         made = await self._generate_once()
         return RawReply(content=made.json, headers=ASK_AGAIN)
 
-    async def serve_page(self, call: OperationCall) -> object:
-        """Serve the document as a page."""
+    @operation("GET", "/api/docs", _DOCUMENTS, media_type="text/html")
+    async def serve_page(self, call: OperationCall) -> RawReply:
+        """Get this document as a page."""
         made = await self._generate_once()
         return RawReply(
             content=made.page, content_type="text/html; charset=utf-8", headers=ASK_AGAIN
@@ -93,38 +104,12 @@ class ApiDocs:
         made: GeneratedDocs = await self._threads.run(work)
         return made
 
-    async def serve_stylesheet(self, call: OperationCall) -> object:
-        """Serve the page's stylesheet."""
+    @operation("GET", "/api/docs.css", _DOCUMENTS, media_type="text/css")
+    async def serve_stylesheet(self, call: OperationCall) -> RawReply:
+        """Get the page's stylesheet."""
         return RawReply(
             content=STYLESHEET, content_type="text/css; charset=utf-8", headers=ASK_AGAIN
         )
-
-    def list_operations(self) -> list[Operation]:
-        """Return the routes for the table."""
-        return [
-            _make_operation(
-                "/api/openapi.json", self.serve_openapi, "Get this document", "application/json"
-            ),
-            _make_operation(
-                "/api/docs", self.serve_page, "Get this document as a page", "text/html"
-            ),
-            _make_operation(
-                "/api/docs.css", self.serve_stylesheet, "Get the page's stylesheet", "text/css"
-            ),
-        ]
-
-
-def _make_operation(path: str, handler: Any, summary: str, media_type: str) -> Operation:
-    return Operation(
-        method="GET",
-        path=path,
-        access=AccessRule.USER,
-        handler=handler,
-        summary=summary,
-        tag="Documentation",
-        style=ResponseStyle.RAW,
-        media_type=media_type,
-    )
 
 
 def generate_docs(operations: Sequence[Operation], version: str, base: str) -> GeneratedDocs:

@@ -26,6 +26,7 @@ from tservice.http.docs.openapi import make_document, make_operation_id
 from tservice.http.docs.page import ApiDocs
 from tservice.http.event_stream import EventStreams
 from tservice.http.metrics import MetricSource, MetricsRegistry, make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.status.routes import StatusRoutes
 from tservice.status.service import StatusResponse, UserStatus
@@ -46,11 +47,11 @@ def whole_table() -> tuple[list[Operation], ApiDocs, MetricsRegistry]:
     cookies = CookieSessionRegistry(MemoryCookieStore(), clock, lambda size: b"x" * size)
     docs, metrics = ApiDocs("1.2.3", SynchronousThreads()), MetricsRegistry()
     table = [
-        *AccessRoutes(cookies, None, "admin", False).list_operations(),
-        *EventStreams(EventHub(), clock, "b", status).list_operations(),
-        *StatusRoutes(status).list_operations(),
-        *metrics.list_operations(),
-        *docs.list_operations(),
+        *collect_operations(AccessRoutes(cookies, None, "admin", False)),
+        *collect_operations(EventStreams(EventHub(), clock, "b", status)),
+        *collect_operations(StatusRoutes(status)),
+        *collect_operations(metrics),
+        *collect_operations(docs),
         *SampleHandlers().table(),
         sample_operation("GET", "/ws/{id}", None, style=ResponseStyle.WEBSOCKET),
         sample_operation(
@@ -193,7 +194,7 @@ class ApiDocsPageTests(SynchronousTestCase):
         docs.set_operations(
             [sample_operation("GET", "/x", None, summary="<script>alert(1)</script>")]
         )
-        page = ApiHarness(docs.list_operations()).get("/api/docs").content
+        page = ApiHarness(collect_operations(docs)).get("/api/docs").content
         self.assertNotIn(b"<script>", page)
         self.assertNotIn(b"<b>", page)
 
@@ -231,7 +232,7 @@ class HttpMetricsTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.metrics = MetricsRegistry()
-        table = [*self.metrics.list_operations(), *SampleHandlers().table()]
+        table = [*collect_operations(self.metrics), *SampleHandlers().table()]
         self.api = ApiHarness(table, on_response=self.metrics.count_response)
 
     def lines(self) -> list[str]:
@@ -281,11 +282,11 @@ class HealthTests(SynchronousTestCase):
     """What a supervisor and a client ask."""
 
     def test_health_route_answers_ok(self) -> None:
-        answer = ApiHarness(StatusRoutes(status).list_operations()).get("/healthz")
+        answer = ApiHarness(collect_operations(StatusRoutes(status))).get("/healthz")
         self.assertEqual(b'{"ok":true}', answer.content)
 
     def test_status_answer_has_every_field(self) -> None:
-        found = ApiHarness(StatusRoutes(status).list_operations()).get("/api/status").data
+        found = ApiHarness(collect_operations(StatusRoutes(status))).get("/api/status").data
         self.assertEqual(
             {
                 "version": "1",
