@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -218,11 +218,16 @@ def _public_model() -> type[SettingsPayload]:
     )
 
 
-SettingsResponse = _public_model()
-"""Settings as clients see them."""
+if TYPE_CHECKING:
+    # A type checker cannot see the fields, which come from the settings.
+    SettingsResponse = SettingsPayload
+    SettingsPatch = SettingsRecord
+else:
+    SettingsResponse = _public_model()
+    """Settings as clients see them."""
 
-SettingsPatch = _patch_model(Settings)
-"""Body of a change; fields that are absent or null keep their values."""
+    SettingsPatch = _patch_model(Settings)
+    """Body of a change; fields that are absent or null keep their values."""
 
 
 def list_changed_values(patch: BaseModel) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.event_payloads import SettingsPayload
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.core.scopes import READS_SETTINGS
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.settings.model import (
     SettingsPatch,
     SettingsResponse,
@@ -27,44 +28,37 @@ class SettingsRoutes:
     def __init__(self, settings: SettingsService) -> None:
         self._settings = settings
 
-    def list_operations(self) -> list[Operation]:
-        """Return the routes for the operations table."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/settings",
-                access=AccessRule.USER,
-                scope=Scope.SETTINGS,
-                handler=self.read_settings,
-                summary="Get all settings, with defaults filled in",
-                tag="Settings",
-                response_model=SettingsResponse,
-            ),
-            Operation(
-                method="PUT",
-                path="/api/settings",
-                access=AccessRule.ADMIN,
-                scope=Scope.SETTINGS,
-                handler=self.change_settings,
-                summary="Change the given settings; returns all of them",
-                tag="Settings",
-                body=SettingsPatch,
-                body_limit=BODY_LIMIT,
-                response_model=SettingsResponse,
-                errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
-            ),
-        ]
-
-    async def read_settings(self, call: OperationCall) -> SettingsPayload:
-        """Return all settings."""
+    @operation(
+        "GET",
+        "/api/settings",
+        tag="Settings",
+        access=AccessRule.USER,
+        scope=Scope.SETTINGS,
+        scope_reason=READS_SETTINGS,
+    )
+    async def read_settings(self, call: OperationCall) -> SettingsResponse:
+        """Get all settings, with defaults filled in."""
         return hide_secret_settings(self._settings.get())
 
-    async def change_settings(self, call: OperationCall) -> SettingsPayload:
-        """Merge the body into the settings, and return all settings.
+    @operation(
+        "PUT",
+        "/api/settings",
+        tag="Settings",
+        access=AccessRule.ADMIN,
+        scope=Scope.SETTINGS,
+        scope_reason=(
+            "Only for admins. Some settings, such as the tunnel's switch, also need the "
+            "scope admin."
+        ),
+        body_limit=BODY_LIMIT,
+        errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+    )
+    async def change_settings(self, call: OperationCall, body: SettingsPatch) -> SettingsResponse:
+        """Change the given settings; returns all of them.
 
         @raise ServiceError: 403: the caller's token lacks the scope for a field.
         """
-        wanted = list_changed_values(call.body)
+        wanted = list_changed_values(body)
         for name in wanted:
             scope = SETTING_SCOPES.get(name, Scope.ADMIN)
             if scope is not None and not call.identity.has_scope(scope):
