@@ -9,6 +9,7 @@ from tservice.audit.export import open_export
 from tservice.audit.routes import AuditRoutes
 from tservice.audit.service import AuditLog
 from tservice.core.files import remove_leftovers
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 
@@ -28,7 +29,7 @@ def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
     return FeatureRegistration(
         name="audit log",
         service=routes,
-        operations=routes.list_operations(),
+        operations=collect_operations(routes),
         close=log.close,
     )
 

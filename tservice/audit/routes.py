@@ -12,15 +12,10 @@ from tservice.audit.service import AuditFilter, AuditLog
 from tservice.core.errors import ServiceError
 from tservice.core.identity import Identity
 from tservice.core.payload import omit_if_none
+from tservice.core.scopes import READS_SERVICE_STATE
 from tservice.http.models import QueryInt, QueryParameters, ResponseModel
-from tservice.http.operations import (
-    AccessRule,
-    AuditMode,
-    Operation,
-    OperationCall,
-    RawReply,
-    Scope,
-)
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply, Scope
 
 PAGE = 100
 LONGEST_PAGE = 500
@@ -74,9 +69,17 @@ class AuditRoutes:
     def __init__(self, log: AuditLog) -> None:
         self.log = log
 
-    async def read_page(self, call: OperationCall) -> object:
-        """Return one page of entries that match the query."""
-        wanted = AuditFilter(**call.query.model_dump())
+    @operation(
+        "GET",
+        "/api/admin/audit",
+        tag="Audit",
+        access=AccessRule.ADMIN,
+        scope=Scope.ADMIN,
+        scope_reason=READS_SERVICE_STATE,
+    )
+    async def read_page(self, call: OperationCall, query: AuditQuery) -> AuditPageResponse:
+        """List entries of the audit log, newest first."""
+        wanted = AuditFilter(**query.model_dump())
         found = self.log.find_entries(wanted)
         entries = [
             AuditEntryResponse(**{name: row[name] for name in AuditEntryResponse.model_fields})
@@ -115,22 +118,6 @@ class AuditRoutes:
         )
         self.log.record_summed(entry, length)
 
-    def list_operations(self) -> list[Operation]:
-        """Return the route for the operations table."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/admin/audit",
-                access=AccessRule.ADMIN,
-                scope=Scope.ADMIN,
-                handler=self.read_page,
-                summary="List entries of the audit log, newest first",
-                tag="Audit",
-                query=AuditQuery,
-                response_model=AuditPageResponse,
-            )
-        ]
-
 
 def make_audit_entry(call: OperationCall, outcome: object) -> AuditEntry:
     """Return the audit entry of an operation.
@@ -138,7 +125,7 @@ def make_audit_entry(call: OperationCall, outcome: object) -> AuditEntry:
     The entry holds the names of the body's fields, but never their values.
     """
     detail: dict[str, Any] = {}
-    if isinstance(call.body, BaseModel):
+    if call.body is not None:
         detail["fields"] = sorted(call.body.model_fields_set)
         text = getattr(call.body, "input", None)
         if isinstance(text, str):

@@ -28,6 +28,7 @@ from tservice.audit.service import (
 from tservice.core.errors import ErrorCode, StartError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.http.models import RequestBody
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
 from tservice.store.database import Database
 from tservice.store.schemas import find_packaged_schemas, read_steps
@@ -359,7 +360,7 @@ class HeardTests(AuditCase):
                 self.operation("POST", "/api/made", handler=self.make),
                 self.operation("POST", "/api/hook", access=AccessRule.HOOK),
                 self.operation("GET", "/api/read"),
-                *self.routes.list_operations(),
+                *collect_operations(self.routes),
             ],
             OpenGate(who),
             heard=self.routes.record_call,
