@@ -12,6 +12,7 @@ from tservice.core.identity import Identity
 from tservice.core.scopes import Scope
 from tservice.core.workers.program_lookup import make_program_finder
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
@@ -137,7 +138,7 @@ def build_operations(
         sse_clients=sse_clients,
         set_cookie=format_session_cookie,
     )
-    return TunnelRoutes(tunnel, login, perimeter).operations()
+    return collect_operations(TunnelRoutes(tunnel, login, perimeter))
 
 
 def to_session_response(session: CookieSession) -> AuthSessionAnswer:

@@ -11,18 +11,12 @@ from attrs import asdict, frozen
 
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.errors import ErrorCode
+from tservice.core.scopes import READS_SERVICE_STATE
 from tservice.http.envelope import NO_STORE, HttpRefusal, make_bare_refusal
 from tservice.http.gate import make_lockout_refusal
 from tservice.http.models import ResponseModel
-from tservice.http.operations import (
-    AccessRule,
-    Handler,
-    Operation,
-    OperationCall,
-    RawReply,
-    ResponseStyle,
-    Scope,
-)
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 from tservice.http.request import ServiceRequest
 from tservice.tunnel.qr_login import QrDisplay, QrLogin, TooManyGuesses
 from tservice.tunnel.service import TunnelService
@@ -86,24 +80,56 @@ class SignInContext:
     set_cookie: Callable[[str, AuthenticationRequest], str]
 
 
+_TUNNEL = OperationFields(
+    tag="Access",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=(
+        "The tunnel requires a password like every other listener, and a token cannot see its code."
+    ),
+)
+_CODES = OperationFields(
+    tag="Access",
+    access=AccessRule.ADMIN,
+    scope_reason="Anyone who sees the code can get the cookie of its admin.",
+    response_model=QrAnswer,
+    errors=(ErrorCode.NOT_FOUND,),
+)
+
+
 class TunnelRoutes:
     """Routes of the tunnel for admins, and the sign-in with a scanned code."""
 
     def __init__(self, tunnel: TunnelService, login: QrLogin, perimeter: SignInContext) -> None:
         self._tunnel, self._login, self._perimeter = tunnel, login, perimeter
 
-    async def start_tunnel(self, call: OperationCall) -> object:
-        """Start the tunnel, and respond when its address is known."""
+    @operation(
+        "POST",
+        "/api/tunnel/start",
+        _TUNNEL,
+        errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+    )
+    async def start_tunnel(self, call: OperationCall) -> TunnelAnswer:
+        """Start the tunnel, and wait for its address."""
         await self._tunnel.start(call.reauthorize)
         return self._state_response()
 
-    async def stop_tunnel(self, call: OperationCall) -> object:
-        """Stop the tunnel, and respond when all of its processes have ended."""
+    @operation("POST", "/api/tunnel/stop", _TUNNEL)
+    async def stop_tunnel(self, call: OperationCall) -> TunnelAnswer:
+        """Stop the tunnel."""
         await self._tunnel.stop()
         return self._state_response()
 
-    async def get_status(self, call: OperationCall) -> object:
-        """Return the state of the tunnel and the signed-in sessions."""
+    @operation(
+        "GET",
+        "/api/tunnel/status",
+        tag="Access",
+        access=AccessRule.ADMIN,
+        scope=Scope.ADMIN,
+        scope_reason=READS_SERVICE_STATE,
+    )
+    async def get_status(self, call: OperationCall) -> TunnelStatusAnswer:
+        """Get the state of the tunnel, and the signed-in sessions."""
         return TunnelStatusAnswer(
             running=self._tunnel.is_running,
             url=self._tunnel.url,
@@ -111,16 +137,30 @@ class TunnelRoutes:
             auth_sessions=self._list_sessions(call.identity.auth_session),
         )
 
-    async def get_qr_code(self, call: OperationCall) -> object:
-        """Return the QR code for the caller."""
+    @operation("GET", "/api/tunnel/qr", _CODES)
+    async def get_qr_code(self, call: OperationCall) -> RawReply:
+        """Get a code that signs one device in."""
         return self._qr_response(call, self._login.get_display)
 
-    async def regenerate_code(self, call: OperationCall) -> object:
-        """Replace the caller's QR code."""
+    @operation("POST", "/api/tunnel/qr/regenerate", _CODES)
+    async def regenerate_code(self, call: OperationCall) -> RawReply:
+        """Create another code; invalidates your older ones."""
         return self._qr_response(call, self._login.regenerate_code)
 
-    async def sign_in(self, call: OperationCall) -> object:
-        """Sign in with the code in the URL.
+    @operation(
+        "GET",
+        "/q/{code}",
+        tag="Access",
+        access=AccessRule.CAPABILITY,
+        scope_reason=(
+            "The code in the path gives a cookie of an admin. It is shown to people only."
+        ),
+        style=ResponseStyle.RAW,
+        status=302,
+        errors=(ErrorCode.UNAUTHORIZED,),
+    )
+    async def sign_in(self, call: OperationCall) -> RawReply:
+        """Sign in with a scanned code, which works only once.
 
         @raise HttpRefusal: 401 in plain text for an invalid code; 429 after too many wrong codes.
         """
@@ -156,58 +196,6 @@ class TunnelRoutes:
     def _qr_response(self, call: OperationCall, ask: Callable[[str], QrDisplay]) -> RawReply:
         answer = QrAnswer(**asdict(ask(call.identity.username)))
         return RawReply(content=answer, headers=HEADERS)
-
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        starting = (ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
-        none = (ErrorCode.NOT_FOUND,)
-        return [
-            _admin_operation("POST", "/start", self.start_tunnel,
-                             "Start the tunnel, and wait for its address",
-                   TunnelAnswer, starting, Scope.ADMIN),
-            _admin_operation("POST", "/stop", self.stop_tunnel, "Stop the tunnel", TunnelAnswer,
-                   scope=Scope.ADMIN),
-            _admin_operation("GET", "/status", self.get_status,
-                "Get the state of the tunnel, and the signed-in sessions",
-                   TunnelStatusAnswer, scope=Scope.ADMIN),
-            _admin_operation("GET", "/qr", self.get_qr_code, "Get a code that signs one device in",
-                             QrAnswer, none),
-            _admin_operation("POST", "/qr/regenerate", self.regenerate_code,
-                   "Create another code; invalidates your older ones", QrAnswer, none),
-            Operation(
-                method="GET",
-                path="/q/{code}",
-                access=AccessRule.CAPABILITY,
-                handler=self.sign_in,
-                summary="Sign in with a scanned code, which works only once",
-                tag="Access",
-                style=ResponseStyle.RAW,
-                status=302,
-                errors=(ErrorCode.UNAUTHORIZED,),
-            ),
-        ]  # fmt: skip
-
-
-def _admin_operation(
-    method: str,
-    path: str,
-    handler: Handler,
-    summary: str,
-    answer: type[ResponseModel],
-    errors: tuple[ErrorCode, ...] = (),
-    scope: Scope | None = None,
-) -> Operation:
-    return Operation(
-        method=method,
-        path=f"/api/tunnel{path}",
-        access=AccessRule.ADMIN,
-        scope=scope,
-        handler=handler,
-        summary=summary,
-        tag="Access",
-        response_model=answer,
-        errors=errors,
-    )
 
 
 def _add_headers(refusal: HttpRefusal) -> HttpRefusal:
