@@ -20,6 +20,7 @@ from tservice.cases.workspaces import WorkspaceFolders
 from tservice.cases.worktrees import CaseWorktreeMaker
 from tservice.core.locations.location import LocationId
 from tservice.git.interfaces import CloneSource, IGitWork
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -78,7 +79,7 @@ def build_cases(
     return FeatureRegistration(
         name="cases",
         service=service,
-        operations=CaseRoutes(service).operations(),
+        operations=collect_operations(CaseRoutes(service)),
         on_account_removed=store.delete_stale_orders,
         start=service.start,
         close=service.stop,

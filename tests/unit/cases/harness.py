@@ -12,6 +12,7 @@ from tests.unit.sessions.harness import ADMIN, SessionCase
 from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
 from tservice.core.identity import Identity
+from tservice.http.operation_decorator import collect_operations
 
 
 class CaseCase(SessionCase):
@@ -24,7 +25,9 @@ class CaseCase(SessionCase):
     def lay_api(self) -> None:
         """Serve the cases of the machine as it is now."""
         self.gate = OpenGate(ADMIN)
-        self.api = ApiHarness(CaseRoutes(self.cases).operations(), gate=self.gate, clock=self.clock)
+        self.api = ApiHarness(
+            collect_operations(CaseRoutes(self.cases)), gate=self.gate, clock=self.clock
+        )
         self.addCleanup(self.api.close)
 
     @property

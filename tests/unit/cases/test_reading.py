@@ -22,6 +22,7 @@ from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.events import EventAudience
 from tservice.core.identity import Identity
 from tservice.core.workers.reachability import PROBE_SECONDS
+from tservice.http.operation_decorator import collect_operations
 from tservice.sessions.interfaces import accept_always
 
 ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
@@ -88,7 +89,7 @@ class CaseListTests(CaseCase):
         self.outside.rmdir()
         types = {
             f"{it.method} {it.path}": it.response_model
-            for it in CaseRoutes(self.cases).operations()
+            for it in collect_operations(CaseRoutes(self.cases))
         }
         for path, name in (("", ""), ("/agent-created", "/agent-created"), ("/browse", "/browse"),
                            ("/two", "/{name}")):  # fmt: skip

@@ -204,6 +204,18 @@ class Cases(Calling):
         found: CaseEnvelope = await self.call("POST", "/cases", body=body)
         return found
 
+    async def get_cases_name(self, name: str) -> CaseResponse:
+        """Get a case."""
+        found: CaseResponse = await self.call("GET", f"/cases/{quote_segment(name)}")
+        return found
+
+    async def delete_cases_name(self, name: str, *, force: bool | None = None) -> dict[str, Any]:
+        """Move a local case to the trash, remove a worktree, unlink any other."""
+        found: dict[str, Any] = await self.call(
+            "DELETE", f"/cases/{quote_segment(name)}", query={"force": force}
+        )
+        return found
+
     async def get_cases_agent_created(self) -> AgentCaseListResponse:
         """List the cases that agents created, newest first."""
         found: AgentCaseListResponse = await self.call("GET", "/cases/agent-created")
@@ -215,18 +227,6 @@ class Cases(Calling):
         """List the folders in a folder, for a folder picker."""
         found: BrowseResponse = await self.call(
             "GET", "/cases/browse", query={"path": path, "showHidden": showHidden}
-        )
-        return found
-
-    async def get_cases_name(self, name: str) -> CaseResponse:
-        """Get a case."""
-        found: CaseResponse = await self.call("GET", f"/cases/{quote_segment(name)}")
-        return found
-
-    async def delete_cases_name(self, name: str, *, force: bool | None = None) -> dict[str, Any]:
-        """Move a local case to the trash, remove a worktree, unlink any other."""
-        found: dict[str, Any] = await self.call(
-            "DELETE", f"/cases/{quote_segment(name)}", query={"force": force}
         )
         return found
 
