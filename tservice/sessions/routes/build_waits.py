@@ -9,6 +9,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.event_payloads import HostDroppedPayload
 from tservice.core.events import Event, EventName
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.output.terminal_sockets import TerminalSockets, make_link_frame
@@ -58,7 +59,7 @@ def build_waits(
     return FeatureRegistration(
         name="waits",
         service=waiting,
-        operations=[*session_operations(sessions, waiting), *routes.operations()],
+        operations=[*session_operations(sessions, waiting), *collect_operations(routes)],
         measures=[make_gauge("parked_waits", "Parked waits.", waiting.count_parked)],
         close=close_waits,
     )

@@ -13,13 +13,14 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 from tservice.core.payload import omit_if_false, omit_if_none
+from tservice.core.scopes import TYPES
 from tservice.http.body_limits import LEAST_BODY_LIMIT, LONGEST_CHARACTER
 from tservice.http.envelope import NO_STORE
 from tservice.http.models import RequestBody
+from tservice.http.operation_decorator import operation
 from tservice.http.operations import (
     AccessRule,
     AuditMode,
-    Operation,
     OperationCall,
     RawReply,
     ResponseStyle,
@@ -100,8 +101,29 @@ class InputRoutes:
         self._sessions = sessions
         self._waiting = waiting
 
-    async def _send_input(self, call: OperationCall) -> object:
-        body: InputBody = call.body
+    @operation(
+        "POST",
+        "/api/sessions/{id}/input",
+        tag="Terminal",
+        access=AccessRule.OWNER,
+        scope=Scope.SESSIONS_INPUT,
+        scope_reason=TYPES,
+        style=ResponseStyle.LONG_POLL,
+        response_model=DeliveryResponse | BufferedInputResponse | InputWaitResponse,
+        body_limit=BODY_LIMIT,
+        audit=AuditMode.SUMMED,
+        errors=(
+            *BUSY,
+            ErrorCode.INVALID_INPUT,
+            ErrorCode.CONFLICT,
+            ErrorCode.OPERATION_FAILED,
+            ErrorCode.PAYLOAD_TOO_LARGE,
+        ),
+    )
+    async def _send_input(
+        self, call: OperationCall, body: InputBody
+    ) -> DeliveryResponse | BufferedInputResponse | RawReply:
+        """Type a prompt or raw bytes, and optionally wait."""
         wanted = body.make_wait_request()
         if wanted is not None:
             return await self._input_and_wait(call, body.make_request(call.identity), wanted)
@@ -122,29 +144,3 @@ class InputRoutes:
 
         found = await self._waiting.input_and_wait(call.id, wanted, call.identity, deliver_input)
         return RawReply(content=InputWaitResponse.model_validate(found), headers=NO_STORE)
-
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations for input."""
-        return [
-            Operation(
-                method="POST",
-                path="/api/sessions/{id}/input",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_INPUT,
-                audit=AuditMode.SUMMED,
-                handler=self._send_input,
-                summary="Type a prompt or raw bytes, and optionally wait",
-                tag="Terminal",
-                body=InputBody,
-                body_limit=BODY_LIMIT,
-                response_model=DeliveryResponse | BufferedInputResponse | InputWaitResponse,
-                style=ResponseStyle.LONG_POLL,
-                errors=(
-                    ErrorCode.INVALID_INPUT,
-                    ErrorCode.CONFLICT,
-                    ErrorCode.OPERATION_FAILED,
-                    ErrorCode.PAYLOAD_TOO_LARGE,
-                    *BUSY,
-                ),
-            )
-        ]

@@ -10,9 +10,11 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode, make_field_error
 from tservice.core.locations.location import LocationId, LocationKind
+from tservice.core.scopes import CHANGES_OWN_SESSIONS, READS_SESSIONS
 from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import QueryParameters, RequestBody
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.sessions.interfaces import LeftoverProcess, ModelQuestion
 from tservice.sessions.life.quick_start import ORIGIN_LENGTH, QuickStartRequest
 from tservice.sessions.record.names import NAME_LENGTH
@@ -54,14 +56,6 @@ MAKE_BODY_LIMIT = 256 * 1024
 
 The environment is the largest part. The system accepts 128 KiB in one variable.
 """
-
-_MAKE_ERRORS = (
-    ErrorCode.INVALID_INPUT,
-    ErrorCode.FORBIDDEN,
-    ErrorCode.NOT_FOUND,
-    ErrorCode.CONFLICT,
-    ErrorCode.OPERATION_FAILED,
-)
 
 
 CONVERSATION = r"^(?:[0-9a-fA-F-]{1,100}|ses_[0-9A-Za-z]{1,96})$"
@@ -161,132 +155,58 @@ class DeleteQuery(QueryParameters):
     kill_mux: bool = True
 
 
+_READS = OperationFields(
+    tag="Sessions",
+    scope=Scope.SESSIONS_READ,
+    scope_reason=READS_SESSIONS,
+)
+_STARTS = OperationFields(
+    tag="Sessions",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_MANAGE,
+    scope_reason=(
+        "Starts programs with arguments, an environment and a folder that the caller chooses."
+    ),
+    optional_body=True,
+    errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+)
+_ENDS = OperationFields(
+    tag="Sessions",
+    scope=Scope.SESSIONS_MANAGE,
+    scope_reason=CHANGES_OWN_SESSIONS,
+    errors=(ErrorCode.OPERATION_FAILED,),
+)
+
+
 class LifecycleRoutes:
     """HTTP operations of C{/api/sessions} and C{/api/quick-start}."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that list, create, start and end sessions."""
-        return [*self._read_operations(), *self._create_operations(), *self._delete_operations()]
-
-    def _read_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                method="GET",
-                path="/api/sessions",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.list_sessions,
-                summary="List the sessions that you may see, in the order of the list",
-                tag="Sessions",
-                response_model=list[SessionAnswer],
-            ),
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.get_session,
-                summary="Get a session",
-                tag="Sessions",
-                response_model=SessionAnswer,
-            ),
-        ]
-
-    def _create_operations(self) -> list[Operation]:
-        made = [
-            Operation(
-                method="POST",
-                path="/api/sessions",
-                creates_session=True,
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_MANAGE,
-                handler=self.create_session,
-                summary="Create a session; nothing runs unless start is true",
-                tag="Sessions",
-                body=CreateBody,
-                body_limit=MAKE_BODY_LIMIT,
-                optional_body=True,
-                response_model=SessionEnvelope | ContextQuestion | SwapQuestion,
-                errors=_MAKE_ERRORS,
-            ),
-            Operation(
-                method="POST",
-                path="/api/quick-start",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_MANAGE,
-                handler=self.quick_start,
-                summary="Create a case if it is missing, and start a session in it",
-                tag="Sessions",
-                body=QuickStartBody,
-                body_limit=MAKE_BODY_LIMIT,
-                optional_body=True,
-                response_model=QuickStartResponse | ContextQuestion | SwapQuestion,
-                errors=_MAKE_ERRORS,
-            ),
-        ]
-        return made + [self._start_operation(name) for name in ("start", "interactive", "shell")]
-
-    def _start_operation(self, name: str) -> Operation:
-        return Operation(
-            method="POST",
-            path=f"/api/sessions/{{id}}/{name}",
-            access=AccessRule.OWNER,
-            scope=Scope.SESSIONS_MANAGE,
-            handler=self.start_session,
-            summary="Start the session's process, or attach to the detached one",
-            tag="Sessions",
-            body=StartBody,
-            optional_body=True,
-            response_model=SessionEnvelope,
-            errors=(
-                ErrorCode.SESSION_BUSY,
-                ErrorCode.CONFLICT,
-                ErrorCode.FORBIDDEN,
-                ErrorCode.OPERATION_FAILED,
-            ),
-        )
-
-    def _delete_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                method="DELETE",
-                path="/api/sessions/{id}",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_MANAGE,
-                handler=self.delete_session,
-                summary="End the session and remove it, or detach from its process",
-                tag="Sessions",
-                query=DeleteQuery,
-                response_model=DeletedSessionResponse,
-                errors=(ErrorCode.OPERATION_FAILED,),
-            ),
-            Operation(
-                method="DELETE",
-                path="/api/sessions",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_MANAGE,
-                handler=self.delete_own_sessions,
-                summary="End and remove all your sessions",
-                tag="Sessions",
-                response_model=DeletedSessionsResponse,
-                errors=(ErrorCode.OPERATION_FAILED,),
-            ),
-        ]
-
-    async def list_sessions(self, call: OperationCall) -> object:
-        """Return every session that the caller may see."""
+    @operation("GET", "/api/sessions", _READS, access=AccessRule.USER)
+    async def list_sessions(self, call: OperationCall) -> list[SessionAnswer]:
+        """List the sessions that you may see, in the order of the list."""
         return [make_session_answer(it) for it in self._sessions.list(call.identity)]
 
-    async def get_session(self, call: OperationCall) -> object:
-        """Return one session in its wire form."""
+    @operation("GET", "/api/sessions/{id}", _READS, access=AccessRule.OWNER)
+    async def get_session(self, call: OperationCall) -> SessionAnswer:
+        """Get a session."""
         return make_session_answer(self._sessions.get(call.id))
 
-    async def create_session(self, call: OperationCall) -> object:
-        """Create a session, and start it if the body says so."""
-        body: CreateBody = call.body
+    @operation(
+        "POST",
+        "/api/sessions",
+        _STARTS,
+        access=AccessRule.USER,
+        body_limit=MAKE_BODY_LIMIT,
+        creates_session=True,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
+    )
+    async def create_session(
+        self, call: OperationCall, body: CreateBody
+    ) -> SessionEnvelope | ContextQuestion | SwapQuestion:
+        """Create a session; nothing runs unless start is true."""
         warnings: list[str] = []
         request = CreateRequest(
             **_read_shared_fields(body, warnings),
@@ -307,9 +227,18 @@ class LifecycleRoutes:
         session = await self._sessions.create(request, call.identity, call.reauthorize)
         return SessionEnvelope(session=make_session_answer(session), warnings=warnings or None)
 
-    async def quick_start(self, call: OperationCall) -> object:
-        """Create a case and a session in it, and start the session."""
-        body: QuickStartBody = call.body
+    @operation(
+        "POST",
+        "/api/quick-start",
+        _STARTS,
+        access=AccessRule.USER,
+        body_limit=MAKE_BODY_LIMIT,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
+    )
+    async def quick_start(
+        self, call: OperationCall, body: QuickStartBody
+    ) -> QuickStartResponse | ContextQuestion | SwapQuestion:
+        """Create a case if it is missing, and start a session in it."""
         warnings: list[str] = []
         shared = _read_shared_fields(body, warnings)
         wanted = QuickStartRequest(
@@ -334,26 +263,33 @@ class LifecycleRoutes:
             warnings=warnings or None,
         )
 
-    async def start_session(self, call: OperationCall) -> object:
-        """Start the process of a session."""
+    @operation("POST", "/api/sessions/{id}/start", _STARTS, errors=(ErrorCode.SESSION_BUSY,))
+    @operation("POST", "/api/sessions/{id}/interactive", _STARTS, errors=(ErrorCode.SESSION_BUSY,))
+    @operation("POST", "/api/sessions/{id}/shell", _STARTS, errors=(ErrorCode.SESSION_BUSY,))
+    async def start_session(self, call: OperationCall, body: StartBody) -> SessionEnvelope:
+        """Start the session's process, or attach to the detached one."""
         session = await self._sessions.start(
             call.id,
-            clear_breaker=bool(call.body.clear_breaker),
+            clear_breaker=bool(body.clear_breaker),
             granted=call.identity.can_bypass_permissions,
-            fresh=bool(call.body.fresh),
+            fresh=bool(body.fresh),
             reauthorize=call.reauthorize,
         )
         return SessionEnvelope(session=make_session_answer(session))
 
-    async def delete_session(self, call: OperationCall) -> object:
-        """End and remove one session."""
-        kill = call.query.kill_mux
+    @operation("DELETE", "/api/sessions/{id}", _ENDS, access=AccessRule.OWNER)
+    async def delete_session(
+        self, call: OperationCall, query: DeleteQuery
+    ) -> DeletedSessionResponse:
+        """End the session and remove it, or detach from its process."""
+        kill = query.kill_mux
         return DeletedSessionResponse(
             left=_leftover_responses(await self._sessions.delete(call.id, kill=kill))
         )
 
-    async def delete_own_sessions(self, call: OperationCall) -> object:
-        """End and remove the caller's sessions."""
+    @operation("DELETE", "/api/sessions", _ENDS, access=AccessRule.USER)
+    async def delete_own_sessions(self, call: OperationCall) -> DeletedSessionsResponse:
+        """End and remove all your sessions."""
         killed, left = await self._sessions.delete_own(call.identity)
         return DeletedSessionsResponse(killed=killed, left=_leftover_responses(left))
 

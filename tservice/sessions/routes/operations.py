@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation
 from tservice.sessions.routes.input_routes import InputRoutes
 from tservice.sessions.routes.lifecycle_routes import LifecycleRoutes
@@ -15,9 +16,9 @@ from tservice.sessions.waits.wait_routes import WaitRoutes
 def session_operations(sessions: SessionService, waiting: WaitService) -> list[Operation]:
     """Return the HTTP operations of protocol-sessions, protocol-terminal and protocol-waits."""
     return [
-        *LifecycleRoutes(sessions).operations(),
-        *PropertyRoutes(sessions).operations(),
-        *TerminalRoutes(sessions).operations(),
-        *InputRoutes(sessions, waiting).operations(),
-        *WaitRoutes(waiting).operations(),
+        *collect_operations(LifecycleRoutes(sessions)),
+        *collect_operations(PropertyRoutes(sessions)),
+        *collect_operations(TerminalRoutes(sessions)),
+        *collect_operations(InputRoutes(sessions, waiting)),
+        *collect_operations(WaitRoutes(waiting)),
     ]

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import FAIL_FAST
+from tservice.core.payload import Payload
+from tservice.core.scopes import CHANGES_OWN_SESSIONS
 from tservice.http.models import RequestBody
-from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,
@@ -96,161 +99,112 @@ class OrderBody(RequestBody):
     order: Annotated[list[SessionId], Field(max_length=1000), FAIL_FAST]
 
 
+_PROPERTIES = OperationFields(
+    tag="Sessions",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_MANAGE,
+    scope_reason=CHANGES_OWN_SESSIONS,
+    errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+)
+
+
 class PropertyRoutes:
     """HTTP C{PUT} operations, each on one field of a session."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations on fields of a session."""
-        return [
-            *self._identity_operations(),
-            *self._automatic_operations(),
-            self._order_operation(),
-        ]
-
-    def _identity_operations(self) -> list[Operation]:
-        return [
-            _put_operation(
-                "name", self.set_name, "Rename the session", NameBody, SessionNameResponse
-            ),
-            _put_operation(
-                "color",
-                self.set_colour,
-                "Change the session's colour",
-                ColourBody,
-                SessionColourResponse,
-            ),
-            _put_operation(
-                "pin", self.set_pinned, "Pin or unpin the session", PinBody, SessionPinResponse
-            ),
-            _put_operation(
-                "nice",
-                self.set_priority,
-                "Change the priority of the session's process",
-                NiceBody,
-                make_answer_model(ProcessPriority),
-            ),
-            _put_operation(
-                "flicker-filter",
-                self.set_flicker_filter,
-                "Switch the session's flicker filter on or off",
-                FlickerBody,
-                FlickerFilterResponse,
-            ),
-        ]
-
-    def _automatic_operations(self) -> list[Operation]:
-        return [
-            _put_operation(
-                "auto-compact",
-                self.set_auto_compact,
-                "Configure automatic /compact",
-                AutoCompactBody,
-                make_answer_model(AutoCompact),
-            ),
-            _put_operation(
-                "auto-clear",
-                self.set_auto_clear,
-                "Configure automatic /clear",
-                AutoClearBody,
-                make_answer_model(AutoClear),
-            ),
-            _put_operation(
-                "auto-resume",
-                self.set_auto_resume,
-                "Configure automatic resume",
-                AutoResumeBody,
-                make_answer_model(AutoResume),
-            ),
-        ]
-
-    def _order_operation(self) -> Operation:
-        return Operation(
-            method="PUT",
-            path="/api/session-order",
-            access=AccessRule.USER,
-            scope=Scope.SESSIONS_MANAGE,
-            handler=self.set_order,
-            summary="Reorder your sessions",
-            tag="Sessions",
-            body=OrderBody,
-            body_limit=ORDER_BODY_LIMIT,
-            response_model=SessionOrderResponse,
-            errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
-        )
-
-    async def set_name(self, call: OperationCall) -> object:
-        """Set the session's name."""
-        session = self._sessions.rename_session(call.id, call.body.name, NameSource.MANUAL)
+    @operation("PUT", "/api/sessions/{id}/name", _PROPERTIES)
+    async def set_name(self, call: OperationCall, body: NameBody) -> SessionNameResponse:
+        """Rename the session."""
+        session = self._sessions.rename_session(call.id, body.name, NameSource.MANUAL)
         return SessionNameResponse(name=session.name)
 
-    async def set_colour(self, call: OperationCall) -> object:
-        """Set the session's colour."""
-        session = self._sessions.update_record(call.id, colour=call.body.color)
+    @operation("PUT", "/api/sessions/{id}/color", _PROPERTIES)
+    async def set_colour(self, call: OperationCall, body: ColourBody) -> SessionColourResponse:
+        """Change the session's colour."""
+        session = self._sessions.update_record(call.id, colour=body.color)
         return SessionColourResponse(color=session.colour)
 
-    async def set_pinned(self, call: OperationCall) -> object:
+    @operation("PUT", "/api/sessions/{id}/pin", _PROPERTIES)
+    async def set_pinned(self, call: OperationCall, body: PinBody) -> SessionPinResponse:
         """Pin or unpin the session."""
         properties = self._sessions.properties
-        session = properties.set_pinned(self._sessions.get_live_session(call.id), call.body.pinned)
+        session = properties.set_pinned(self._sessions.get_live_session(call.id), body.pinned)
         return SessionPinResponse(pinned=session.pinned)
 
-    async def set_priority(self, call: OperationCall) -> object:
-        """Set the priority of the session's process, immediately if a process runs."""
-        nice = ProcessPriority(enabled=call.body.enabled, value=call.body.value)
+    @operation(
+        "PUT",
+        "/api/sessions/{id}/nice",
+        _PROPERTIES,
+        response_model=make_answer_model(ProcessPriority),
+    )
+    async def set_priority(self, call: OperationCall, body: NiceBody) -> Payload:
+        """Change the priority of the session's process."""
+        nice = ProcessPriority(enabled=body.enabled, value=body.value)
         session = self._sessions.properties.set_priority(
             self._sessions.get_live_session(call.id), nice
         )
         return make_part_response(session.nice)
 
-    async def set_flicker_filter(self, call: OperationCall) -> object:
+    @operation("PUT", "/api/sessions/{id}/flicker-filter", _PROPERTIES)
+    async def set_flicker_filter(
+        self, call: OperationCall, body: FlickerBody
+    ) -> FlickerFilterResponse:
         """Switch the session's flicker filter on or off."""
-        session = self._sessions.update_record(call.id, flicker_filter=call.body.flicker_filter)
+        session = self._sessions.update_record(call.id, flicker_filter=body.flicker_filter)
         return FlickerFilterResponse(flicker_filter=session.flicker_filter)
 
-    async def set_auto_compact(self, call: OperationCall) -> object:
-        """Change the setting that sends C{/compact} automatically."""
-        wanted = AutoCompact(
-            enabled=call.body.enabled, threshold=call.body.threshold, prompt=call.body.prompt
-        )
+    @operation(
+        "PUT",
+        "/api/sessions/{id}/auto-compact",
+        _PROPERTIES,
+        response_model=make_answer_model(AutoCompact),
+    )
+    async def set_auto_compact(self, call: OperationCall, body: AutoCompactBody) -> Payload:
+        """Configure automatic /compact."""
+        wanted = AutoCompact(enabled=body.enabled, threshold=body.threshold, prompt=body.prompt)
         return make_part_response(
             self._sessions.update_record(call.id, auto_compact=wanted).auto_compact
         )
 
-    async def set_auto_clear(self, call: OperationCall) -> object:
-        """Change the setting that sends C{/clear} automatically."""
-        wanted = AutoClear(enabled=call.body.enabled, threshold=call.body.threshold)
+    @operation(
+        "PUT",
+        "/api/sessions/{id}/auto-clear",
+        _PROPERTIES,
+        response_model=make_answer_model(AutoClear),
+    )
+    async def set_auto_clear(self, call: OperationCall, body: AutoClearBody) -> Payload:
+        """Configure automatic /clear."""
+        wanted = AutoClear(enabled=body.enabled, threshold=body.threshold)
         return make_part_response(
             self._sessions.update_record(call.id, auto_clear=wanted).auto_clear
         )
 
-    async def set_auto_resume(self, call: OperationCall) -> object:
-        """Change the setting that continues the session after a usage limit."""
-        wanted = AutoResume(enabled=call.body.enabled, resume_at=call.body.resume_at)
+    @operation(
+        "PUT",
+        "/api/sessions/{id}/auto-resume",
+        _PROPERTIES,
+        response_model=make_answer_model(AutoResume),
+    )
+    async def set_auto_resume(self, call: OperationCall, body: AutoResumeBody) -> Payload:
+        """Configure automatic resume."""
+        wanted = AutoResume(enabled=body.enabled, resume_at=body.resume_at)
         return make_part_response(
             self._sessions.update_record(call.id, auto_resume=wanted).auto_resume
         )
 
-    async def set_order(self, call: OperationCall) -> object:
-        """Set the list order of the caller's sessions."""
-        order = self._sessions.properties.set_list_order(call.body.order, call.identity)
-        return SessionOrderResponse(order=order)
-
-
-def _put_operation(
-    name: str, handler: Handler, summary: str, body: type[BaseModel], answer: type[BaseModel]
-) -> Operation:
-    return Operation(
-        method="PUT",
-        path=f"/api/sessions/{{id}}/{name}",
-        access=AccessRule.OWNER,
-        scope=Scope.SESSIONS_MANAGE,
-        handler=handler,
-        summary=summary,
+    @operation(
+        "PUT",
+        "/api/session-order",
         tag="Sessions",
-        body=body,
-        response_model=answer,
-        errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+        access=AccessRule.USER,
+        scope=Scope.SESSIONS_MANAGE,
+        scope_reason=CHANGES_OWN_SESSIONS,
+        body_limit=ORDER_BODY_LIMIT,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
     )
+    async def set_order(self, call: OperationCall, body: OrderBody) -> SessionOrderResponse:
+        """Reorder your sessions."""
+        order = self._sessions.properties.set_list_order(body.order, call.identity)
+        return SessionOrderResponse(order=order)

@@ -10,8 +10,10 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
+from tservice.core.scopes import TYPES
 from tservice.http.models import QueryInt, QueryParameters
-from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.output.client_frames import MAX_SEQ
 from tservice.sessions.output.terminal_sockets import TerminalSockets
@@ -52,10 +54,20 @@ class SocketRoutes:
         self._new_cid = new_cid
         self._frames = SharedFrames()
 
-    async def _open_terminal(self, call: OperationCall) -> TerminalSocket:
+    @operation(
+        "GET",
+        "/ws/sessions/{id}/terminal",
+        tag="Terminal",
+        # The owner is checked after the upgrade, so that a page sees the close code.
+        access=AccessRule.USER,
+        scope=Scope.SESSIONS_INPUT,
+        scope_reason=TYPES,
+        style=ResponseStyle.WEBSOCKET,
+    )
+    async def _open_terminal(self, call: OperationCall, query: SocketQuery) -> TerminalSocket:
+        """Terminal stream: live output, input, sizes."""
         if not call.identity.has_scope(Scope.SESSIONS_READ):
             raise ServiceError(ErrorCode.FORBIDDEN, "The token lacks the scope sessions:read")
-        query: SocketQuery = call.query
         return TerminalSocket(
             self._sessions,
             self._sockets,
@@ -67,20 +79,3 @@ class SocketRoutes:
             since=query.since,
             typed=partial(self._typed, call.identity, call.address, call.id),
         )
-
-    def operations(self) -> list[Operation]:
-        """Return the operation of the terminal WebSocket."""
-        return [
-            Operation(
-                method="GET",
-                path="/ws/sessions/{id}/terminal",
-                # The owner is checked after the upgrade, so that a page sees the close code.
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_INPUT,
-                handler=self._open_terminal,
-                summary="Terminal stream: live output, input, sizes",
-                tag="Terminal",
-                query=SocketQuery,
-                style=ResponseStyle.WEBSOCKET,
-            )
-        ]

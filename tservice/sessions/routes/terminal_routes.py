@@ -10,15 +10,10 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
+from tservice.core.scopes import READS_SESSIONS, TYPES
 from tservice.http.models import QueryParameters, RequestBody
-from tservice.http.operations import (
-    AccessRule,
-    AuditMode,
-    Operation,
-    OperationCall,
-    RawReply,
-    Scope,
-)
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply, Scope
 from tservice.sessions.output.reading import BUFFER_BOUND
 from tservice.sessions.record.viewport import SizeRequest, ViewportKind
 from tservice.sessions.routes.lifecycle_routes import Cols, Rows
@@ -31,19 +26,6 @@ from tservice.sessions.service import SessionService
 
 MATCHES = 200
 """Maximum matches of one search."""
-
-_TYPING_ERRORS = (
-    ErrorCode.INVALID_INPUT,
-    ErrorCode.CONFLICT,
-    ErrorCode.OPERATION_FAILED,
-    ErrorCode.RATE_LIMITED,
-)
-
-_READING_ERRORS = (
-    ErrorCode.INVALID_INPUT,
-    ErrorCode.OPERATION_FAILED,
-    ErrorCode.RATE_LIMITED,
-)
 
 
 class KeyBody(RequestBody):
@@ -79,93 +61,68 @@ class SearchQuery(QueryParameters):
     nocase: bool = False
 
 
+_READS = OperationFields(
+    tag="Terminal",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_READ,
+    scope_reason=READS_SESSIONS,
+    errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED),
+)
+
+
 class TerminalRoutes:
     """HTTP operations on keys, size and text of a terminal."""
 
     def __init__(self, sessions: SessionService) -> None:
         self._sessions = sessions
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations on terminals."""
-        return [*self._write_operations(), *self._read_operations()]
-
-    def _write_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                method="POST",
-                path="/api/sessions/{id}/send-key",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_INPUT,
-                audit=AuditMode.SUMMED,
-                handler=self.send_key,
-                summary="Press a named key",
-                tag="Terminal",
-                body=KeyBody,
-                response_model=EmptyPayload,
-                errors=_TYPING_ERRORS,
-            ),
-            Operation(
-                method="POST",
-                path="/api/sessions/{id}/resize",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_INPUT,
-                audit=AuditMode.NONE,
-                handler=self.resize_terminal,
-                summary="Request a size; returns the effective size",
-                tag="Terminal",
-                body=ResizeBody,
-                response_model=TerminalSizeResponse,
-                errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
-            ),
-        ]
-
-    def _read_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/terminal",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.read_terminal,
-                summary="Read the screen, or with full=1 also the history",
-                tag="Terminal",
-                query=TerminalQuery,
-                large=lambda query: bool(query.full),
-                response_model=TerminalResponse,
-                errors=_READING_ERRORS,
-            ),
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/search",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.search_terminal,
-                summary="Search the pane's history for a literal text",
-                tag="Terminal",
-                query=SearchQuery,
-                large=lambda query: True,
-                response_model=TerminalSearchResponse,
-                errors=_READING_ERRORS,
-            ),
-        ]
-
-    async def send_key(self, call: OperationCall) -> object:
-        """Press a named key in the session's terminal."""
-        await self._sessions.send_key(call.id, call.body.key, call.identity)
+    @operation(
+        "POST",
+        "/api/sessions/{id}/send-key",
+        tag="Terminal",
+        access=AccessRule.OWNER,
+        scope=Scope.SESSIONS_INPUT,
+        scope_reason=TYPES,
+        audit=AuditMode.SUMMED,
+        errors=(
+            ErrorCode.INVALID_INPUT,
+            ErrorCode.CONFLICT,
+            ErrorCode.OPERATION_FAILED,
+            ErrorCode.RATE_LIMITED,
+        ),
+    )
+    async def send_key(self, call: OperationCall, body: KeyBody) -> EmptyPayload:
+        """Press a named key."""
+        await self._sessions.send_key(call.id, body.key, call.identity)
         return EmptyPayload()
 
-    async def resize_terminal(self, call: OperationCall) -> object:
-        """Request a size for the session's terminal."""
-        body = call.body
+    @operation(
+        "POST",
+        "/api/sessions/{id}/resize",
+        tag="Terminal",
+        access=AccessRule.OWNER,
+        scope=Scope.SESSIONS_INPUT,
+        scope_reason="The size is set by the client that types.",
+        audit=AuditMode.NONE,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.OPERATION_FAILED),
+    )
+    async def resize_terminal(self, call: OperationCall, body: ResizeBody) -> TerminalSizeResponse:
+        """Request a size; returns the effective size."""
         wish = SizeRequest(
             cols=body.cols, rows=body.rows, viewport=body.viewport_type, force=bool(body.force)
         )
         cols, rows = await self._sessions.resize_pane(call.id, wish)
         return TerminalSizeResponse(cols=cols, rows=rows)
 
-    async def read_terminal(self, call: OperationCall) -> object:
-        """Read the text of the session's terminal."""
-        query: TerminalQuery = call.query
+    @operation(
+        "GET",
+        "/api/sessions/{id}/terminal",
+        _READS,
+        response_model=TerminalResponse,
+        large=lambda query: bool(query.full),
+    )
+    async def read_terminal(self, call: OperationCall, query: TerminalQuery) -> RawReply:
+        """Read the screen, or with full=1 also the history."""
         reading = await self._sessions.read_screen(
             call.id, full=query.full, lines=query.lines, tail=query.tail
         )
@@ -173,9 +130,11 @@ class TerminalRoutes:
         answer = TerminalResponse.model_validate(reading.data)
         return RawReply(content=answer, headers={"Server-Timing": timing})
 
-    async def search_terminal(self, call: OperationCall) -> object:
-        """Search the history and the screen of the session's terminal."""
-        query: SearchQuery = call.query
+    @operation("GET", "/api/sessions/{id}/search", _READS, large=lambda query: True)
+    async def search_terminal(
+        self, call: OperationCall, query: SearchQuery
+    ) -> TerminalSearchResponse:
+        """Search the pane's history for a literal text."""
         limit = max(1, min(query.limit, MATCHES))
         found = await self._sessions.search_history(call.id, query.q, limit, nocase=query.nocase)
         return TerminalSearchResponse.model_validate(found)

@@ -9,14 +9,8 @@ from pydantic import BeforeValidator, Field
 from tservice.core.errors import ErrorCode, make_field_error
 from tservice.http.envelope import NO_STORE
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
-from tservice.http.operations import (
-    AccessRule,
-    Operation,
-    OperationCall,
-    RawReply,
-    ResponseStyle,
-    Scope,
-)
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 from tservice.sessions.waits.service import FLEET_MAX, WaitRequest, WaitService
 from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT, SessionSignal
 from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle
@@ -134,20 +128,33 @@ class FleetWaitResponse(ResponseModel):
     immediate: bool
 
 
+_WAITS = OperationFields(
+    tag="Waits",
+    access=AccessRule.OWNER,
+    scope=Scope.WAITS,
+    scope_reason=(
+        "Waits for signals and text of sessions. Permissions are checked again before the response."
+    ),
+    style=ResponseStyle.LONG_POLL,
+    errors=BUSY,
+)
+
+
 class WaitRoutes:
     """HTTP operations C{wait}, C{wait-output} and the wait for several sessions."""
 
     def __init__(self, waiting: WaitService) -> None:
         self._waiting = waiting
 
-    async def _wait_for_signal(self, call: OperationCall) -> RawReply:
-        found = await self._waiting.wait_for_signal(
-            call.id, call.query.make_request(), call.identity
-        )
+    @operation("GET", "/api/sessions/{id}/wait", _WAITS, response_model=WaitResponse)
+    async def _wait_for_signal(self, call: OperationCall, query: WaitQuery) -> RawReply:
+        """Wait until the session gives a signal."""
+        found = await self._waiting.wait_for_signal(call.id, query.make_request(), call.identity)
         return _uncached_reply(WaitResponse, found)
 
-    async def _wait_output(self, call: OperationCall) -> RawReply:
-        query: OutputQuery = call.query
+    @operation("GET", "/api/sessions/{id}/wait-output", _WAITS, response_model=OutputWaitResponse)
+    async def _wait_output(self, call: OperationCall, query: OutputQuery) -> RawReply:
+        """Wait until the session prints a literal text."""
         found = await self._waiting.wait_output(
             call.id,
             SearchNeedle(query.match, query.nocase),
@@ -157,8 +164,16 @@ class WaitRoutes:
         )
         return _uncached_reply(OutputWaitResponse, found)
 
-    async def _wait_for_fleet(self, call: OperationCall) -> RawReply:
-        query: FleetQuery = call.query
+    @operation(
+        "GET",
+        "/api/waits",
+        _WAITS,
+        access=AccessRule.USER,
+        response_model=FleetWaitResponse,
+        errors=(ErrorCode.NOT_FOUND,),
+    )
+    async def _wait_for_fleet(self, call: OperationCall, query: FleetQuery) -> RawReply:
+        """Wait until any or all of several sessions give a signal."""
         ids = list(dict.fromkeys(split_tokens(query.sessions)))
         if not all(ids) or len(ids) > FLEET_MAX:
             raise make_field_error("sessions", f"must name 1 to {FLEET_MAX} sessions")
@@ -166,50 +181,6 @@ class WaitRoutes:
             ids, query.make_request(), call.identity, need_all=query.mode == "all"
         )
         return _uncached_reply(FleetWaitResponse, found)
-
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations for waits."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/wait",
-                access=AccessRule.OWNER,
-                scope=Scope.WAITS,
-                handler=self._wait_for_signal,
-                summary="Wait until the session gives a signal",
-                tag="Waits",
-                query=WaitQuery,
-                response_model=WaitResponse,
-                style=ResponseStyle.LONG_POLL,
-                errors=BUSY,
-            ),
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/wait-output",
-                access=AccessRule.OWNER,
-                scope=Scope.WAITS,
-                handler=self._wait_output,
-                summary="Wait until the session prints a literal text",
-                tag="Waits",
-                query=OutputQuery,
-                response_model=OutputWaitResponse,
-                style=ResponseStyle.LONG_POLL,
-                errors=BUSY,
-            ),
-            Operation(
-                method="GET",
-                path="/api/waits",
-                access=AccessRule.USER,
-                scope=Scope.WAITS,
-                handler=self._wait_for_fleet,
-                summary="Wait until any or all of several sessions give a signal",
-                tag="Waits",
-                query=FleetQuery,
-                response_model=FleetWaitResponse,
-                style=ResponseStyle.LONG_POLL,
-                errors=(*BUSY, ErrorCode.NOT_FOUND),
-            ),
-        ]
 
 
 def _uncached_reply(answer: type[ResponseModel], found: dict[str, Any]) -> RawReply:
