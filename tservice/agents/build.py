@@ -9,12 +9,12 @@ from attrs import frozen
 from tservice.agents.activity.agent_registry import AgentRegistry, AgentRegistryDependencies
 from tservice.agents.activity.input_gate import AgentGate
 from tservice.agents.foldertrust.preview import FolderTrustPreview
-from tservice.agents.foldertrust.routes import build_folder_operations
+from tservice.agents.foldertrust.routes import FolderTrustRoutes
 from tservice.agents.foldertrust.service import FolderTrust, TrustDependencies
 from tservice.agents.foldertrust.store import TrustStore
 from tservice.agents.hooks.intake import HookIntake
 from tservice.agents.hooks.launch_preparation import HookPreparation
-from tservice.agents.hooks.routes import build_agent_operations
+from tservice.agents.hooks.routes import HookRoutes
 from tservice.agents.hooks.status_line_report import make_usage_payload
 from tservice.agents.hooks.telemetry import TelemetryIntake
 from tservice.agents.store import AgentStore
@@ -26,6 +26,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.workers.thread_runners import make_owner_runner
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -104,7 +105,7 @@ def build_agents(
             workspace_hooks=preparation,
             trust=trust,
         ),
-        operations=build_agent_operations(hooks, telemetry),
+        operations=collect_operations(HookRoutes(hooks, telemetry)),
         initial_state={"planUsage": make_plan_usage},
         on_account_removed=trust.forget_strangers,
         close=close_agents,
@@ -126,7 +127,7 @@ def build_folder_preview(
     """Return the feature that previews the trust question of a folder; it stores nothing."""
     preview = FolderTrustPreview(trust, cases)
     return FeatureRegistration(
-        name="folders", service=preview, operations=build_folder_operations(preview)
+        name="folders", service=preview, operations=collect_operations(FolderTrustRoutes(preview))
     )
 
 

@@ -28,7 +28,7 @@ from tservice.access.authenticators import HookAuthenticator
 from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.build import build_agents
 from tservice.agents.hooks.hook_config_writer import FILE, FOLDER
-from tservice.agents.hooks.routes import build_agent_operations
+from tservice.agents.hooks.routes import HookRoutes
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
@@ -38,6 +38,7 @@ from tservice.core.config.model import Config
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 from tservice.http.kernel import HttpKernel
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
 from tservice.sessions.build import build_sessions
@@ -132,7 +133,7 @@ class ClaudeCase(TmuxTestCase):
         self.sessions = self.build_sessions()
 
     def listen(self) -> None:
-        operations = build_agent_operations(self.agents.hooks, self.agents.telemetry)
+        operations = collect_operations(HookRoutes(self.agents.hooks, self.agents.telemetry))
         self.gate = SecretGate(self.secret)
         kernel = HttpKernel(operations, self.gate, NoPages(), NoSockets())
         site: Any = HttpSite(kernel, reactor)

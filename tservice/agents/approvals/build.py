@@ -10,6 +10,7 @@ from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.service import FolderTrust
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -36,7 +37,7 @@ def build_approvals(
     return FeatureRegistration(
         name="approvals",
         service=approvals,
-        operations=ApprovalRoutes(approvals).build_operations(),
+        operations=collect_operations(ApprovalRoutes(approvals)),
         initial_state={"approvals": approvals.list_known},
         start=lambda: approvals.start(ground.hub),
         close=approvals.stop,

@@ -11,7 +11,8 @@ from tservice.agents.approvals.responses import ApprovalItemResponse
 from tservice.agents.approvals.service import ApprovalService
 from tservice.core.errors import ErrorCode
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 TAG = "Approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]
@@ -54,79 +55,70 @@ class SessionViewedResponse(ResponseModel):
     acknowledged: str | None
 
 
+_APPROVALS = OperationFields(
+    tag=TAG,
+    access=AccessRule.USER,
+    scope=Scope.APPROVALS,
+    scope_reason="Reads and dismisses the questions of agents.",
+)
+
+
 class ApprovalRoutes:
     """Operations below C{/api/approvals}."""
 
     def __init__(self, approvals: ApprovalService) -> None:
         self._approvals = approvals
 
-    def build_operations(self) -> list[Operation]:
-        """Return the operations of protocol-approvals."""
-        path = "/api/approvals"
-        gone = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.FORBIDDEN)
-        return [
-            Operation(
-                method="GET",
-                path=path,
-                access=AccessRule.USER,
-                scope=Scope.APPROVALS,
-                handler=self.list_items,
-                summary="List the items that wait for a person, checked against the terminals",
-                tag=TAG,
-                response_model=ApprovalListResponse,
-            ),
-            Operation(
-                method="POST",
-                path=f"{path}/{{item}}/answer",
-                access=AccessRule.USER,
-                scope=Scope.APPROVALS,
-                handler=self.answer_item,
-                summary="Answer a dialog or an idle prompt",
-                tag=TAG,
-                body=AnswerBody,
-                response_model=ApprovalAnsweredResponse,
-                errors=(*gone, ErrorCode.OPERATION_FAILED),
-            ),
-            Operation(
-                method="POST",
-                path=f"{path}/{{item}}/dismiss",
-                access=AccessRule.USER,
-                scope=Scope.APPROVALS,
-                handler=self.dismiss_item,
-                summary="Dismiss an item of the inbox",
-                tag=TAG,
-                response_model=ApprovalDismissedResponse,
-                errors=(*gone, ErrorCode.OPERATION_FAILED),
-            ),
-            Operation(
-                method="POST",
-                path=f"{path}/session/{{id}}/viewed",
-                access=AccessRule.OWNER,
-                scope=Scope.APPROVALS,
-                handler=self.mark_viewed,
-                summary="Acknowledge a session's idle prompt",
-                tag=TAG,
-                response_model=SessionViewedResponse,
-                errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
-            ),
-        ]
-
+    @operation("GET", "/api/approvals", _APPROVALS)
     async def list_items(self, call: OperationCall) -> ApprovalListResponse:
+        """List the items that wait for a person, checked against the terminals."""
         return ApprovalListResponse(approvals=await self._approvals.list_checked(call.identity))
 
-    async def answer_item(self, call: OperationCall) -> ApprovalAnsweredResponse:
-        body: AnswerBody = call.body
+    @operation(
+        "POST",
+        "/api/approvals/{item}/answer",
+        _APPROVALS,
+        scope_reason="An answer lets an agent run the command that it asked for.",
+        errors=(
+            ErrorCode.NOT_FOUND,
+            ErrorCode.CONFLICT,
+            ErrorCode.FORBIDDEN,
+            ErrorCode.OPERATION_FAILED,
+        ),
+    )
+    async def answer_item(self, call: OperationCall, body: AnswerBody) -> ApprovalAnsweredResponse:
+        """Answer a dialog or an idle prompt."""
         answer = parse_answer(body.action, body.option, body.options, body.text, body.expect_frame)
         item = await self._approvals.answer_item(
             call.path["item"], answer, call.identity, call.reauthorize
         )
         return ApprovalAnsweredResponse(id=item.id, session_id=item.session_id, action=body.action)
 
+    @operation(
+        "POST",
+        "/api/approvals/{item}/dismiss",
+        _APPROVALS,
+        errors=(
+            ErrorCode.NOT_FOUND,
+            ErrorCode.CONFLICT,
+            ErrorCode.FORBIDDEN,
+            ErrorCode.OPERATION_FAILED,
+        ),
+    )
     async def dismiss_item(self, call: OperationCall) -> ApprovalDismissedResponse:
+        """Dismiss an item of the inbox."""
         return ApprovalDismissedResponse(
             id=self._approvals.dismiss_item(call.path["item"], call.identity).id
         )
 
+    @operation(
+        "POST",
+        "/api/approvals/session/{id}/viewed",
+        _APPROVALS,
+        access=AccessRule.OWNER,
+        errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+    )
     async def mark_viewed(self, call: OperationCall) -> SessionViewedResponse:
+        """Acknowledge a session's idle prompt."""
         found = self._approvals.mark_viewed(call.id, call.identity)
         return SessionViewedResponse(session_id=call.id, acknowledged=found)

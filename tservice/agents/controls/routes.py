@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, StringConstraints
+from pydantic import StringConstraints
 
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.core.errors import ErrorCode
+from tservice.core.scopes import TYPES
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 
@@ -50,53 +52,46 @@ class PermissionModeSetResponse(ResponseModel):
     permission_mode: str
 
 
+_CONTROLS = OperationFields(
+    tag="Sessions",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_INPUT,
+    scope_reason=TYPES,
+    errors=(
+        ErrorCode.INVALID_INPUT,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.CONFLICT,
+        ErrorCode.OPERATION_FAILED,
+    ),
+)
+
+
 class ControlRoutes:
     """Operations that change model, effort and permission mode of a running agent."""
 
     def __init__(self, controls: AgentControls) -> None:
         self._controls = controls
 
-    def build_operations(self) -> list[Operation]:
-        """Return the operations of protocol-controls."""
-        return [
-            _make_operation(
-                "model",
-                self.set_model,
-                "Change the model of a running agent",
-                ModelBody,
-                ModelSetResponse,
-            ),
-            _make_operation(
-                "effort",
-                self.set_effort,
-                "Change the effort level of a running agent",
-                EffortBody,
-                EffortSetResponse,
-            ),
-            _make_operation(
-                "permission-mode",
-                self.set_permission_mode,
-                "Change the permission mode of a running agent",
-                PermissionModeBody,
-                PermissionModeSetResponse,
-            ),
-        ]
-
-    async def set_model(self, call: OperationCall) -> ModelSetResponse:
-        """Set the model."""
+    @operation("PUT", "/api/sessions/{id}/model", _CONTROLS)
+    async def set_model(self, call: OperationCall, body: ModelBody) -> ModelSetResponse:
+        """Change the model of a running agent."""
         return ModelSetResponse(
-            model=await self._change_setting(call, ControlSetting.MODEL, call.body.model)
+            model=await self._change_setting(call, ControlSetting.MODEL, body.model)
         )
 
-    async def set_effort(self, call: OperationCall) -> EffortSetResponse:
-        """Set the effort."""
+    @operation("PUT", "/api/sessions/{id}/effort", _CONTROLS)
+    async def set_effort(self, call: OperationCall, body: EffortBody) -> EffortSetResponse:
+        """Change the effort level of a running agent."""
         return EffortSetResponse(
-            effort=await self._change_setting(call, ControlSetting.EFFORT, call.body.effort)
+            effort=await self._change_setting(call, ControlSetting.EFFORT, body.effort)
         )
 
-    async def set_permission_mode(self, call: OperationCall) -> PermissionModeSetResponse:
-        """Set the permission mode."""
-        asked = call.body.permission_mode
+    @operation("PUT", "/api/sessions/{id}/permission-mode", _CONTROLS)
+    async def set_permission_mode(
+        self, call: OperationCall, body: PermissionModeBody
+    ) -> PermissionModeSetResponse:
+        """Change the permission mode of a running agent."""
+        asked = body.permission_mode
         told = await self._change_setting(call, ControlSetting.PERMISSION_MODE, asked)
         return PermissionModeSetResponse(permission_mode=told)
 
@@ -106,25 +101,3 @@ class ControlRoutes:
         return await self._controls.change_setting(
             call.id, setting, value, call.identity, call.reauthorize
         )
-
-
-def _make_operation(
-    name: str, handler: Handler, summary: str, body: type[BaseModel], answer: type[BaseModel]
-) -> Operation:
-    return Operation(
-        method="PUT",
-        path=f"/api/sessions/{{id}}/{name}",
-        access=AccessRule.OWNER,
-        scope=Scope.SESSIONS_INPUT,
-        handler=handler,
-        summary=summary,
-        tag="Sessions",
-        body=body,
-        response_model=answer,
-        errors=(
-            ErrorCode.INVALID_INPUT,
-            ErrorCode.FORBIDDEN,
-            ErrorCode.CONFLICT,
-            ErrorCode.OPERATION_FAILED,
-        ),
-    )

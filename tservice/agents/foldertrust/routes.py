@@ -10,8 +10,10 @@ from pydantic import Field
 
 from tservice.agents.foldertrust.preview import FolderTrustAnswer, FolderTrustPreview
 from tservice.core.errors import ErrorCode
+from tservice.core.scopes import MANAGES_FOLDERS
 from tservice.http.models import QueryParameters
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 
 class FolderQuery(QueryParameters):
@@ -22,28 +24,23 @@ class FolderQuery(QueryParameters):
     working_dir: Annotated[str, Field(max_length=4096)] | None = None
 
 
-def build_folder_operations(folders: FolderTrustPreview) -> list[Operation]:
-    """Return the operations at C{/api/folder-trust}."""
+class FolderTrustRoutes:
+    """Route C{/api/folder-trust}."""
 
-    async def handle_preview(call: OperationCall) -> FolderTrustAnswer:
-        query: FolderQuery = call.query
-        return await folders.preview_question(
+    def __init__(self, folders: FolderTrustPreview) -> None:
+        self._folders = folders
+
+    @operation(
+        "GET",
+        "/api/folder-trust",
+        tag="Sessions",
+        access=AccessRule.USER,
+        scope=Scope.SESSIONS_MANAGE,
+        scope_reason=MANAGES_FOLDERS,
+        errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+    )
+    async def preview_folder(self, call: OperationCall, query: FolderQuery) -> FolderTrustAnswer:
+        """List the files in a new session's folder that can make its agent run something."""
+        return await self._folders.preview_question(
             query.mode, query.case_name, query.working_dir, call.identity
         )
-
-    return [
-        Operation(
-            method="GET",
-            path="/api/folder-trust",
-            access=AccessRule.USER,
-            scope=Scope.SESSIONS_MANAGE,
-            handler=handle_preview,
-            summary=(
-                "List the files in a new session's folder that can make its agent run something"
-            ),
-            tag="Sessions",
-            query=FolderQuery,
-            response_model=FolderTrustAnswer,
-            errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
-        )
-    ]

@@ -10,7 +10,8 @@ from tservice.agents.model import HookEvent
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.identity import Identity
 from tservice.http.models import ENUM_MEMBER, RequestBody
-from tservice.http.operations import AccessRule, Operation, OperationCall, RawReply, ResponseStyle
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
 """Maximum bytes of a hook's body, which contains whole prompts and whole files that a tool is about
@@ -52,40 +53,33 @@ class TelemetryHandler(Protocol):
     def take_report(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
 
 
-def build_agent_operations(hooks: HookHandler, telemetry: TelemetryHandler) -> list[Operation]:
-    """Return the operations that receive hooks and telemetry."""
+_AGENTS = OperationFields(
+    tag="Hooks",
+    access=AccessRule.HOOK,
+    scope_reason="Agents report with the hook secret. A report gives no permission.",
+)
 
-    async def handle_hook(call: OperationCall) -> object:
-        body: HookBody = call.body
-        hooks.take_event(body.event, body.session_id, body.data, call.identity)
+
+class HookRoutes:
+    """Operations that receive hooks and telemetry."""
+
+    def __init__(self, hooks: HookHandler, telemetry: TelemetryHandler) -> None:
+        self._hooks, self._telemetry = hooks, telemetry
+
+    @operation("POST", "/api/hook-event", _AGENTS, body_limit=HOOK_BODY_LIMIT)
+    async def handle_hook(self, call: OperationCall, body: HookBody) -> EmptyPayload:
+        """Report a hook event of an agent."""
+        self._hooks.take_event(body.event, body.session_id, body.data, call.identity)
         return EmptyPayload()
 
-    async def handle_report(call: OperationCall) -> object:
-        body: TelemetryBody = call.body
-        line = telemetry.take_report(body.session_id, body.data, call.identity)
+    @operation(
+        "POST",
+        "/api/status-telemetry",
+        _AGENTS,
+        style=ResponseStyle.RAW,
+        body_limit=TELEMETRY_BODY_LIMIT,
+    )
+    async def handle_report(self, call: OperationCall, body: TelemetryBody) -> RawReply:
+        """Report the figures of a status line; returns the line to show."""
+        line = self._telemetry.take_report(body.session_id, body.data, call.identity)
         return RawReply(content=line.encode(), content_type="text/plain; charset=utf-8")
-
-    return [
-        Operation(
-            method="POST",
-            path="/api/hook-event",
-            access=AccessRule.HOOK,
-            handler=handle_hook,
-            summary="Report a hook event of an agent",
-            tag="Hooks",
-            body=HookBody,
-            response_model=EmptyPayload,
-            body_limit=HOOK_BODY_LIMIT,
-        ),
-        Operation(
-            method="POST",
-            path="/api/status-telemetry",
-            access=AccessRule.HOOK,
-            handler=handle_report,
-            summary="Report the figures of a status line; returns the line to show",
-            tag="Hooks",
-            body=TelemetryBody,
-            body_limit=TELEMETRY_BODY_LIMIT,
-            style=ResponseStyle.RAW,
-        ),
-    ]

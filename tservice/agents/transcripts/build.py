@@ -12,6 +12,7 @@ from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.workers.thread_runners import make_owner_runner
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -38,7 +39,7 @@ def build_transcripts(
     return FeatureRegistration(
         name="transcripts",
         service=transcripts,
-        operations=TranscriptRoutes(transcripts, history).build_operations(),
+        operations=collect_operations(TranscriptRoutes(transcripts, history)),
         start=lambda: transcripts.start(ground.hub),
         close=transcripts.stop,
     )

@@ -14,8 +14,10 @@ from tservice.agents.transcripts.responses import (
 )
 from tservice.agents.transcripts.service import TranscriptService
 from tservice.core.errors import ErrorCode
+from tservice.core.scopes import READS_SESSIONS
 from tservice.http.models import QueryInt, QueryParameters
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 PAGE = 100
 """Maximum number of conversations in one response (protocol-conversations)."""
@@ -45,6 +47,15 @@ class TranscriptQuery(QueryParameters):
     mode: str
 
 
+_HISTORY = OperationFields(
+    tag="Sessions",
+    access=AccessRule.USER,
+    scope_reason=(
+        "Conversations of every folder, even from before the service, are only for the user."
+    ),
+)
+
+
 class TranscriptRoutes:
     """Operations C{last-response}, and those below C{/api/history}."""
 
@@ -52,56 +63,39 @@ class TranscriptRoutes:
         self._transcripts = transcripts
         self._history = history
 
-    def build_operations(self) -> list[Operation]:
-        """Return the operations."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/last-response",
-                access=AccessRule.OWNER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.get_last_response,
-                summary="Get the agent's last response, from its own transcript",
-                tag="Sessions",
-                query=ResponseQuery,
-                response_model=LastAnswerResponse,
-            ),
-            Operation(
-                method="GET",
-                path="/api/history/sessions",
-                access=AccessRule.USER,
-                handler=self.list_history,
-                summary="List past conversations on disk, newest first",
-                tag="Sessions",
-                query=HistoryQuery,
-                response_model=ConversationListResponse,
-            ),
-            Operation(
-                method="GET",
-                path="/api/history/sessions/{conversation}",
-                access=AccessRule.USER,
-                handler=self.read_transcript,
-                summary="Get the last messages of a past conversation",
-                tag="Sessions",
-                query=TranscriptQuery,
-                response_model=TranscriptResponse,
-                errors=(ErrorCode.NOT_FOUND,),
-            ),
-        ]
-
-    async def get_last_response(self, call: OperationCall) -> LastAnswerResponse:
-        whole = call.query.context == "full"
+    @operation(
+        "GET",
+        "/api/sessions/{id}/last-response",
+        tag="Sessions",
+        access=AccessRule.OWNER,
+        scope=Scope.SESSIONS_READ,
+        scope_reason=READS_SESSIONS,
+    )
+    async def get_last_response(
+        self, call: OperationCall, query: ResponseQuery
+    ) -> LastAnswerResponse:
+        """Get the agent's last response, from its own transcript."""
+        whole = query.context == "full"
         found = await self._transcripts.get_last_response(call.id, whole=whole)
         return LastAnswerResponse.model_validate(found)
 
-    async def list_history(self, call: OperationCall) -> ConversationListResponse:
-        query: HistoryQuery = call.query
+    @operation("GET", "/api/history/sessions", _HISTORY)
+    async def list_history(
+        self, call: OperationCall, query: HistoryQuery
+    ) -> ConversationListResponse:
+        """List past conversations on disk, newest first."""
         if query.q is None:
             return await self._history.list_conversations(call.identity, query.limit, query.offset)
         return await self._history.search_conversations(
             call.identity, query.q, query.limit, query.offset
         )
 
-    async def read_transcript(self, call: OperationCall) -> TranscriptResponse:
+    @operation(
+        "GET", "/api/history/sessions/{conversation}", _HISTORY, errors=(ErrorCode.NOT_FOUND,)
+    )
+    async def read_transcript(
+        self, call: OperationCall, query: TranscriptQuery
+    ) -> TranscriptResponse:
+        """Get the last messages of a past conversation."""
         conversation = call.path["conversation"]
-        return await self._history.read_transcript(call.identity, call.query.mode, conversation)
+        return await self._history.read_transcript(call.identity, query.mode, conversation)

@@ -27,6 +27,7 @@ from tservice.core.disk_errors import FULL, DiskFull
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.zone import find_local_zone
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.interfaces import Session
 
@@ -392,7 +393,7 @@ class ApprovalRouteTests(ApprovalCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.api = ApiHarness(ApprovalRoutes(self.approvals).build_operations(), clock=self.clock)
+        self.api = ApiHarness(collect_operations(ApprovalRoutes(self.approvals)), clock=self.clock)
 
     def test_items_are_listed_and_answered_over_http(self) -> None:
         session = self.asked(permission_page())

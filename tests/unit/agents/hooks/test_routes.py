@@ -8,8 +8,9 @@ from tests.unit.agents.harness import AgentHarnessCase
 from tests.unit.http.site_driver import ApiHarness, OpenGate
 from tests.unit.sessions.harness import ADMIN
 from tservice.access.authenticators import HOOK
-from tservice.agents.hooks.routes import build_agent_operations
+from tservice.agents.hooks.routes import HookRoutes
 from tservice.core.identity import Identity
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule
 
 
@@ -19,7 +20,7 @@ class HookRouteTests(AgentHarnessCase):
     def setUp(self) -> None:
         super().setUp()
         self.gate = OpenGate(HOOK)
-        operations = build_agent_operations(self.agents.hooks, self.agents.telemetry)
+        operations = collect_operations(HookRoutes(self.agents.hooks, self.agents.telemetry))
         self.operations = operations
         self.api = ApiHarness(operations, gate=self.gate, clock=self.clock)
 

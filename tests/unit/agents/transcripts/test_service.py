@@ -42,6 +42,7 @@ from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.identity import Identity
 from tservice.core.numbers import TOKENS_MAX
+from tservice.http.operation_decorator import collect_operations
 from tservice.sessions.record.model import ModelSource, NameSource, Session
 from tservice.settings.interfaces import ModelPrice
 
@@ -223,9 +224,8 @@ class TranscriptServiceTests(ApprovalCase):
         self.history = ConversationHistory(
             self.sessions, self.homes, run_directly, self.clock.seconds
         )
-        self.api = ApiHarness(
-            TranscriptRoutes(self.transcripts, self.history).build_operations(), clock=self.clock
-        )
+        routes = TranscriptRoutes(self.transcripts, self.history)
+        self.api = ApiHarness(collect_operations(routes), clock=self.clock)
 
     def open_transcripts(self) -> None:
         store, usage = ReadPositionStore(self.machine.database), UsageStore(self.machine.database)
