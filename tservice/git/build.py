@@ -27,6 +27,7 @@ from tservice.git.runner import GitRunner, get_actor
 from tservice.git.service import GitService
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -62,7 +63,7 @@ def build_git(
     return FeatureRegistration(
         name="git",
         service=service,
-        operations=GitRoutes(service, workspaces.get_workspace).operations(),
+        operations=collect_operations(GitRoutes(service, workspaces.get_workspace)),
         measures=[make_gauge("git_processes", "Running git processes.", lambda: runner.running)],
         close=runner.stop,
     )
@@ -76,7 +77,7 @@ def build_case_git(
     Its git processes belong to the feature C{git}.  Stopping that feature kills them.
     """
     workspaces = CaseWorkspaces(cases, ground.workspace_bounds, ground.locations)
-    operations = CaseGitRoutes(git, workspaces.get_workspace).operations()
+    operations = collect_operations(CaseGitRoutes(git, workspaces.get_workspace))
     return FeatureRegistration(name="git of cases", service=workspaces, operations=operations)
 
 

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 
 from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
+from tservice.core.scopes import READS_GIT
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 
 class CaseGitRoutes:
@@ -27,25 +29,17 @@ class CaseGitRoutes:
         self._git = git
         self._workspace_of = workspace_of
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/cases/{name}/git-status",
-                access=AccessRule.USER,
-                scope=Scope.GIT,
-                handler=self.get_status,
-                summary="Get the git status of a case's folder; read-only and offline",
-                tag="Git",
-                query=GitStatusQuery,
-                response_model=GitStatusResponse,
-                errors=(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
-            )
-        ]
-
-    async def get_status(self, call: OperationCall) -> GitStatusResponse:
-        """Return the repositories of the case and their states, read with the caller's rights."""
+    @operation(
+        "GET",
+        "/api/cases/{name}/git-status",
+        tag="Git",
+        access=AccessRule.USER,
+        scope=Scope.GIT,
+        scope_reason=READS_GIT,
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+    )
+    async def get_status(self, call: OperationCall, query: GitStatusQuery) -> GitStatusResponse:
+        """Get the git status of a case's folder; read-only and offline."""
         workspace = await self._workspace_of(call.path["name"], call.identity)
-        found = await self._git.get_status(workspace, call.query.to_options())
+        found = await self._git.get_status(workspace, query.to_options())
         return GitStatusResponse.model_validate(found)

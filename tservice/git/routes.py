@@ -10,11 +10,13 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.payload import omit_if_none
+from tservice.core.scopes import READS_GIT
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.service import GitWorkspace
 from tservice.http.models import QueryBool, QueryParameters, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*")
 _REPOS, _SECONDS = (1, 50), (5, 120)
@@ -155,6 +157,14 @@ class GitDiffResponse(ResponseModel):
     binary: bool
 
 
+_GIT = OperationFields(
+    tag="Git",
+    access=AccessRule.OWNER,
+    scope=Scope.GIT,
+    scope_reason=READS_GIT,
+)
+
+
 class GitRoutes:
     """Routes for status and diffs; the rules are in L{tservice.git.service.GitService}.
 
@@ -166,42 +176,15 @@ class GitRoutes:
         self._git = git
         self._workspace_of = workspace_of
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/git-status",
-                access=AccessRule.OWNER,
-                scope=Scope.GIT,
-                handler=self.get_status,
-                summary="Get the git status of a session's workspace; read-only and offline",
-                tag="Git",
-                query=GitStatusQuery,
-                response_model=GitStatusResponse,
-            ),
-            Operation(
-                method="GET",
-                path="/api/sessions/{id}/git-diff",
-                access=AccessRule.OWNER,
-                scope=Scope.GIT,
-                handler=self.get_diff,
-                summary="Get the diff of one file that the git status lists",
-                tag="Git",
-                query=GitDiffQuery,
-                response_model=GitDiffResponse,
-                errors=(ErrorCode.OPERATION_FAILED,),
-            ),
-        ]
-
-    async def get_status(self, call: OperationCall) -> GitStatusResponse:
-        """Return the repositories of the workspace and their states."""
-        found = await self._git.get_status(self._workspace_of(call.id), call.query.to_options())
+    @operation("GET", "/api/sessions/{id}/git-status", _GIT)
+    async def get_status(self, call: OperationCall, query: GitStatusQuery) -> GitStatusResponse:
+        """Get the git status of a session's workspace; read-only and offline."""
+        found = await self._git.get_status(self._workspace_of(call.id), query.to_options())
         return GitStatusResponse.model_validate(found)
 
-    async def get_diff(self, call: OperationCall) -> GitDiffResponse:
-        """Return the diff of one file."""
-        query = call.query
+    @operation("GET", "/api/sessions/{id}/git-diff", _GIT, errors=(ErrorCode.OPERATION_FAILED,))
+    async def get_diff(self, call: OperationCall, query: GitDiffQuery) -> GitDiffResponse:
+        """Get the diff of one file that the git status lists."""
         found = await self._git.get_diff(
             self._workspace_of(call.id), query.repo, query.path, query.kind, query.to_options()
         )

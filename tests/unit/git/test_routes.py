@@ -28,6 +28,7 @@ from tservice.git.routes import GitDiffQuery, GitRoutes, GitStatusQuery, GitStat
 from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.http.body import read_query
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, OperationCall
 from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.record.model import NameSource, Session, SessionLocationKind
@@ -140,7 +141,7 @@ class GitRouteTests(SynchronousTestCase):
         self.routes = GitRoutes(cast(Any, self.service), workspaces.get_workspace)
 
     def call(self, number: int, session: str, query: Any) -> Any:
-        operation = self.routes.operations()[number]
+        operation = collect_operations(self.routes)[number]
         call = SimpleNamespace(id=session, query=query)
         return self.successResultOf(
             Deferred.fromCoroutine(cast(Any, operation.handler(cast(OperationCall, call))))
@@ -167,7 +168,7 @@ class GitRouteTests(SynchronousTestCase):
         self.assertEqual([wanted], self.service.asked)
 
     def test_routes_are_for_the_owner(self) -> None:
-        for operation in require_items(self.routes.operations()):
+        for operation in require_items(collect_operations(self.routes)):
             self.assertEqual(("GET", AccessRule.OWNER), (operation.method, operation.access))
 
 
@@ -234,7 +235,7 @@ class CaseStatusRouteTests(SynchronousTestCase):
         bounds = bounds_of(Path("/cases"))
         workspaces = CaseWorkspaces(cast(Any, Cases()), bounds, cast(Any, Places()))
         status = CaseGitRoutes(cast(Any, Git()), workspaces.get_workspace)
-        (operation,) = status.operations()
+        (operation,) = collect_operations(status)
         call = SimpleNamespace(
             path={"name": "shop"}, identity=ann, query=GitStatusQuery(fresh=True)
         )
