@@ -22,6 +22,7 @@ from tservice.files.sweeper import UploadSweeper
 from tservice.files.transfer_routes import TransferRoutes
 from tservice.files.workers import WorkspaceWorkers
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import OperationCall
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
@@ -65,9 +66,9 @@ def build_files(
         name="files",
         service=files,
         operations=[
-            *routes.operations(),
-            *carrying.operations(),
-            *ScreenshotRoutes(screenshots).operations(),
+            *collect_operations(routes),
+            *collect_operations(carrying),
+            *collect_operations(ScreenshotRoutes(screenshots)),
         ],
         measures=[
             make_gauge(

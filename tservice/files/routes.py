@@ -11,6 +11,7 @@ from pydantic import Field, StringConstraints
 from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.payload import omit_if_false, omit_if_none
+from tservice.core.scopes import READS_FILES
 from tservice.files import file_tree, text_content, writing
 from tservice.files.file_links import SECONDS, FileLink, FileLinks
 from tservice.files.model import EDIT_BYTES, Workspace, is_secret_file
@@ -18,7 +19,8 @@ from tservice.files.service import FilesService
 from tservice.files.tree_response import FileTreeAnswer
 from tservice.http.body_limits import LEAST_BODY_LIMIT
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 
 WorkspaceOf = Callable[[str], Workspace]
 """Function that returns the workspace of a session id, or fails with 404 for an unknown session."""
@@ -29,13 +31,6 @@ _ESCAPED = 6
 """Number of bytes that JSON needs for an escaped control character."""
 
 BODY_LIMIT = _ESCAPED * EDIT_BYTES + 4 * LEAST_BODY_LIMIT
-
-_FAULTS = (
-    ErrorCode.INVALID_INPUT,
-    ErrorCode.FORBIDDEN,
-    ErrorCode.OPERATION_FAILED,
-    ErrorCode.RATE_LIMITED,
-)
 
 
 class TreeQuery(QueryParameters):
@@ -124,6 +119,20 @@ class FileLinkAnswer(ResponseModel):
     expires_at: int
 
 
+_FILES = OperationFields(
+    tag="Files",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_INPUT,
+    scope_reason=READS_FILES,
+    errors=(
+        ErrorCode.INVALID_INPUT,
+        ErrorCode.FORBIDDEN,
+        ErrorCode.OPERATION_FAILED,
+        ErrorCode.RATE_LIMITED,
+    ),
+)
+
+
 class FilesRoutes:
     """Operations on workspace files. The rules are in L{FilesService}.
 
@@ -144,36 +153,19 @@ class FilesRoutes:
         self._files, self._workspace_of, self._links = files, workspace_of, links
         self._clock, self._revealed, self._runs = clock, on_reveal, runs
 
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        return [
-            _file_operation("GET", "files", self.get_tree,
-                "Get the file tree of a workspace", query=TreeQuery,
-                       response_model=FileTreeAnswer),
-            _file_operation("GET", "file-content", self.get_content,
-                "Read lines of a text file, or get the type of another file",
-                       query=ContentQuery, response_model=FileTextAnswer | FileMediaAnswer),
-            _file_operation("PUT", "file-content", self.save_content, "Save a text file",
-                            body=ContentBody,
-                       body_limit=BODY_LIMIT, response_model=SavedFileAnswer,
-                       errors=(*_FAULTS, ErrorCode.CONFLICT)),
-            _file_operation("POST", "file-link", self.create_link,
-                            "Create an address of a file for a browser",
-                       body=LinkBody, response_model=FileLinkAnswer, scope=None,
-                       audit=AuditMode.NONE),
-        ]  # fmt: skip
-
-    async def get_tree(self, call: OperationCall) -> FileTreeAnswer:
-        """Return the file tree of a session's workspace."""
-        query = call.query
+    @operation("GET", "/api/sessions/{id}/files", _FILES)
+    async def get_tree(self, call: OperationCall, query: TreeQuery) -> FileTreeAnswer:
+        """Get the file tree of a workspace."""
         wanted = file_tree.TreeRequest(
             path=query.path, depth=query.depth, show_hidden=query.show_hidden
         )
         return await self._files.get_tree(self._workspace_of(call.id), wanted)
 
-    async def get_content(self, call: OperationCall) -> FileTextAnswer | FileMediaAnswer:
-        """Return lines of a text file, or a description of any other file."""
-        query = call.query
+    @operation("GET", "/api/sessions/{id}/file-content", _FILES)
+    async def get_content(
+        self, call: OperationCall, query: ContentQuery
+    ) -> FileTextAnswer | FileMediaAnswer:
+        """Read lines of a text file, or get the type of another file."""
         wanted = text_content.TextRequest(
             path=query.path, start=query.start, lines=query.lines, reveal=query.reveal
         )
@@ -184,9 +176,18 @@ class FilesRoutes:
             return FileMediaAnswer(**found, url=build_raw_url(call.id, found["path"]))
         return FileTextAnswer.model_validate(found)
 
-    async def save_content(self, call: OperationCall) -> SavedFileAnswer:
-        """Save an edited text."""
-        body = call.body
+    @operation(
+        "PUT",
+        "/api/sessions/{id}/file-content",
+        _FILES,
+        scope_reason=(
+            "The written file can be a program that a user runs, or that runs automatically."
+        ),
+        body_limit=BODY_LIMIT,
+        errors=(ErrorCode.CONFLICT,),
+    )
+    async def save_content(self, call: OperationCall, body: ContentBody) -> SavedFileAnswer:
+        """Save a text file."""
         content = body.content.encode()
         if len(content) > EDIT_BYTES:
             text = f"content: must be at most {EDIT_BYTES} bytes"
@@ -204,9 +205,18 @@ class FilesRoutes:
             )
         )
 
-    async def create_link(self, call: OperationCall) -> FileLinkAnswer:
-        """Create a URL that opens one existing file, with a new token."""
-        body = call.body
+    @operation(
+        "POST",
+        "/api/sessions/{id}/file-link",
+        _FILES,
+        scope=None,
+        scope_reason=(
+            "The address opens a file for anyone who has it. A program uses its token instead."
+        ),
+        audit=AuditMode.NONE,
+    )
+    async def create_link(self, call: OperationCall, body: LinkBody) -> FileLinkAnswer:
+        """Create an address of a file for a browser."""
         opened = await self._files.open_entry(
             self._workspace_of(call.id), body.path, folders=body.download
         )
@@ -221,19 +231,3 @@ class FilesRoutes:
 def build_raw_url(session_id: str, path: str) -> str:
     """Return the URL of a file's bytes, for signed-in users."""
     return f"/api/sessions/{session_id}/file-raw?path={quote(path, safe='')}"
-
-
-def _file_operation(method: str, name: str, handler: Any, summary: str, **fields: Any) -> Operation:
-    return Operation(
-        **{
-            "method": method,
-            "path": f"/api/sessions/{{id}}/{name}",
-            "access": AccessRule.OWNER,
-            "scope": Scope.SESSIONS_INPUT,
-            "handler": handler,
-            "summary": summary,
-            "tag": "Files",
-            "errors": _FAULTS,
-            **fields,
-        }
-    )

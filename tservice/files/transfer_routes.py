@@ -14,6 +14,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode, make_failure_error
+from tservice.core.scopes import READS_FILES, SAVES_UPLOADS
 from tservice.files.file_links import FileLinks
 from tservice.files.followers import HEARTBEAT
 from tservice.files.model import (
@@ -28,7 +29,8 @@ from tservice.files.routes import PATH, WorkspaceOf
 from tservice.files.service import FILES, IMAGE, FilesService, build_upload_path
 from tservice.http.envelope import dump_json, make_bare_refusal
 from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
 from tservice.http.transfer.byte_ranges import (
     UnsatisfiableRange,
     matches_any_tag,
@@ -45,7 +47,6 @@ CONTENT_SECURITY_POLICY = (
 origin.
 """
 
-_BYTES = "application/octet-stream"
 _FAULTS = (ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN, ErrorCode.RATE_LIMITED)
 
 
@@ -93,6 +94,25 @@ class UploadsAnswer(ResponseModel):
     files: list[UploadedFileAnswer]
 
 
+_DOWNLOADS = OperationFields(
+    tag="Files",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_INPUT,
+    scope_reason=READS_FILES,
+    style=ResponseStyle.STREAM,
+    media_type="application/octet-stream",
+    errors=_FAULTS,
+)
+_UPLOADS = OperationFields(
+    tag="Files",
+    access=AccessRule.OWNER,
+    scope=Scope.SESSIONS_INPUT,
+    scope_reason=SAVES_UPLOADS,
+    streams=True,
+    errors=(*_FAULTS, ErrorCode.OPERATION_FAILED),
+)
+
+
 class TransferRoutes:
     """Operations that send or receive files.
 
@@ -112,46 +132,47 @@ class TransferRoutes:
         self._files, self._workspace_of, self._of_caller = files, workspace_of, of_caller
         self._links, self._insert = links, insert
 
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        download = "Download a file, or a folder as .tar.gz without its secrets"
-        return [
-            _download_operation("/api/sessions/{id}/file-raw", self.send_raw,
-                                "Read the bytes of a file, with ranges",
-                  query=RawQuery),
-            _download_operation("/api/download", self.send_download, download, query=DownloadQuery,
-                  access=AccessRule.USER, errors=(*_FAULTS, ErrorCode.NOT_FOUND)),
-            _download_operation("/api/file-link/{word}", self.send_linked,
-                                "Open a file by its address",
-                  access=AccessRule.CAPABILITY, scope=None,
-                  errors=(*_FAULTS, ErrorCode.UNAUTHORIZED)),
-            _download_operation("/api/sessions/{id}/tail-file", self.follow_file,
-                                "Follow a file, as an event stream",
-                  query=TailQuery, media_type="text/event-stream"),
-            _upload_operation("uploads", self.receive_files, "Upload files to the workspace",
-                              UploadsAnswer,
-                UPLOAD_FILES * UPLOAD_BYTES + FORM_SPARE),
-            _upload_operation("paste-image", self.receive_image, "Upload an image to the workspace",
-                              KeptImageAnswer,
-                IMAGE_BYTES + FORM_SPARE),
-        ]  # fmt: skip
-
-    async def send_raw(self, call: OperationCall) -> None:
-        """Send the bytes of a file for display or download."""
+    @operation(
+        "GET",
+        "/api/sessions/{id}/file-raw",
+        _DOWNLOADS,
+        errors=(ErrorCode.OPERATION_FAILED,),
+    )
+    async def send_raw(self, call: OperationCall, query: RawQuery) -> None:
+        """Read the bytes of a file, with ranges."""
         workspace = self._workspace_of(call.id)
         with self._files.count_transfer(workspace):
-            opened = await self._files.open_entry(workspace, call.query.path)
-            await send_opened(call, opened, save=call.query.download)
+            opened = await self._files.open_entry(workspace, query.path)
+            await send_opened(call, opened, save=query.download)
 
-    async def send_download(self, call: OperationCall) -> None:
-        """Send a file, or a folder as an archive, for the browser to save."""
-        workspace = self._of_caller(call, call.query.session_id)
+    @operation(
+        "GET",
+        "/api/download",
+        _DOWNLOADS,
+        access=AccessRule.USER,
+        errors=(ErrorCode.NOT_FOUND,),
+    )
+    async def send_download(self, call: OperationCall, query: DownloadQuery) -> None:
+        """Download a file, or a folder as .tar.gz without its secrets."""
+        workspace = self._of_caller(call, query.session_id)
         with self._files.count_transfer(workspace):
-            opened = await self._files.open_entry(workspace, call.query.path, folders=True)
+            opened = await self._files.open_entry(workspace, query.path, folders=True)
             await send_opened(call, opened, save=True)
 
+    @operation(
+        "GET",
+        "/api/file-link/{word}",
+        _DOWNLOADS,
+        access=AccessRule.CAPABILITY,
+        scope=None,
+        scope_reason=(
+            "The token in the path opens one file for ten minutes. The caller's identity "
+            "is not checked."
+        ),
+        errors=(ErrorCode.UNAUTHORIZED,),
+    )
     async def send_linked(self, call: OperationCall) -> None:
-        """Send the file that the token in the URL opens."""
+        """Open a file by its address."""
         word = call.path["word"]
         link = self._links.find_link(word)
         if link is None:
@@ -163,9 +184,15 @@ class TransferRoutes:
             still = partial(self._links.is_valid, word)
             await send_opened(call, opened, save=link.download, still=still)
 
-    async def follow_file(self, call: OperationCall) -> None:
-        """Stream the text that is appended to a file."""
-        query = call.query
+    @operation(
+        "GET",
+        "/api/sessions/{id}/tail-file",
+        _DOWNLOADS,
+        media_type="text/event-stream",
+        errors=(ErrorCode.OPERATION_FAILED,),
+    )
+    async def follow_file(self, call: OperationCall, query: TailQuery) -> None:
+        """Follow a file, as an event stream."""
         messages = self._files.follow_file(self._workspace_of(call.id), query.path, query.lines)
         answer = StreamedResponse(call.request)
         begun = False
@@ -181,8 +208,14 @@ class TransferRoutes:
         finally:
             answer.close()
 
+    @operation(
+        "POST",
+        "/api/sessions/{id}/uploads",
+        _UPLOADS,
+        body_limit=UPLOAD_FILES * UPLOAD_BYTES + FORM_SPARE,
+    )
     async def receive_files(self, call: OperationCall) -> UploadsAnswer:
-        """Store the uploaded files of a form."""
+        """Upload files to the workspace."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, FILES, account=call.identity.username
@@ -196,8 +229,11 @@ class TransferRoutes:
             ]
         )
 
+    @operation(
+        "POST", "/api/sessions/{id}/paste-image", _UPLOADS, body_limit=IMAGE_BYTES + FORM_SPARE
+    )
     async def receive_image(self, call: OperationCall) -> KeptImageAnswer:
-        """Store an uploaded image."""
+        """Upload an image to the workspace."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, IMAGE, account=call.identity.username
@@ -321,37 +357,3 @@ _EVENTS = {
 
 def _encode_event(message: Mapping[str, Any]) -> bytes:
     return b":\n\n" if message is HEARTBEAT else b"data: %s\n\n" % dump_json(message)
-
-
-def _download_operation(path: str, handler: Any, summary: str, **fields: Any) -> Operation:
-    return Operation(
-        **{
-            "method": "GET",
-            "path": path,
-            "access": AccessRule.OWNER,
-            "scope": Scope.SESSIONS_INPUT,
-            "handler": handler,
-            "summary": summary,
-            "tag": "Files",
-            "style": ResponseStyle.STREAM,
-            "media_type": _BYTES,
-            "errors": (*_FAULTS, ErrorCode.OPERATION_FAILED),
-            **fields,
-        }
-    )
-
-
-def _upload_operation(name: str, handler: Any, summary: str, answer: Any, limit: int) -> Operation:
-    return Operation(
-        method="POST",
-        path=f"/api/sessions/{{id}}/{name}",
-        access=AccessRule.OWNER,
-        scope=Scope.SESSIONS_INPUT,
-        handler=handler,
-        summary=summary,
-        tag="Files",
-        streams=True,
-        body_limit=limit,
-        response_model=answer,
-        errors=(*_FAULTS, ErrorCode.OPERATION_FAILED),
-    )
