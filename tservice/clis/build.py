@@ -11,6 +11,7 @@ from tservice.clis.registry_file import FILE_NAME
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
 from tservice.clis.stock_entries import load_stock_entries
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 
@@ -29,7 +30,7 @@ def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:
     return FeatureRegistration(
         name="installs",
         service=registry,
-        operations=CliRoutes(service).operations(),
+        operations=collect_operations(CliRoutes(service)),
         start=start,
         close=service.stop_installs,
     )

@@ -9,10 +9,10 @@ from tservice.clis.responses import CliFile, CliItem, InstalledItem, InstallPlan
 from tservice.clis.service import CliService
 from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
+from tservice.core.scopes import READS_SERVICE_STATE, READS_SETTINGS
 from tservice.http.models import QueryBool, QueryParameters, RequestBody
-from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
-
-_WRITE_ERRORS = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 
 class CliEnabledBody(RequestBody):
@@ -45,150 +45,101 @@ class ListQuery(QueryParameters):
     versions: QueryBool = False
 
 
+def _require_enabled(routes: CliRoutes) -> None:
+    routes._clis.require_management()
+
+
+_ADDS_COMMAND = "A CLI is a command line that the sessions of all users start."
+
+_READS = OperationFields(
+    tag="CLIs",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=READS_SERVICE_STATE,
+)
+_CHANGES = OperationFields(
+    tag="CLIs",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=(
+        "Enables, disables, removes or installs listed CLIs. The install commands are fixed."
+    ),
+    allowed=_require_enabled,
+    errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+)
+
+
 class CliRoutes:
     """Routes that list and manage the CLIs; the rules are in L{CliService}."""
 
     def __init__(self, clis: CliService) -> None:
         self._clis = clis
 
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        return [*self._read_operations(), *self._write_operations()]
-
-    def _read_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                method="GET",
-                path="/api/clis",
-                access=AccessRule.USER,
-                scope=Scope.SETTINGS,
-                handler=self.list_clis,
-                summary="List all CLIs, disabled ones included; empty unless you are an admin",
-                tag="CLIs",
-                query=ListQuery,
-                response_model=list[CliItem],
-            ),
-            Operation(
-                method="GET",
-                path="/api/clis/file",
-                access=AccessRule.ADMIN,
-                scope=Scope.ADMIN,
-                handler=self.get_file_status,
-                summary="List the faults in clis.json",
-                tag="CLIs",
-                response_model=CliFile,
-            ),
-            Operation(
-                method="GET",
-                path="/api/clis/{id}/install",
-                access=AccessRule.ADMIN,
-                scope=Scope.ADMIN,
-                handler=self.plan_install,
-                summary="Preview the installation of a stock CLI; nothing is run",
-                tag="CLIs",
-                response_model=InstallPlan,
-                errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
-            ),
-        ]
-
-    def _write_operations(self) -> list[Operation]:
-        return [
-            self._write_operation(
-                "DELETE",
-                "/api/clis/{id}/install",
-                self.cancel_install,
-                "Cancel an installation",
-                response_model=EmptyPayload,
-            ),
-            self._write_operation(
-                "PUT", "/api/clis/{id}", self.set_enabled, "Enable or disable a CLI", CliEnabledBody
-            ),
-            self._write_operation(
-                "POST", "/api/clis", self.create_entry, "Add a custom CLI", NewCliBody
-            ),
-            self._write_operation(
-                "PUT", "/api/clis/custom/{id}", self.replace_entry, "Replace a custom CLI", CliBody
-            ),
-            self._write_operation(
-                "DELETE", "/api/clis/{id}", self.delete_entry, "Remove a custom CLI",
-                response_model=EmptyPayload,
-            ),
-            self._write_operation(
-                "POST",
-                "/api/clis/{id}/install",
-                self.install_cli,
-                "Install a stock CLI; returns when it is done, after at most 300 s",
-                response_model=InstalledItem,
-            ),
-        ]  # fmt: skip
-
-    def _write_operation(
-        self,
-        method: str,
-        path: str,
-        handler: Handler,
-        summary: str,
-        body: type[RequestBody] | None = None,
-        response_model: Any = CliItem,
-    ) -> Operation:
-        return Operation(
-            method=method,
-            path=path,
-            access=AccessRule.ADMIN,
-            scope=Scope.ADMIN,
-            handler=handler,
-            summary=summary,
-            tag="CLIs",
-            body=body,
-            response_model=response_model,
-            errors=_WRITE_ERRORS,
-            allowed=self._clis.require_management,
-        )
-
-    async def list_clis(self, call: OperationCall) -> list[CliItem]:
-        """List all entries. Only admins may call this."""
+    @operation(
+        "GET",
+        "/api/clis",
+        tag="CLIs",
+        access=AccessRule.USER,
+        scope=Scope.SETTINGS,
+        scope_reason=READS_SETTINGS,
+    )
+    async def list_clis(self, call: OperationCall, query: ListQuery) -> list[CliItem]:
+        """List all CLIs, disabled ones included; empty unless you are an admin."""
         if not call.identity.admin:
             return []
         await self._clis.check_reachable(call.identity.username)
-        if call.query is not None and call.query.versions:
+        if query is not None and query.versions:
             return await self._clis.list_with_versions()
         return self._clis.list_items()
 
+    @operation("GET", "/api/clis/file", _READS)
     async def get_file_status(self, call: OperationCall) -> CliFile:
-        """Return the status of C{clis.json}."""
+        """List the faults in clis.json."""
         return self._clis.get_file_status()
 
-    async def set_enabled(self, call: OperationCall) -> CliItem:
-        """Enable or disable an entry."""
+    @operation("PUT", "/api/clis/{id}", _CHANGES)
+    async def set_enabled(self, call: OperationCall, body: CliEnabledBody) -> CliItem:
+        """Enable or disable a CLI."""
         await self._check_reachable(call)
-        return self._clis.set_enabled(call.id, call.body.enabled)
+        return self._clis.set_enabled(call.id, body.enabled)
 
-    async def create_entry(self, call: OperationCall) -> CliItem:
-        """Add a custom entry."""
+    @operation("POST", "/api/clis", _CHANGES, scope_reason=_ADDS_COMMAND)
+    async def create_entry(self, call: OperationCall, body: NewCliBody) -> CliItem:
+        """Add a custom CLI."""
         await self._check_reachable(call)
-        return self._clis.create_entry(_entry_fields(call.body))
+        return self._clis.create_entry(_entry_fields(body))
 
-    async def replace_entry(self, call: OperationCall) -> CliItem:
-        """Replace a custom entry."""
+    @operation("PUT", "/api/clis/custom/{id}", _CHANGES, scope_reason=_ADDS_COMMAND)
+    async def replace_entry(self, call: OperationCall, body: CliBody) -> CliItem:
+        """Replace a custom CLI."""
         await self._check_reachable(call)
-        return self._clis.replace_entry(call.id, _entry_fields(call.body))
+        return self._clis.replace_entry(call.id, _entry_fields(body))
 
+    @operation("DELETE", "/api/clis/{id}", _CHANGES)
     async def delete_entry(self, call: OperationCall) -> EmptyPayload:
-        """Remove a custom entry."""
+        """Remove a custom CLI."""
         self._clis.delete_entry(call.id)
         return EmptyPayload()
 
+    @operation(
+        "GET",
+        "/api/clis/{id}/install",
+        _READS,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+    )
     async def plan_install(self, call: OperationCall) -> InstallPlan:
-        """Return the commands that an installation would run."""
+        """Preview the installation of a stock CLI; nothing is run."""
         return await self._clis.plan_install(call.id)
 
+    @operation("DELETE", "/api/clis/{id}/install", _CHANGES)
     async def cancel_install(self, call: OperationCall) -> EmptyPayload:
-        """Terminate a running installation."""
+        """Cancel an installation."""
         await self._clis.cancel_install(call.id)
         return EmptyPayload()
 
+    @operation("POST", "/api/clis/{id}/install", _CHANGES)
     async def install_cli(self, call: OperationCall) -> InstalledItem:
-        """Install the program of a packaged entry."""
+        """Install a stock CLI; returns when it is done, after at most 300 s."""
         await self._check_reachable(call)
         return await self._clis.install_cli(call.id)
 

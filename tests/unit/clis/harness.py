@@ -23,6 +23,7 @@ from tservice.clis.service import CliService
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Identity, Operation, OperationCall
 
 MINE = {"id": "mine", "label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
@@ -76,7 +77,7 @@ class CliServiceCase(SynchronousTestCase):
             hub=self.hub,
         )
         self.service.load()
-        self.operations = CliRoutes(self.service).operations()
+        self.operations = collect_operations(CliRoutes(self.service))
 
     def where(self, name: str) -> Path | None:
         path = self.root / "bin" / name

@@ -122,21 +122,6 @@ class CLIs(Calling):
         found: CliFile = await self.call("GET", "/clis/file")
         return found
 
-    async def get_clis_id_install(self, id: str) -> InstallPlan:
-        """Preview the installation of a stock CLI; nothing is run."""
-        found: InstallPlan = await self.call("GET", f"/clis/{quote_segment(id)}/install")
-        return found
-
-    async def delete_clis_id_install(self, id: str) -> dict[str, Any]:
-        """Cancel an installation."""
-        found: dict[str, Any] = await self.call("DELETE", f"/clis/{quote_segment(id)}/install")
-        return found
-
-    async def post_clis_id_install(self, id: str) -> InstalledItem:
-        """Install a stock CLI; returns when it is done, after at most 300 s."""
-        found: InstalledItem = await self.call("POST", f"/clis/{quote_segment(id)}/install")
-        return found
-
     async def put_clis_id(self, id: str, body: CliEnabledBody) -> CliItem:
         """Enable or disable a CLI."""
         found: CliItem = await self.call("PUT", f"/clis/{quote_segment(id)}", body=body)
@@ -150,4 +135,19 @@ class CLIs(Calling):
     async def put_clis_custom_id(self, id: str, body: CliBody) -> CliItem:
         """Replace a custom CLI."""
         found: CliItem = await self.call("PUT", f"/clis/custom/{quote_segment(id)}", body=body)
+        return found
+
+    async def get_clis_id_install(self, id: str) -> InstallPlan:
+        """Preview the installation of a stock CLI; nothing is run."""
+        found: InstallPlan = await self.call("GET", f"/clis/{quote_segment(id)}/install")
+        return found
+
+    async def delete_clis_id_install(self, id: str) -> dict[str, Any]:
+        """Cancel an installation."""
+        found: dict[str, Any] = await self.call("DELETE", f"/clis/{quote_segment(id)}/install")
+        return found
+
+    async def post_clis_id_install(self, id: str) -> InstalledItem:
+        """Install a stock CLI; returns when it is done, after at most 300 s."""
+        found: InstalledItem = await self.call("POST", f"/clis/{quote_segment(id)}/install")
         return found
