@@ -25,6 +25,7 @@ from tservice.hosts.service import HostService
 from tservice.hosts.ssh_command import SshCommand, build_configuration
 from tservice.hosts.wake_signals import HostWaker, PortProbe
 from tservice.hosts.waking import HostWakeService
+from tservice.http.operation_decorator import collect_operations
 from tservice.mux.remote.setup import RemoteSetups
 from tservice.mux.tmux.setup import ServerSetups
 from tservice.runtime.feature import FeatureRegistration
@@ -107,7 +108,9 @@ def build_hosts(
         service=HostsFeature(
             service=service, setups={LocationKind.REMOTE: RemoteSetups(HostRunners(links))}
         ),
-        operations=HostRoutes(service, lambda name: sessions().get(name).location_id).operations(),
+        operations=collect_operations(
+            HostRoutes(service, lambda name: sessions().get(name).location_id)
+        ),
         close=close,
     )
 

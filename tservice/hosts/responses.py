@@ -85,29 +85,9 @@ class WakeResponse(Payload):
 
 def to_response(host: RemoteHost) -> RemoteHostAnswer:
     """Convert a host to the response model."""
-    return RemoteHostAnswer(
-        id=host.id,
-        label=host.label,
-        host=host.host,
-        username=host.username,
-        port=host.port,
-        identity_file=host.identity_file,
-        jump_host=host.jump_host,
-        extra_ssh_options=list(host.extra_ssh_options),
-        commands=dict(host.commands),
-        wake_mac=host.wake_mac,
-        wake_command=host.wake_command,
-    )
+    return RemoteHostAnswer.model_validate(host, from_attributes=True)
 
 
 def to_check_response(found: HostCheck) -> HostCheckResponse:
     """Convert the result of a host check to the response model."""
-    return HostCheckResponse(
-        ok=found.ok,
-        host_key=found.host_key,
-        fingerprint=found.fingerprint,
-        known_fingerprint=found.known_fingerprint,
-        latency_ms=found.latency_ms,
-        tmux=found.tmux,
-        error=found.error,
-    )
+    return HostCheckResponse.model_validate(found, from_attributes=True)

@@ -18,6 +18,7 @@ from tservice.hosts.model import RemoteHost
 from tservice.hosts.routes import HostRoutes
 from tservice.hosts.wake_signals import WakeError
 from tservice.hosts.waking import HostWakeService
+from tservice.http.operation_decorator import collect_operations
 
 HOST = RemoteHost(id="h", label="H", host="h.lan", username="me", wake_command="/bin/wake")
 
@@ -72,7 +73,7 @@ class WakeTests(SynchronousTestCase):
         self.hosts = FakeHosts(clock, host)
         service: Any = self.hosts
         routes = HostRoutes(service, lambda _: LocationId(kind=LocationKind.REMOTE, name="h"))
-        self.api = ApiHarness(routes.operations(), clock=clock)
+        self.api = ApiHarness(collect_operations(routes), clock=clock)
         self.addCleanup(self.api.close)
 
     def wake(self, path: str) -> Any:

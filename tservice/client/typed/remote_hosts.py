@@ -140,11 +140,6 @@ class RemoteHosts(Calling):
         )
         return found
 
-    async def post_remote_hosts_id_wake(self, id: str) -> WakeResponse:
-        """Wake a remote host, and wait for it up to 40 s."""
-        found: WakeResponse = await self.call("POST", f"/remote-hosts/{quote_segment(id)}/wake")
-        return found
-
     async def get_remote_hosts_id_sessions(self, id: str) -> TmuxSessions:
         """List the tmux sessions on the host that can be attached to."""
         found: TmuxSessions = await self.call("GET", f"/remote-hosts/{quote_segment(id)}/sessions")
@@ -160,4 +155,9 @@ class RemoteHosts(Calling):
     async def post_sessions_id_wake(self, id: str) -> WakeResponse:
         """Wake the host of a session, and wait for it up to 40 s."""
         found: WakeResponse = await self.call("POST", f"/sessions/{quote_segment(id)}/wake")
+        return found
+
+    async def post_remote_hosts_id_wake(self, id: str) -> WakeResponse:
+        """Wake a remote host, and wait for it up to 40 s."""
+        found: WakeResponse = await self.call("POST", f"/remote-hosts/{quote_segment(id)}/wake")
         return found
