@@ -32,6 +32,7 @@ from tservice.core.locations.location import LocationKind
 from tservice.core.users.os_users import OsUser
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook_operation
 from tservice.http.kernel import HttpKernel
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation
 from tservice.http.site import HttpSite
 from tservice.mux.tmux.compiled_keeper import find_compiled_keeper
@@ -118,7 +119,7 @@ def build_containers(
             reach=BridgeProbe(clock=ground.reactor, store=store, hosts=hosts, bridge=bridge),
             watch=watch,
         ),
-        operations=ContainerRoutes(service, ground.config.multiuser).operations(),
+        operations=collect_operations(ContainerRoutes(service, ground.config.multiuser)),
         start=watch.start,
         close=close,
     )

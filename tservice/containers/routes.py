@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -30,7 +30,8 @@ from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.failfast import FAIL_FAST
 from tservice.http.models import RequestBody
-from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 
 Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
 Words = Annotated[list[Word], Field(max_length=WORDS_MAX), FAIL_FAST]
@@ -83,6 +84,27 @@ class ContainerHostBody(RequestBody):
         )
 
 
+_READS = OperationFields(
+    tag="Containers",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=(
+        "Reads how containers are created, the list of containers, and the output of a build."
+    ),
+    errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+)
+_CHANGES = OperationFields(
+    tag="Containers",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=(
+        "Sets how containers are created, within fixed limits, and lets an engine "
+        "build and fetch images."
+    ),
+    errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+)
+
+
 class ContainerRoutes:
     """Routes of container hosts and containers; the rules are in L{ContainerService}.
 
@@ -92,90 +114,76 @@ class ContainerRoutes:
     def __init__(self, service: ContainerService, multiuser: bool) -> None:
         self._service, self._multiuser = service, multiuser
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        hosts, one = "/api/container-hosts", "/api/container-hosts/{id}"
-        box = "/api/cases/{name}/container"
-        return [
-            _make_operation("GET", hosts, self.list_hosts,
-                "List the container hosts; empty unless you are an admin",
-                       list[ContainerHostResponse], access=AccessRule.USER),
-            _make_operation("POST", hosts, self.add_host, "Add a container host",
-                            ContainerHostEnvelope,
-                       body=ContainerHostBody),
-            _make_operation("PUT", one, self.replace_host,
-                            "Replace a container host, except its id",
-                       ContainerHostEnvelope, body=ContainerHostBody),
-            _make_operation("DELETE", one, self.remove_host,
-                            "Remove a container host that no case uses",
-                       EmptyPayload),
-            _make_operation("GET", f"{one}/containers", self.list_containers,
-                "List the containers of the host's cases",
-                       ContainerListResponse),
-            _make_operation("POST", f"{one}/build", self.build_image, "Rebuild the packaged image",
-                       EmptyPayload),
-            _make_operation("POST", f"{one}/build/cancel", self.cancel_build, "Cancel a build",
-                            EmptyPayload),
-            _make_operation("GET", f"{one}/build/log", self.get_build_log,
-                            "Get the output of the last build",
-                       BuildLogResponse),
-            _make_operation("GET", box, self.get_container,
-                            "Get the current state of a case's container",
-                       ContainerResponse, access=AccessRule.USER, scope=Scope.SESSIONS_READ),
-            _make_operation("POST", f"{box}/recreate", self.recreate_container,
-                       "Recreate the container of a case; its home folder stays",
-                       ContainerResponse, errors=(ErrorCode.SESSION_BUSY,)),
-        ]  # fmt: skip
-
-    async def list_hosts(self, call: OperationCall) -> object:
-        """List the container hosts."""
+    @operation("GET", "/api/container-hosts", _READS, access=AccessRule.USER)
+    async def list_hosts(self, call: OperationCall) -> list[ContainerHostResponse]:
+        """List the container hosts; empty unless you are an admin."""
         found = self._service.list_hosts() if call.identity.admin else ()
         return [make_host_response(host) for host in found]
 
-    async def add_host(self, call: OperationCall) -> object:
+    @operation("POST", "/api/container-hosts", _CHANGES)
+    async def add_host(self, call: OperationCall, body: ContainerHostBody) -> ContainerHostEnvelope:
         """Add a container host."""
         return ContainerHostEnvelope(
-            host=make_host_response(self._service.add_host(call.body.to_record()))
+            host=make_host_response(self._service.add_host(body.to_record()))
         )
 
-    async def replace_host(self, call: OperationCall) -> object:
-        """Replace a container host."""
-        host = self._service.replace_host(call.body.to_record(call.path["id"]))
+    @operation("PUT", "/api/container-hosts/{id}", _CHANGES)
+    async def replace_host(
+        self, call: OperationCall, body: ContainerHostBody
+    ) -> ContainerHostEnvelope:
+        """Replace a container host, except its id."""
+        host = self._service.replace_host(body.to_record(call.path["id"]))
         return ContainerHostEnvelope(host=make_host_response(host))
 
-    async def remove_host(self, call: OperationCall) -> object:
-        """Remove a container host."""
+    @operation("DELETE", "/api/container-hosts/{id}", _CHANGES)
+    async def remove_host(self, call: OperationCall) -> EmptyPayload:
+        """Remove a container host that no case uses."""
         self._service.remove_host(call.path["id"])
         return EmptyPayload()
 
-    async def list_containers(self, call: OperationCall) -> object:
-        """List the containers of a host."""
+    @operation("GET", "/api/container-hosts/{id}/containers", _READS)
+    async def list_containers(self, call: OperationCall) -> ContainerListResponse:
+        """List the containers of the host's cases."""
         found = await self._service.list_containers(call.path["id"])
         return ContainerListResponse(containers=[make_container_response(each) for each in found])
 
-    async def build_image(self, call: OperationCall) -> object:
-        """Build the packaged image; answers after the build."""
+    @operation("POST", "/api/container-hosts/{id}/build", _CHANGES)
+    async def build_image(self, call: OperationCall) -> EmptyPayload:
+        """Rebuild the packaged image."""
         await self._service.build_image(call.path["id"])
         return EmptyPayload()
 
-    async def cancel_build(self, call: OperationCall) -> object:
+    @operation("POST", "/api/container-hosts/{id}/build/cancel", _CHANGES)
+    async def cancel_build(self, call: OperationCall) -> EmptyPayload:
         """Cancel a build."""
         self._service.cancel_build(call.path["id"])
         return EmptyPayload()
 
-    async def get_build_log(self, call: OperationCall) -> object:
-        """Return the last lines of the last build."""
+    @operation("GET", "/api/container-hosts/{id}/build/log", _READS)
+    async def get_build_log(self, call: OperationCall) -> BuildLogResponse:
+        """Get the output of the last build."""
         running, lines = self._service.get_build_log(call.path["id"])
         return BuildLogResponse(running=running, lines=lines)
 
-    async def get_container(self, call: OperationCall) -> object:
-        """Show the container of a case."""
+    @operation(
+        "GET",
+        "/api/cases/{name}/container",
+        _READS,
+        access=AccessRule.USER,
+        scope=Scope.SESSIONS_READ,
+        scope_reason="Reads the settings and the resource use of a case's container.",
+    )
+    async def get_container(self, call: OperationCall) -> ContainerResponse:
+        """Get the current state of a case's container."""
         owner = self._case_owner(call)
         shown = await self._service.get_container(owner, call.path["name"], call.identity)
         return make_container_response(shown)
 
-    async def recreate_container(self, call: OperationCall) -> object:
-        """Create the container of a case again."""
+    @operation(
+        "POST", "/api/cases/{name}/container/recreate", _CHANGES, errors=(ErrorCode.SESSION_BUSY,)
+    )
+    async def recreate_container(self, call: OperationCall) -> ContainerResponse:
+        """Recreate the container of a case; its home folder stays."""
         owner = self._case_owner(call)
         shown = await self._service.recreate_container(owner, call.path["name"], call.reauthorize)
         return make_container_response(shown)
@@ -183,29 +191,3 @@ class ContainerRoutes:
     def _case_owner(self, call: OperationCall) -> str:
         """Return the owner under which the caller's cases are stored."""
         return call.identity.username if self._multiuser else ""
-
-
-def _make_operation(
-    method: str,
-    path: str,
-    handler: Handler,
-    summary: str,
-    answer: Any,
-    *,
-    access: AccessRule = AccessRule.ADMIN,
-    scope: Scope = Scope.ADMIN,
-    body: type[RequestBody] | None = None,
-    errors: tuple[ErrorCode, ...] = (),
-) -> Operation:
-    return Operation(
-        method=method,
-        path=path,
-        access=access,
-        scope=scope,
-        handler=handler,
-        summary=summary,
-        tag="Containers",
-        body=body,
-        response_model=answer,
-        errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED, *errors),
-    )
