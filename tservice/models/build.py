@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.net.outbound import OutboundClient
+from tservice.http.operation_decorator import collect_operations
 from tservice.models.discovery import ModelDiscovery
 from tservice.models.endpoint_client import TIME_LIMIT, EndpointClient, OutboundSender
 from tservice.models.endpoint_file import open_endpoint_file
@@ -51,7 +52,7 @@ def build_models(
     return FeatureRegistration(
         name="custom models",
         service=service,
-        operations=ModelRoutes(service).operations(),
+        operations=collect_operations(ModelRoutes(service)),
         start=service.start,
         close=service.stop,
     )

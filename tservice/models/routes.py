@@ -11,7 +11,8 @@ from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
 from tservice.core.scopes import Scope
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall
 from tservice.models.model import KEY_LENGTH, LABEL_LENGTH, AuthStyle
 from tservice.models.responses import Choice, EndpointAnswer, OfferedModelAnswer, RunningAnswer
 from tservice.models.service import ModelService
@@ -85,148 +86,103 @@ class ModelsAnswer(ResponseModel):
     models: list[OfferedModelAnswer]
 
 
+def _require_enabled(routes: ModelRoutes) -> None:
+    routes._models.require_enabled()
+
+
+_READS = OperationFields(
+    tag="Models",
+    access=AccessRule.USER,
+    scope=Scope.SESSIONS_READ,
+    scope_reason=("Reads the models that sessions can use, and the loaded ones. No key is shown."),
+    allowed=_require_enabled,
+    errors=(ErrorCode.FORBIDDEN,),
+)
+_CHANGES = OperationFields(
+    tag="Models",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=(
+        "Sets where the sessions of all users send their data, and the key for it. A "
+        "stored key is never shown, and no token can redirect it to another address."
+    ),
+    allowed=_require_enabled,
+    errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+)
+
+
 class ModelRoutes:
     """Routes that manage endpoints and choose models. The rules are in L{ModelService}."""
 
     def __init__(self, models: ModelService) -> None:
         self._models = models
 
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        return [*self._read_operations(), *self._write_operations(), self._choice_operation()]
-
-    def _read_operations(self) -> list[Operation]:
-        return [
-            Operation(
-                method="GET",
-                path="/api/model-endpoints",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.list_endpoints,
-                summary="List the model endpoints; their keys are never shown",
-                tag="Models",
-                response_model=list[EndpointAnswer],
-                errors=(ErrorCode.FORBIDDEN,),
-                allowed=self._models.require_enabled,
-            ),
-            Operation(
-                method="GET",
-                path="/api/model-endpoints/{id}/running-status",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.get_running,
-                summary="List the models that an endpoint has loaded, if it reports them",
-                tag="Models",
-                response_model=RunningAnswer,
-                errors=(ErrorCode.FORBIDDEN, ErrorCode.NOT_FOUND),
-                allowed=self._models.require_enabled,
-            ),
-        ]
-
-    def _write_operations(self) -> list[Operation]:
-        return [
-            self._write_operation(
-                method="POST",
-                path="/api/model-endpoints",
-                handler=self.add_endpoint,
-                summary="Add a model endpoint",
-                body=NewEndpointBody,
-                response_model=EndpointEnvelope,
-                errors=(ErrorCode.ALREADY_EXISTS,),
-            ),
-            self._write_operation(
-                method="PUT",
-                path="/api/model-endpoints/{id}",
-                handler=self.update_endpoint,
-                summary="Change the given fields; without apiKey the key stays",
-                body=EndpointPatch,
-                response_model=EndpointEnvelope,
-                errors=(ErrorCode.ALREADY_EXISTS, ErrorCode.NOT_FOUND),
-            ),
-            self._write_operation(
-                method="DELETE",
-                path="/api/model-endpoints/{id}",
-                handler=self.remove_endpoint,
-                summary="Remove a model endpoint and its key",
-                response_model=EmptyPayload,
-                errors=(ErrorCode.NOT_FOUND,),
-            ),
-            self._write_operation(
-                method="POST",
-                path="/api/model-endpoints/{id}/discover-models",
-                handler=self.discover_models,
-                summary="Query the models that an endpoint offers",
-                response_model=ModelsAnswer,
-                errors=(ErrorCode.NOT_FOUND,),
-            ),
-        ]
-
-    def _write_operation(self, *, errors: tuple[ErrorCode, ...], **fields: Any) -> Operation:
-        common = (ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
-        return Operation(
-            access=AccessRule.ADMIN,
-            scope=Scope.ADMIN,
-            tag="Models",
-            errors=(*errors, *common),
-            allowed=self._models.require_enabled,
-            **fields,
-        )
-
-    def _choice_operation(self) -> Operation:
-        return Operation(
-            method="POST",
-            path="/api/sessions/{id}/custom-model",
-            access=AccessRule.OWNER,
-            scope=Scope.SESSIONS_MANAGE,
-            handler=self.choose_model,
-            summary="Switch a session to a model of a custom endpoint, or back to its agent's own",
-            tag="Models",
-            body=CustomModelChange,
-            response_model=Choice,
-            errors=(
-                ErrorCode.SESSION_BUSY,
-                ErrorCode.CONFLICT,
-                ErrorCode.FORBIDDEN,
-                ErrorCode.NOT_FOUND,
-                ErrorCode.OPERATION_FAILED,
-            ),
-            allowed=self._models.require_enabled,
-        )
-
-    async def list_endpoints(self, call: OperationCall) -> object:
-        """List every endpoint."""
+    @operation("GET", "/api/model-endpoints", _READS)
+    async def list_endpoints(self, call: OperationCall) -> list[EndpointAnswer]:
+        """List the model endpoints; their keys are never shown."""
         return self._models.list_endpoints()
 
-    async def get_running(self, call: OperationCall) -> object:
-        """Return the loaded models of an endpoint."""
+    @operation(
+        "GET", "/api/model-endpoints/{id}/running-status", _READS, errors=(ErrorCode.NOT_FOUND,)
+    )
+    async def get_running(self, call: OperationCall) -> RunningAnswer:
+        """List the models that an endpoint has loaded, if it reports them."""
         return await self._models.get_running(call.id)
 
-    async def add_endpoint(self, call: OperationCall) -> object:
-        """Add an endpoint."""
+    @operation("POST", "/api/model-endpoints", _CHANGES, errors=(ErrorCode.ALREADY_EXISTS,))
+    async def add_endpoint(self, call: OperationCall, body: NewEndpointBody) -> EndpointEnvelope:
+        """Add a model endpoint."""
         return EndpointEnvelope(
-            endpoint=await self._models.add_endpoint(call.body.changed_fields(), call.reauthorize)
+            endpoint=await self._models.add_endpoint(body.changed_fields(), call.reauthorize)
         )
 
-    async def update_endpoint(self, call: OperationCall) -> object:
-        """Change an endpoint."""
-        fields = call.body.changed_fields()
+    @operation(
+        "PUT",
+        "/api/model-endpoints/{id}",
+        _CHANGES,
+        errors=(ErrorCode.ALREADY_EXISTS, ErrorCode.NOT_FOUND),
+    )
+    async def update_endpoint(self, call: OperationCall, body: EndpointPatch) -> EndpointEnvelope:
+        """Change the given fields; without apiKey the key stays."""
+        fields = body.changed_fields()
         changed = await self._models.update_endpoint(
             call.id, fields, call.identity, call.reauthorize
         )
         return EndpointEnvelope(endpoint=changed)
 
-    async def remove_endpoint(self, call: OperationCall) -> object:
-        """Remove an endpoint."""
+    @operation("DELETE", "/api/model-endpoints/{id}", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
+    async def remove_endpoint(self, call: OperationCall) -> EmptyPayload:
+        """Remove a model endpoint and its key."""
         await self._models.remove_endpoint(call.id, call.reauthorize)
         return EmptyPayload()
 
-    async def discover_models(self, call: OperationCall) -> object:
-        """Fetch the models of an endpoint."""
+    @operation(
+        "POST", "/api/model-endpoints/{id}/discover-models", _CHANGES, errors=(ErrorCode.NOT_FOUND,)
+    )
+    async def discover_models(self, call: OperationCall) -> ModelsAnswer:
+        """Query the models that an endpoint offers."""
         return ModelsAnswer(models=await self._models.discover_models(call.id, call.reauthorize))
 
-    async def choose_model(self, call: OperationCall) -> object:
-        """Change the model of a session."""
-        body: CustomModelChange = call.body
+    @operation(
+        "POST",
+        "/api/sessions/{id}/custom-model",
+        tag="Models",
+        access=AccessRule.OWNER,
+        scope=Scope.SESSIONS_MANAGE,
+        scope_reason=(
+            "Restarts a session's agent with a model of an endpoint that an admin has added."
+        ),
+        allowed=_require_enabled,
+        errors=(
+            ErrorCode.SESSION_BUSY,
+            ErrorCode.CONFLICT,
+            ErrorCode.FORBIDDEN,
+            ErrorCode.NOT_FOUND,
+            ErrorCode.OPERATION_FAILED,
+        ),
+    )
+    async def choose_model(self, call: OperationCall, body: CustomModelChange) -> Choice:
+        """Switch a session to a model of a custom endpoint, or back to its agent's own."""
         if body.clear:
             return await self._models.clear_model(call.id, call.identity, call.reauthorize)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):

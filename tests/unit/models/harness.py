@@ -21,6 +21,7 @@ from tservice.core.net.outbound import (
     OutboundRequest,
     OutboundResponse,
 )
+from tservice.http.operation_decorator import collect_operations
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.sessions.routes.lifecycle_routes import LifecycleRoutes
@@ -82,7 +83,7 @@ class ModelCase(SessionCase):
         self.feature = self.built()
         self.models = late.bind_value(self.feature.service)
         self.run_now(self.models.start())
-        operations = [*LifecycleRoutes(self.sessions).operations(), *self.feature.operations]
+        operations = [*collect_operations(LifecycleRoutes(self.sessions)), *self.feature.operations]
         self.gate = OpenGate(ADMIN)
         self.logged: list[str] = []
 
