@@ -20,6 +20,7 @@ from tservice.cron.scheduler import JobScheduler
 from tservice.cron.service import CronDependencies, CronService
 from tservice.cron.store import CronStore
 from tservice.http.metrics import MetricSource
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -75,7 +76,7 @@ def build_cron(
     return FeatureRegistration(
         name="cron",
         service=cron,
-        operations=CronRoutes(cron).operations(),
+        operations=collect_operations(CronRoutes(cron)),
         measures=_make_measures(cron),
         initial_state={"cronJobs": lambda caller: len(cron.list_jobs(caller))},
         start=cron.start,

@@ -29,7 +29,8 @@ from tservice.cron.model import (
 from tservice.cron.responses import JobResponse, RunResponse, make_job_response, make_run_response
 from tservice.cron.service import CronService
 from tservice.http.models import ENUM_MEMBER, RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, AuditMode, Handler, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 
 BODY_LIMIT = 1536 * 1024
 """Maximum bytes of a request body.
@@ -197,177 +198,110 @@ class PreviewResponse(ResponseModel):
     explanation: str | None = omit_if_none(description="The expression of C{cron} in words")
 
 
+_STARTS_PROGRAM = "A job starts a program and types its prompt, even after the token has ended."
+
+_CRON = OperationFields(
+    tag="Cron",
+    access=AccessRule.USER,
+    scope=Scope.CRON,
+    scope_reason="Reads, enables, disables and deletes your own jobs.",
+)
+
+
 class CronRoutes:
     """Routes of jobs and their runs; the rules are in L{CronService}."""
 
     def __init__(self, cron: CronService) -> None:
         self._cron = cron
 
-    async def list_jobs(self, call: OperationCall) -> object:
-        """List the jobs that the caller may see, newest first."""
+    @operation("GET", "/api/cron/jobs", _CRON)
+    async def list_jobs(self, call: OperationCall) -> list[JobResponse]:
+        """List the scheduled jobs."""
         return [make_job_response(job) for job in self._cron.list_jobs(call.identity)]
 
-    async def create_job(self, call: OperationCall) -> object:
-        """Create a job."""
-        body: JobBody = call.body
+    @operation(
+        "POST",
+        "/api/cron/jobs",
+        _CRON,
+        scope_reason=_STARTS_PROGRAM,
+        body_limit=BODY_LIMIT,
+        errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+    )
+    async def create_job(self, call: OperationCall, body: JobBody) -> JobEnvelope:
+        """Create a scheduled job."""
         job = await self._cron.create_job(body.get_given_fields(), call.identity, call.reauthorize)
         return JobEnvelope(job=make_job_response(job))
 
-    async def preview_job(self, call: OperationCall) -> object:
-        """Show the next fires of a job, without making it."""
-        body: JobBody = call.body
+    @operation(
+        "POST",
+        "/api/cron/preview",
+        _CRON,
+        body_limit=BODY_LIMIT,
+        audit=AuditMode.NONE,
+        errors=(ErrorCode.FORBIDDEN,),
+    )
+    async def preview_job(self, call: OperationCall, body: JobBody) -> PreviewResponse:
+        """Preview when a job would fire next; nothing is created."""
         fires = await self._cron.preview_fires(body.get_given_fields(), call.identity)
         is_cron = body.schedule_type is ScheduleType.CRON
         words = explain_expression(body.cron_expression or "") if is_cron else None
         return PreviewResponse(fires=fires, explanation=words)
 
-    async def get_job(self, call: OperationCall) -> object:
-        """Show a job."""
+    @operation("GET", "/api/cron/jobs/{id}", _CRON, errors=(ErrorCode.NOT_FOUND,))
+    async def get_job(self, call: OperationCall) -> JobResponse:
+        """Get a scheduled job."""
         return make_job_response(self._cron.get_job(call.id, call.identity))
 
-    async def update_job(self, call: OperationCall) -> object:
-        """Change fields of a job."""
-        body: JobPatch = call.body
+    @operation(
+        "PUT",
+        "/api/cron/jobs/{id}",
+        _CRON,
+        scope_reason=_STARTS_PROGRAM,
+        body_limit=BODY_LIMIT,
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+    )
+    async def update_job(self, call: OperationCall, body: JobPatch) -> JobEnvelope:
+        """Change fields of a job; the merged job is validated."""
         return await self._update_job(call, body.get_given_fields())
 
-    async def enable_job(self, call: OperationCall) -> object:
-        """Switch a job on or off."""
-        return await self._update_job(call, {"enabled": call.body.enabled})
+    @operation(
+        "PUT",
+        "/api/cron/jobs/{id}/enabled",
+        _CRON,
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+    )
+    async def enable_job(self, call: OperationCall, body: JobEnabledBody) -> JobEnvelope:
+        """Enable or disable a job."""
+        return await self._update_job(call, {"enabled": body.enabled})
 
     async def _update_job(self, call: OperationCall, given: Mapping[str, Any]) -> JobEnvelope:
         job = await self._cron.update_job(call.id, given, call.identity, call.reauthorize)
         return JobEnvelope(job=make_job_response(job))
 
-    async def delete_job(self, call: OperationCall) -> object:
-        """Delete a job."""
+    @operation("DELETE", "/api/cron/jobs/{id}", _CRON, errors=(ErrorCode.NOT_FOUND,))
+    async def delete_job(self, call: OperationCall) -> EmptyPayload:
+        """Delete a job and its runs."""
         self._cron.delete_job(call.id, call.identity)
         return EmptyPayload()
 
-    async def run_job(self, call: OperationCall) -> object:
-        """Run a job now."""
+    @operation(
+        "POST",
+        "/api/cron/jobs/{id}/run",
+        _CRON,
+        scope_reason=_STARTS_PROGRAM,
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.RATE_LIMITED),
+    )
+    async def run_job(self, call: OperationCall) -> RunNowResponse:
+        """Run a job now; its prompt is delivered after the response."""
         run, others = await self._cron.run_now(call.id, call.identity, call.reauthorize)
         return RunNowResponse(run=make_run_response(run), active_agents=others)
 
-    async def list_runs(self, call: OperationCall) -> object:
-        """List the runs of one job, newest first."""
+    @operation("GET", "/api/cron/jobs/{id}/runs", _CRON, errors=(ErrorCode.NOT_FOUND,))
+    async def list_runs(self, call: OperationCall) -> list[RunResponse]:
+        """List the runs of a job."""
         return [make_run_response(run) for run in self._cron.list_job_runs(call.id, call.identity)]
 
-    async def list_all_runs(self, call: OperationCall) -> object:
-        """List the runs of all jobs that the caller may see, newest first."""
+    @operation("GET", "/api/cron/runs", _CRON)
+    async def list_all_runs(self, call: OperationCall) -> list[RunResponse]:
+        """List the runs of all jobs."""
         return [make_run_response(run) for run in self._cron.list_runs(call.identity)]
-
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        return [*self._collection_operations(), *self._job_operations(), *self._run_operations()]
-
-    def _collection_operations(self) -> list[Operation]:
-        return [
-            _make_operation(
-                "GET", "jobs", self.list_jobs, "List the scheduled jobs", list[JobResponse]
-            ),
-            _make_operation(
-                "POST",
-                "jobs",
-                self.create_job,
-                "Create a scheduled job",
-                JobEnvelope,
-                body=JobBody,
-                body_limit=BODY_LIMIT,
-                errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
-            ),
-            _make_operation(
-                "POST",
-                "preview",
-                self.preview_job,
-                "Preview when a job would fire next; nothing is created",
-                PreviewResponse,
-                body=JobBody,
-                body_limit=BODY_LIMIT,
-                errors=(ErrorCode.FORBIDDEN,),
-                audit=AuditMode.NONE,
-            ),
-        ]
-
-    def _job_operations(self) -> list[Operation]:
-        changing = (ErrorCode.NOT_FOUND, ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED)
-        return [
-            _make_operation(
-                "GET", "jobs/{id}", self.get_job, "Get a scheduled job", JobResponse, _GONE
-            ),
-            _make_operation(
-                "PUT",
-                "jobs/{id}",
-                self.update_job,
-                "Change fields of a job; the merged job is validated",
-                JobEnvelope,
-                changing,
-                body=JobPatch,
-                body_limit=BODY_LIMIT,
-            ),
-            _make_operation(
-                "DELETE",
-                "jobs/{id}",
-                self.delete_job,
-                "Delete a job and its runs",
-                EmptyPayload,
-                _GONE,
-            ),
-            _make_operation(
-                "PUT",
-                "jobs/{id}/enabled",
-                self.enable_job,
-                "Enable or disable a job",
-                JobEnvelope,
-                changing,
-                body=JobEnabledBody,
-            ),
-        ]
-
-    def _run_operations(self) -> list[Operation]:
-        return [
-            _make_operation(
-                "POST",
-                "jobs/{id}/run",
-                self.run_job,
-                "Run a job now; its prompt is delivered after the response",
-                RunNowResponse,
-                (ErrorCode.NOT_FOUND, ErrorCode.RATE_LIMITED),
-            ),
-            _make_operation(
-                "GET",
-                "jobs/{id}/runs",
-                self.list_runs,
-                "List the runs of a job",
-                list[RunResponse],
-                _GONE,
-            ),
-            _make_operation(
-                "GET", "runs", self.list_all_runs, "List the runs of all jobs", list[RunResponse]
-            ),
-        ]
-
-
-_GONE = (ErrorCode.NOT_FOUND,)
-
-
-def _make_operation(
-    method: str,
-    path: str,
-    handler: Handler,
-    summary: str,
-    answer: Any,
-    errors: tuple[ErrorCode, ...] = (),
-    **more: Any,
-) -> Operation:
-    return Operation(
-        method=method,
-        path=f"/api/cron/{path}",
-        access=AccessRule.USER,
-        scope=Scope.CRON,
-        handler=handler,
-        summary=summary,
-        tag="Cron",
-        response_model=answer,
-        errors=errors,
-        **more,
-    )
