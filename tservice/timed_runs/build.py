@@ -11,6 +11,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
 from tservice.core.process.clock_alarm import make_alarm
 from tservice.http.metrics import MetricSource
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions
@@ -52,7 +53,7 @@ def build_timed_runs(
     return FeatureRegistration(
         name="timed runs",
         service=runs,
-        operations=TimedRunRoutes(runs).operations(),
+        operations=collect_operations(TimedRunRoutes(runs)),
         measures=[
             MetricSource("timed_runs", "Stored timed runs.", runs.count_by_status, ("status",))
         ],

@@ -36,16 +36,4 @@ class TimedRunsResponse(Payload):
 
 def make_timed_run_response(run: TimedRun) -> TimedRunResponse:
     """Return the wire form of a run."""
-    return TimedRunResponse(
-        id=run.id,
-        prompt=run.prompt,
-        working_dir=run.working_dir,
-        duration_minutes=run.duration_minutes,
-        started_at=run.started_at,
-        end_at=run.end_at,
-        status=run.status,
-        session_id=run.session_id,
-        turns=run.turns,
-        logs=list(run.logs),
-        owner=run.owner,
-    )
+    return TimedRunResponse.model_validate(run, from_attributes=True)

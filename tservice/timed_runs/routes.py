@@ -10,7 +10,8 @@ from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.text import replace_harmful_characters
 from tservice.http.models import RequestBody
-from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, Scope
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.timed_runs.model import MAX_MINUTES, PROMPT_LENGTH
 from tservice.timed_runs.responses import (
     TimedRunEnvelope,
@@ -44,82 +45,56 @@ class TimedRunBody(RequestBody):
     duration_minutes: Minutes
 
 
+_TIMED_RUNS = OperationFields(
+    tag="Timed runs",
+    access=AccessRule.USER,
+    scope=Scope.CRON,
+    scope_reason="Reads and ends your own timed runs.",
+)
+
+
 class TimedRunRoutes:
     """Operations of timed runs; the rules are in L{TimedRunService}."""
 
     def __init__(self, runs: TimedRunService) -> None:
         self._runs = runs
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        one = "/api/scheduled/{id}"
-        return [
-            Operation(
-                method="GET",
-                path="/api/scheduled",
-                access=AccessRule.USER,
-                scope=Scope.CRON,
-                handler=self.list_runs,
-                summary="List the timed runs, newest first",
-                tag="Timed runs",
-                response_model=TimedRunsResponse,
-            ),
-            Operation(
-                method="POST",
-                path="/api/scheduled",
-                access=AccessRule.USER,
-                scope=Scope.CRON,
-                handler=self.start_run,
-                summary="Start an agent and keep it running for a limited time",
-                tag="Timed runs",
-                body=TimedRunBody,
-                response_model=TimedRunEnvelope,
-                errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
-            ),
-            Operation(
-                method="GET",
-                path=one,
-                access=AccessRule.USER,
-                scope=Scope.CRON,
-                handler=self.get_run,
-                summary="Get a timed run",
-                tag="Timed runs",
-                response_model=TimedRunResponse,
-                errors=(ErrorCode.NOT_FOUND,),
-            ),
-            Operation(
-                method="DELETE",
-                path=one,
-                access=AccessRule.USER,
-                scope=Scope.CRON,
-                audit=AuditMode.EACH,
-                handler=self.end_run,
-                summary="End a timed run; its session and its record stay",
-                tag="Timed runs",
-                response_model=EmptyPayload,
-                errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
-            ),
-        ]
-
+    @operation("GET", "/api/scheduled", _TIMED_RUNS)
     async def list_runs(self, call: OperationCall) -> TimedRunsResponse:
-        """Return the runs that the caller may see."""
+        """List the timed runs, newest first."""
         return TimedRunsResponse(
             runs=[make_timed_run_response(run) for run in self._runs.list_runs(call.identity)]
         )
 
-    async def start_run(self, call: OperationCall) -> TimedRunEnvelope:
-        """Start a timed run."""
-        body: TimedRunBody = call.body
+    @operation(
+        "POST",
+        "/api/scheduled",
+        _TIMED_RUNS,
+        scope_reason=(
+            "A timed run starts an agent and types its prompt, even after the token has ended."
+        ),
+        errors=(ErrorCode.FORBIDDEN, ErrorCode.OPERATION_FAILED),
+    )
+    async def start_run(self, call: OperationCall, body: TimedRunBody) -> TimedRunEnvelope:
+        """Start an agent and keep it running for a limited time."""
         run = await self._runs.start_run(
             body.prompt, body.working_dir, body.duration_minutes, call.identity, call.reauthorize
         )
         return TimedRunEnvelope(run=make_timed_run_response(run))
 
+    @operation("GET", "/api/scheduled/{id}", _TIMED_RUNS, errors=(ErrorCode.NOT_FOUND,))
     async def get_run(self, call: OperationCall) -> TimedRunResponse:
-        """Return one run."""
+        """Get a timed run."""
         return make_timed_run_response(self._runs.get_run(call.id, call.identity))
 
+    @operation(
+        "DELETE",
+        "/api/scheduled/{id}",
+        _TIMED_RUNS,
+        audit=AuditMode.EACH,
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.OPERATION_FAILED),
+    )
     async def end_run(self, call: OperationCall) -> EmptyPayload:
-        """End a run."""
+        """End a timed run; its session and its record stay."""
         self._runs.end_run(call.id, call.identity)
         return EmptyPayload()
