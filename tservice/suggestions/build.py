@@ -13,6 +13,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.git.model import GitOptions
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.workspaces import SessionWorkspaces
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.build import build_session_places
@@ -76,7 +77,7 @@ def build_suggestions(
     return FeatureRegistration(
         name="suggestions",
         service=mind,
-        operations=SuggestionRoutes(mind, intents).operations(),
+        operations=collect_operations(SuggestionRoutes(mind, intents)),
         on_account_removed=intents.delete_unknown_owners,
         start=start_feature,
         close=close_feature,
