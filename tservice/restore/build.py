@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.identity import Identity
+from tservice.http.operation_decorator import collect_operations
 from tservice.restore.rebuilder import ProcessCaps, SessionRestorer
 from tservice.restore.recollection import RestoreOfferRegistry
 from tservice.restore.routes import RestoreRoutes
@@ -84,7 +85,7 @@ def build_restore(
     return FeatureRegistration(
         name="restore",
         service=service,
-        operations=RestoreRoutes(service).operations(),
+        operations=collect_operations(RestoreRoutes(service)),
         start=service.start,
         close=service.stop,
     )

@@ -9,14 +9,8 @@ from pydantic import Field, StringConstraints
 from tservice.core.errors import ErrorCode
 from tservice.core.failfast import FAIL_FAST
 from tservice.http.models import RequestBody
-from tservice.http.operations import (
-    AccessRule,
-    AuditMode,
-    Operation,
-    OperationCall,
-    ResponseStyle,
-    Scope,
-)
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, ResponseStyle, Scope
 from tservice.restore.responses import (
     OfferDismissedResponse,
     RestoreOfferResponse,
@@ -39,64 +33,56 @@ class RestoreBody(RequestBody):
     session_ids: Annotated[list[SessionId], Field(max_length=MOST), FAIL_FAST] | None = None
 
 
+_RESTORE = OperationFields(
+    tag="Restore",
+    access=AccessRule.USER,
+    scope=Scope.SESSIONS_MANAGE,
+)
+
+
 class RestoreRoutes:
     """Operations that show, accept and dismiss the offer; the rules are in L{RestoreService}."""
 
     def __init__(self, restore: RestoreService) -> None:
         self._restore = restore
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        return [
-            Operation(
-                method="GET",
-                path=PATH,
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_READ,
-                handler=self.get_offer,
-                summary="List the sessions that a reboot ended and that can be restored",
-                tag="Restore",
-                response_model=RestoreOfferResponse,
-                errors=(ErrorCode.OPERATION_FAILED,),
-            ),
-            Operation(
-                method="POST",
-                path=f"{PATH}/restore",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_MANAGE,
-                handler=self.restore_sessions,
-                style=ResponseStyle.LONG_POLL,
-                summary="Restore the sessions, one at a time; returns when all are done",
-                tag="Restore",
-                body=RestoreBody,
-                optional_body=True,
-                response_model=RestoreReportResponse,
-                errors=(ErrorCode.CONFLICT,),
-            ),
-            Operation(
-                method="POST",
-                path=f"{PATH}/dismiss",
-                access=AccessRule.USER,
-                scope=Scope.SESSIONS_MANAGE,
-                audit=AuditMode.EACH,
-                handler=self.dismiss_offer,
-                summary="Dismiss the offer; the sessions stay in the list",
-                tag="Restore",
-                response_model=OfferDismissedResponse,
-                errors=(ErrorCode.OPERATION_FAILED,),
-            ),
-        ]
-
+    @operation(
+        "GET",
+        "/api/reboot-restore",
+        _RESTORE,
+        scope=Scope.SESSIONS_READ,
+        scope_reason="Lists the sessions that a reboot has ended.",
+        errors=(ErrorCode.OPERATION_FAILED,),
+    )
     async def get_offer(self, call: OperationCall) -> RestoreOfferResponse:
-        """Return the offer."""
+        """List the sessions that a reboot ended and that can be restored."""
         return make_offer_response(await self._restore.get_offer(call.identity))
 
-    async def restore_sessions(self, call: OperationCall) -> RestoreReportResponse:
-        """Restore sessions."""
+    @operation(
+        "POST",
+        "/api/reboot-restore/restore",
+        _RESTORE,
+        scope_reason="Restarts sessions, with the same effect as starting each of them.",
+        style=ResponseStyle.LONG_POLL,
+        optional_body=True,
+        errors=(ErrorCode.CONFLICT,),
+    )
+    async def restore_sessions(
+        self, call: OperationCall, body: RestoreBody
+    ) -> RestoreReportResponse:
+        """Restore the sessions, one at a time; returns when all are done."""
         return await self._restore.restore_sessions(
-            call.identity, call.body.session_ids, call.reauthorize
+            call.identity, body.session_ids, call.reauthorize
         )
 
+    @operation(
+        "POST",
+        "/api/reboot-restore/dismiss",
+        _RESTORE,
+        scope_reason="Removes only the offer. Each session can still be started.",
+        audit=AuditMode.EACH,
+        errors=(ErrorCode.OPERATION_FAILED,),
+    )
     async def dismiss_offer(self, call: OperationCall) -> OfferDismissedResponse:
-        """Dismiss the offer."""
+        """Dismiss the offer; the sessions stay in the list."""
         return OfferDismissedResponse(dismissed=self._restore.dismiss_offer(call.identity))
