@@ -7,6 +7,7 @@ import socket
 from tservice.core.errors import ServiceError
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.outbox import WebhookOutbox
 from tservice.notify.routes import WebhookRoutes
@@ -53,7 +54,7 @@ def build_webhooks(
     return FeatureRegistration(
         name="webhooks",
         service=service,
-        operations=WebhookRoutes(service).operations(),
+        operations=collect_operations(WebhookRoutes(service)),
         measures=[waiting],
         start=service.start,
         close=service.stop,

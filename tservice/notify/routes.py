@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from tservice.core.errors import ErrorCode
-from tservice.core.scopes import Scope as TokenScope
+from tservice.core.scopes import READS_SERVICE_STATE
 from tservice.http.models import RequestBody
-from tservice.http.operations import AccessRule, Operation, OperationCall
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.notify.model import MessageScope, ReceiverKind
 from tservice.notify.responses import DeliveryResultResponse, WebhookResponse, make_result_response
 from tservice.notify.service import WebhookService
@@ -27,62 +28,43 @@ class WebhookPatch(RequestBody):
     )
 
 
+_WEBHOOK = OperationFields(
+    tag="Webhook",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    scope_reason=(
+        "Sets where notifications of all sessions are sent. The URL itself is never shown."
+    ),
+)
+
+
 class WebhookRoutes:
     """Operations that read, change and test the webhook; the rules are in L{WebhookService}."""
 
     def __init__(self, webhooks: WebhookService) -> None:
         self._webhooks = webhooks
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/webhook",
-                access=AccessRule.ADMIN,
-                scope=TokenScope.ADMIN,
-                handler=self.get_webhook,
-                summary="Get the webhook; its URL is never shown",
-                tag="Webhook",
-                response_model=WebhookResponse,
-            ),
-            Operation(
-                method="PUT",
-                path="/api/webhook",
-                access=AccessRule.ADMIN,
-                scope=TokenScope.ADMIN,
-                handler=self.update_webhook,
-                summary="Change the given fields; returns the webhook",
-                tag="Webhook",
-                body=WebhookPatch,
-                response_model=WebhookResponse,
-                errors=(ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
-            ),
-            Operation(
-                method="POST",
-                path="/api/webhook/test",
-                access=AccessRule.ADMIN,
-                scope=TokenScope.ADMIN,
-                handler=self.send_test,
-                summary="Send one message now, also while disabled; ok is true if it was accepted",
-                tag="Webhook",
-                response_model=DeliveryResultResponse,
-                errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED),
-            ),
-        ]
-
+    @operation("GET", "/api/webhook", _WEBHOOK, scope_reason=READS_SERVICE_STATE)
     async def get_webhook(self, call: OperationCall) -> WebhookResponse:
-        """Return the configuration."""
+        """Get the webhook; its URL is never shown."""
         return self._webhooks.make_response()
 
-    async def update_webhook(self, call: OperationCall) -> WebhookResponse:
-        """Merge the body into the configuration."""
-        body: WebhookPatch = call.body
+    @operation(
+        "PUT", "/api/webhook", _WEBHOOK, errors=(ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED)
+    )
+    async def update_webhook(self, call: OperationCall, body: WebhookPatch) -> WebhookResponse:
+        """Change the given fields; returns the webhook."""
         given = {name: getattr(body, name) for name in body.model_fields_set}
         patch = {name: value for name, value in given.items() if value is not None}
         self._webhooks.update_config(patch)
         return self._webhooks.make_response()
 
+    @operation(
+        "POST",
+        "/api/webhook/test",
+        _WEBHOOK,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.RATE_LIMITED),
+    )
     async def send_test(self, call: OperationCall) -> DeliveryResultResponse:
-        """Send a test message."""
+        """Send one message now, also while disabled; ok is true if it was accepted."""
         return make_result_response(await self._webhooks.send_test())
