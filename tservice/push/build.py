@@ -7,6 +7,7 @@ from tservice.access.interfaces import IAccounts
 from tservice.core.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import OutboundClient
+from tservice.http.operation_decorator import collect_operations
 from tservice.push.keys import load_push_key
 from tservice.push.routes import PushRoutes
 from tservice.push.service import PushService
@@ -62,7 +63,7 @@ def build_push(
     return FeatureRegistration(
         name="push",
         service=push,
-        operations=PushRoutes(push).operations(),
+        operations=collect_operations(PushRoutes(push)),
         # A disabled account gets no messages either, so the store is cleaned by C{is_active}.
         on_account_removed=lambda known: push.delete_inactive_owners(),
         start=push.startService,

@@ -10,7 +10,8 @@ from tservice.core.errors import ErrorCode
 from tservice.core.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
 from tservice.http.models import RequestBody, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall
 from tservice.push.service import PushService
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=URL_LIMIT)]
@@ -50,57 +51,30 @@ class SubscriptionRemovedResponse(ResponseModel):
     removed: bool
 
 
+_PUSH = OperationFields(
+    tag="Push",
+    access=AccessRule.USER,
+    scope_reason=(
+        "Only a browser needs it. Notifications that a token requested would continue "
+        "after it has ended."
+    ),
+)
+
+
 class PushRoutes:
     """Subscriptions of the caller's own browsers; the rules are in L{PushService}."""
 
     def __init__(self, push: PushService) -> None:
         self._push = push
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles.
-
-        No token scope allows them, because a client with a token is not a browser.
-        """
-        return [
-            Operation(
-                method="GET",
-                path="/api/push/key",
-                access=AccessRule.USER,
-                handler=self.get_key,
-                summary="Get the public key that a page subscribes with",
-                tag="Push",
-                response_model=PushKeyResponse,
-            ),
-            Operation(
-                method="POST",
-                path="/api/push/subscriptions",
-                access=AccessRule.USER,
-                handler=self.add_subscription,
-                summary="Subscribe this browser to notifications about your sessions",
-                tag="Push",
-                body=SubscriptionBody,
-                response_model=EmptyPayload,
-                errors=(ErrorCode.INVALID_INPUT,),
-            ),
-            Operation(
-                method="DELETE",
-                path="/api/push/subscriptions",
-                access=AccessRule.USER,
-                handler=self.delete_subscription,
-                summary="Unsubscribe this browser from notifications",
-                tag="Push",
-                body=EndpointBody,
-                response_model=SubscriptionRemovedResponse,
-            ),
-        ]
-
+    @operation("GET", "/api/push/key", _PUSH)
     async def get_key(self, call: OperationCall) -> PushKeyResponse:
-        """Return the public key."""
+        """Get the public key that a page subscribes with."""
         return PushKeyResponse(public_key=self._push.public_key)
 
-    async def add_subscription(self, call: OperationCall) -> EmptyPayload:
-        """Save a subscription."""
-        body: SubscriptionBody = call.body
+    @operation("POST", "/api/push/subscriptions", _PUSH, errors=(ErrorCode.INVALID_INPUT,))
+    async def add_subscription(self, call: OperationCall, body: SubscriptionBody) -> EmptyPayload:
+        """Subscribe this browser to notifications about your sessions."""
         self._push.add_subscription(
             body.endpoint,
             body.keys.p256dh,
@@ -110,9 +84,13 @@ class PushRoutes:
         )
         return EmptyPayload()
 
-    async def delete_subscription(self, call: OperationCall) -> SubscriptionRemovedResponse:
-        """Delete a subscription. An unknown one is no error, because the result is the requested
-        one.
+    @operation("DELETE", "/api/push/subscriptions", _PUSH)
+    async def delete_subscription(
+        self, call: OperationCall, body: EndpointBody
+    ) -> SubscriptionRemovedResponse:
+        """Unsubscribe this browser from notifications.
+
+        An unknown subscription is no error, because the result is the requested one.
         """
-        removed = self._push.delete_subscription(call.body.endpoint, call.identity.username)
+        removed = self._push.delete_subscription(body.endpoint, call.identity.username)
         return SubscriptionRemovedResponse(removed=removed)

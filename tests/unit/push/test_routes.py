@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.unit.http.gate_harness import GateCase, basic_headers
 from tests.unit.push.push_browsers import PushBrowser, PushCase
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation
 from tservice.push.routes import PushRoutes
 
@@ -18,7 +19,7 @@ class PushRouteTests(PushCase, GateCase):
         GateCase.setUp(self)
 
     def table(self) -> list[Operation]:
-        return PushRoutes(self.push).operations()
+        return collect_operations(PushRoutes(self.push))
 
     def error(self, body: dict[str, Any]) -> tuple[int, str, str]:
         found = self.ask(basic_headers(), "/api/push/subscriptions", "POST", body)
