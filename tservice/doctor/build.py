@@ -12,6 +12,7 @@ from tservice.doctor.registry_entries import select_enabled
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 from tservice.http.metrics import MetricSource, Values, make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.store.database import Database
@@ -50,7 +51,7 @@ def build_doctor(
     return FeatureRegistration(
         name="doctor",
         service=service,
-        operations=DoctorRoutes(service).operations(),
+        operations=collect_operations(DoctorRoutes(service)),
         measures=[
             children,
             *make_disk_metrics(ground.database),

@@ -6,10 +6,12 @@ from pydantic import Field
 
 from tservice.core.errors import ErrorCode
 from tservice.core.payload import omit_if_none
+from tservice.core.scopes import READS_SERVICE_STATE
 from tservice.doctor.model import ToolCategory, ToolStatus
 from tservice.doctor.service import DoctorService
 from tservice.http.models import QueryParameters, ResponseModel
-from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle, Scope
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
 
 
 class DoctorQuery(QueryParameters):
@@ -60,24 +62,16 @@ class DoctorRoutes:
     def __init__(self, doctor: DoctorService) -> None:
         self._doctor = doctor
 
-    def operations(self) -> list[Operation]:
-        """Return the HTTP operations that this class handles."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/doctor",
-                access=AccessRule.ADMIN,
-                scope=Scope.ADMIN,
-                handler=self.get_report,
-                summary="Check this host for the programs that the service works with",
-                tag="Diagnostics",
-                query=DoctorQuery,
-                response_model=DoctorResponse,
-                style=ResponseStyle.LONG_POLL,
-                errors=(ErrorCode.INTERNAL_ERROR,),
-            )
-        ]
-
-    async def get_report(self, call: OperationCall) -> DoctorResponse:
-        """Return a new report."""
-        return DoctorResponse.model_validate(await self._doctor.examine_host(call.query.category))
+    @operation(
+        "GET",
+        "/api/doctor",
+        tag="Diagnostics",
+        access=AccessRule.ADMIN,
+        scope=Scope.ADMIN,
+        scope_reason=READS_SERVICE_STATE,
+        style=ResponseStyle.LONG_POLL,
+        errors=(ErrorCode.INTERNAL_ERROR,),
+    )
+    async def get_report(self, call: OperationCall, query: DoctorQuery) -> DoctorResponse:
+        """Check this host for the programs that the service works with."""
+        return DoctorResponse.model_validate(await self._doctor.examine_host(query.category))

@@ -23,6 +23,7 @@ from tservice.doctor.child_launch import REPORT_LIMIT, TIME_LIMIT
 from tservice.doctor.child_process import DoctorProcess
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule
 
 NONE = dict.fromkeys(("ok", "missing", "outdated", "skipped", "error"), 0)
@@ -42,7 +43,7 @@ class DoctorCase(SynchronousTestCase):
             clis=lambda: [ExaminedCli(id="x", label="X", names=("x",), install="get x")],
             make=lambda clock: DoctorProcess(clock, self.kill),
         )
-        operations = DoctorRoutes(self.service).operations()
+        operations = collect_operations(DoctorRoutes(self.service))
         self.assertEqual([AccessRule.ADMIN], [operation.access for operation in operations])
         self.api = ApiHarness(operations, clock=self.clock)
         self.addCleanup(self.api.close)
