@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tservice.clis.interfaces import ICliRegistry
+from tservice.http.operation_decorator import collect_operations
 from tservice.mcp.routes import McpSyncRoutes
 from tservice.mcp.service import McpSyncService
 from tservice.runtime.feature import FeatureRegistration
@@ -26,6 +27,6 @@ def build_mcp(ground: Runtime, *, clis: ICliRegistry) -> FeatureRegistration[Mcp
     return FeatureRegistration(
         name="MCP sync",
         service=service,
-        operations=McpSyncRoutes(service).operations(),
+        operations=collect_operations(McpSyncRoutes(service)),
         close=service.stop,
     )

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from tservice.core.errors import ErrorCode
-from tservice.http.operations import AccessRule, Handler, Operation, OperationCall, Scope
+from tservice.core.scopes import READS_SERVICE_STATE
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.mcp.responses import SyncAnswer
 from tservice.mcp.service import McpSyncService
+
+
+def _require_enabled(routes: McpSyncRoutes) -> None:
+    routes._mcp.require_enabled()
+
+
+_SYNC = OperationFields(
+    tag="MCP servers",
+    access=AccessRule.ADMIN,
+    scope=Scope.ADMIN,
+    allowed=_require_enabled,
+    errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.INTERNAL_ERROR),
+)
 
 
 class McpSyncRoutes:
@@ -14,33 +29,20 @@ class McpSyncRoutes:
     def __init__(self, mcp: McpSyncService) -> None:
         self._mcp = mcp
 
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        return [
-            self._make_operation(
-                "GET", self.get_preview, "Preview the MCP servers that a sync would add to each CLI"
-            ),
-            self._make_operation("POST", self.run_sync, "Add the missing MCP servers to each CLI"),
-        ]
-
-    def _make_operation(self, method: str, handler: Handler, summary: str) -> Operation:
-        return Operation(
-            method=method,
-            path="/api/mcp-sync",
-            access=AccessRule.ADMIN,
-            scope=Scope.ADMIN,
-            handler=handler,
-            summary=summary,
-            tag="MCP servers",
-            response_model=SyncAnswer,
-            errors=(ErrorCode.FORBIDDEN, ErrorCode.CONFLICT, ErrorCode.INTERNAL_ERROR),
-            allowed=self._mcp.require_enabled,
-        )
-
+    @operation("GET", "/api/mcp-sync", _SYNC, scope_reason=READS_SERVICE_STATE)
     async def get_preview(self, call: OperationCall) -> SyncAnswer:
-        """Return the changes that a sync would make."""
+        """Preview the MCP servers that a sync would add to each CLI."""
         return await self._mcp.preview_sync(call.identity)
 
+    @operation(
+        "POST",
+        "/api/mcp-sync",
+        _SYNC,
+        scope_reason=(
+            "Copies the MCP servers of one agent of the service's own user to the others, "
+            "nothing else."
+        ),
+    )
     async def run_sync(self, call: OperationCall) -> SyncAnswer:
-        """Run a sync and return its result."""
+        """Add the missing MCP servers to each CLI."""
         return await self._mcp.run_sync(call.identity, call.reauthorize)
