@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.mcp_server.connections import McpConnections
 from tservice.mcp_server.routes import McpRoutes, OperationCaller
 from tservice.runtime.feature import FeatureRegistration
@@ -19,7 +20,7 @@ def build_mcp_server(ground: Runtime, calls: OperationCaller) -> FeatureRegistra
     return FeatureRegistration(
         name="MCP server",
         service=routes,
-        operations=routes.operations(),
+        operations=collect_operations(routes),
         measures=[make_gauge("mcp_connections", "MCP clients by HTTP.", lambda: len(connections))],
         close=routes.close,
     )

@@ -41,11 +41,11 @@ from tservice.core.scopes import Scope
 from tservice.http.body import LONG_TEXT, parse_json_yielding
 from tservice.http.envelope import HttpRefusal, dump_json
 from tservice.http.event_stream import HEARTBEAT_SECONDS, EventClient, receives_event
+from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import (
     JSON_BODY_LIMIT,
     AccessRule,
     AuditMode,
-    Operation,
     OperationCall,
     RawReply,
     ResponseStyle,
@@ -77,6 +77,20 @@ class OperationCaller(Protocol):
         """
 
 
+_MCP = OperationFields(
+    tag="MCP",
+    access=AccessRule.USER,
+    scope=Scope.SESSIONS_READ,
+    scope_reason=(
+        "Makes tool calls. Each is checked with the scopes and sessions of the token "
+        "like a separate request. Notifications of approvals also need the scope "
+        "approvals."
+    ),
+    proxies_calls=True,
+    errors=(ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
+)
+
+
 class McpRoutes:
     """Routes for incoming messages and outgoing notifications."""
 
@@ -94,8 +108,11 @@ class McpRoutes:
         self._heartbeat = LoopingCall(self._keep_alive)
         self._heartbeat.clock = clock
 
+    @operation(
+        "POST", "/mcp", _MCP, style=ResponseStyle.RAW, body_limit=BODY_LIMIT, audit=AuditMode.NONE
+    )
     async def handle_post(self, call: OperationCall) -> RawReply:
-        """Process one message or a batch of messages, and return the reply."""
+        """Send a message to the MCP server."""
         _check_version(call)
         request = cast(ServiceRequest, call.request)
         if (call.get_header("content-type") or "").partition(";")[0].strip() != "application/json":
@@ -161,8 +178,9 @@ class McpRoutes:
     def _make_server(self, call: OperationCall) -> RpcServer:
         return RpcServer(select_tools(call.identity.scopes), self._make_sender(call), notices=True)
 
+    @operation("GET", "/mcp", _MCP, style=ResponseStyle.STREAM)
     async def stream_notifications(self, call: OperationCall) -> None:
-        """Stream notifications until the client disconnects or its connection ends."""
+        """Stream notifications of the MCP server."""
         _check_version(call)
         connection = self._find_connection(call)
         request = cast(ServiceRequest, call.request)
@@ -188,8 +206,9 @@ class McpRoutes:
             if not request.gone:
                 request.unregisterProducer()
 
+    @operation("DELETE", "/mcp", _MCP, audit=AuditMode.NONE)
     async def end_connection(self, call: OperationCall) -> EmptyPayload:
-        """End the connection in the C{Mcp-Session-Id} header."""
+        """End a connection to the MCP server."""
         self._connections.end_connection(self._find_connection(call))
         return EmptyPayload()
 
@@ -250,43 +269,6 @@ class McpRoutes:
             cast(EventClient, connection.sink).write_bytes(b": alive\n\n")
         if not listening:
             self._heartbeat.stop()
-
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        common: dict[str, Any] = {
-            "path": PATH,
-            "access": AccessRule.USER,
-            "scope": Scope.SESSIONS_READ,
-            "tag": "MCP",
-            "proxies_calls": True,
-            "errors": (ErrorCode.INVALID_INPUT, ErrorCode.NOT_FOUND),
-        }
-        return [
-            Operation(
-                method="POST",
-                handler=self.handle_post,
-                summary="Send a message to the MCP server",
-                style=ResponseStyle.RAW,
-                body_limit=BODY_LIMIT,
-                audit=AuditMode.NONE,
-                **common,
-            ),
-            Operation(
-                method="GET",
-                handler=self.stream_notifications,
-                summary="Stream notifications of the MCP server",
-                style=ResponseStyle.STREAM,
-                **common,
-            ),
-            Operation(
-                method="DELETE",
-                handler=self.end_connection,
-                summary="End a connection to the MCP server",
-                response_model=EmptyPayload,
-                audit=AuditMode.NONE,
-                **common,
-            ),
-        ]
 
 
 def _to_api_error(error: ServiceError) -> ApiError:
