@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tservice.http.metrics import make_gauge
+from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.voice.model import SpeechProvider
@@ -37,7 +38,7 @@ def build_voice(ground: Runtime) -> FeatureRegistration[VoiceService]:
     return FeatureRegistration(
         name="voice",
         service=voice,
-        operations=VoiceRoutes(ground.reactor, voice, opens).operations(),
+        operations=collect_operations(VoiceRoutes(ground.reactor, voice, opens)),
         measures=[make_gauge("dictations", "Running dictations.", lambda: voice.count)],
         start=voice.start,
         close=voice.stop,

@@ -9,7 +9,8 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.http.body_limits import SocketLimits
 from tservice.http.models import QueryParameters
-from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, OperationCall, ResponseStyle
 from tservice.http.websockets.connection import UNSUPPORTED
 from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, FeatureDisabled
 from tservice.voice.model import FRAME_BYTES, KEYTERMS, DictationUnavailable, UnavailableReason
@@ -52,39 +53,20 @@ class VoiceQuery(QueryParameters):
     ) = None
 
 
+_VOICE = OperationFields(
+    tag="Voice",
+    access=AccessRule.USER,
+    scope_reason=(
+        "Only a person dictates, in a page. It causes costs for the service's speech account."
+    ),
+)
+
+
 class VoiceRoutes:
     """Routes of dictation; the rules are in L{VoiceService} and L{DictationRelay}."""
 
     def __init__(self, clock: IReactorTime, voice: VoiceService, opens: ConnectionOpener) -> None:
         self._clock, self._voice, self._opens = clock, voice, opens
-
-    def operations(self) -> list[Operation]:
-        """Return the operations of these routes."""
-        return [
-            Operation(
-                method="GET",
-                path="/api/voice/status",
-                access=AccessRule.USER,
-                handler=self.get_status,
-                summary="Check that speech recognition is available",
-                tag="Voice",
-                response_model=VoiceStatusResponse,
-            ),
-            Operation(
-                method="GET",
-                path="/ws/voice/stream",
-                access=AccessRule.USER,
-                handler=self.open_dictation,
-                summary="Dictation stream: speech up, its text down",
-                tag="Voice",
-                query=VoiceQuery,
-                style=ResponseStyle.WEBSOCKET,
-                allowed=self.require_enabled,
-                # With compression, a read of 64 KB could contain 64 MB of silence.
-                socket=SocketLimits(message=FRAME_BYTES, too_big=UNSUPPORTED, compressed=False),
-                closes_foreign=True,
-            ),
-        ]
 
     def require_enabled(self) -> None:
         """Check that the settings enable dictation. Call this before any other check of a request.
@@ -94,16 +76,26 @@ class VoiceRoutes:
         if not self._voice.is_enabled:
             raise FeatureDisabled("primaryVoiceEnabled", UnavailableReason.DISABLED.value)
 
+    @operation("GET", "/api/voice/status", _VOICE)
     async def get_status(self, call: OperationCall) -> VoiceStatusResponse:
-        """Return the availability of dictation, with a reason if it is not available."""
+        """Check that speech recognition is available."""
         return await self._voice.get_status()
 
-    async def open_dictation(self, call: OperationCall) -> DictationRelay:
-        """Create the relay for a new dictation.
+    @operation(
+        "GET",
+        "/ws/voice/stream",
+        _VOICE,
+        style=ResponseStyle.WEBSOCKET,
+        # With compression, a read of 64 KB could contain 64 MB of silence.
+        socket=SocketLimits(message=FRAME_BYTES, too_big=UNSUPPORTED, compressed=False),
+        closes_foreign=True,
+        allowed=require_enabled,
+    )
+    async def open_dictation(self, call: OperationCall, query: VoiceQuery) -> DictationRelay:
+        """Dictation stream: speech up, its text down.
 
         @raise CloseSocket: dictation is not available.
         """
-        query: VoiceQuery = call.query
         try:
             source = await self._voice.find_source()
         except DictationUnavailable as error:
