@@ -18,6 +18,7 @@ from tservice.core.net.outbound import OutboundClient
 from tservice.http.connections.connection_limit import TABS_CONNECTIONS
 from tservice.http.hosts import parse_host
 from tservice.http.kernel import HttpKernel
+from tservice.http.operation_decorator import collect_operations
 from tservice.http.site import HttpSite
 from tservice.http.websockets.upgrade import WebSockets
 from tservice.runtime.feature import FeatureRegistration
@@ -28,7 +29,7 @@ from tservice.webviews.routes.isolated_origin import EmptyPages, IsolatedGate
 from tservice.webviews.routes.relay import RequestRelay
 from tservice.webviews.routes.relay_limits import RelayLimits
 from tservice.webviews.routes.upstream import TargetConnector
-from tservice.webviews.routes.webview_routes import WebViewRoutes, capability_operation
+from tservice.webviews.routes.webview_routes import WebViewRoutes
 from tservice.webviews.service import WebTabGuard, WebViewDependencies, WebViewService
 from tservice.webviews.store import WebViewStore
 
@@ -100,7 +101,7 @@ def build_webviews(
     return FeatureRegistration(
         name="web tabs",
         service=WebTabsFeature(views=views),
-        operations=[*WebViewRoutes(views).operations(), capability_operation(entrance)],
+        operations=[*collect_operations(WebViewRoutes(views)), *collect_operations(entrance)],
         fallback_route=entrance.redirect_stray,
         on_account_removed=store.delete_orphaned,
         start=start,
@@ -148,7 +149,7 @@ def _build_listener(
     )
     gate = IsolatedGate(access.gate)
     sockets = WebSockets(ground.reactor)
-    operations = [capability_operation(entrance)]
+    operations = collect_operations(entrance)
     kernel = HttpKernel(
         operations, gate, EmptyPages(), sockets, fallback_route=entrance.redirect_stray
     )

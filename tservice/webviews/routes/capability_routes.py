@@ -12,9 +12,11 @@ from typing import Any, Protocol
 from attrs import frozen
 
 from tservice.core.authentication import AuthenticationRequest
+from tservice.core.errors import ErrorCode
 from tservice.core.identity import Identity
 from tservice.http.envelope import HttpResponse, make_bare_refusal
-from tservice.http.operations import OperationCall
+from tservice.http.operation_decorator import operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, ResponseStyle
 from tservice.http.request import ServiceRequest
 from tservice.webviews import rewriting
 from tservice.webviews.model import (
@@ -28,6 +30,8 @@ from tservice.webviews.model import (
 from tservice.webviews.routes.relay import RelayContext, RequestRelay
 from tservice.webviews.routes.websocket_relay import relay_websocket
 
+UPLOAD_BYTES = 1024**4
+"""Maximum size in bytes of the body of one relayed request."""
 RECOVERY = b"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Lost page</title>
 <h1>This page has left its web tab</h1>
@@ -85,8 +89,22 @@ class CapabilityRoutes:
         self._requests: Counter[str] = Counter()
         self._sockets: Counter[str] = Counter()
 
+    @operation(
+        "ANY",
+        "/webview/{capability}/{rest:path}",
+        tag="Web tabs",
+        access=AccessRule.CAPABILITY,
+        scope_reason="Only the token in the path is checked.",
+        style=ResponseStyle.STREAM,
+        media_type="*/*",
+        body_limit=UPLOAD_BYTES,
+        streams=True,
+        any_body=True,
+        audit=AuditMode.NONE,
+        errors=(ErrorCode.INVALID_INPUT, ErrorCode.FORBIDDEN),
+    )
     async def handle_request(self, call: OperationCall) -> None:
-        """Relay a request whose URL contains a token.
+        """Relay a request to the target of a web tab.
 
         @raise HttpRefusal: in plain text. 403 for an invalid token, or that of another user; 400
             for a path that leads outside; 429 for too many concurrent requests; 502 if the target
