@@ -1,8 +1,8 @@
 """Write the generated parts of all documents.
 
-Settings are declared in L{tservice.core.config.model}, scopes in L{tservice.http.token_scopes}, the
-commands of C{tsctl} in L{tservice.client.commands.table}, events in L{tservice.core.events}, the
-operations by the features. C{make docs} runs this module, and a test fails when a document differs
+Settings are declared in L{tservice.core.config.model}, the commands of C{tsctl}
+in L{tservice.client.commands.table}, events in L{tservice.core.events}, operations and their scopes
+by the features. C{make docs} runs this module, and a test fails when a document differs
 from its output.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from tservice.core.events import EventAudience, EventName
 from tservice.core.payload import Payload
 from tservice.core.scopes import Scope
 from tservice.http.docs.openapi import make_document
-from tservice.http.token_scopes import TOKEN_SCOPES
+from tservice.http.operations import Operation
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -51,10 +52,10 @@ all accounts.
 Each section also says what the scope leads to beyond its answers, including indirect ways. A token
 that can type can run any command, and so can a program in that pane.
 
-``make docs`` writes this page from the table of scopes in the program. The tests follow every way
+``make docs`` writes this page from the declarations of the operations. The tests follow every way
 from one operation to the next, and call each operation with an admin's token of all scopes. They
 fail when a password, account, cookie, token or code can be read or changed. They also fail when an
-operation is missing from the table.
+operation has no reason here.
 """
 SCOPES_NONE = """\
 No token reaches these. Some decide who may sign in, and would let a token outlive itself or gain
@@ -114,13 +115,13 @@ def yaml_file() -> str:
 
 def scopes_page() -> str:
     """Return the page of scopes: the operations of each, with reasons."""
-    parts = [SCOPES_HEAD]
+    parts, operations = [SCOPES_HEAD], sorted(all_operations(), key=lambda it: (it.path, it.method))
     for scope in (*Scope, None):
         title = "No token" if scope is None else f"``{scope}``"
         parts.append(f"\n{title}\n{'-' * len(title)}\n\n{_powers_text(scope)}")
         parts.append(".. list-table::\n   :header-rows: 1\n\n   * - Operation\n     - Why\n")
-        rows = [(name, reach) for name, reach in TOKEN_SCOPES.items() if reach.scope is scope]
-        parts += [f"   * - ``{name}``\n     - {reach.why}\n" for name, reach in rows]
+        rows = [it for it in operations if it.scope is scope]
+        parts += [f"   * - ``{it.name}``\n     - {it.scope_reason}\n" for it in rows]
     return "".join(parts)
 
 
@@ -166,10 +167,16 @@ def events_table() -> str:
 
 
 def whole_document() -> Mapping[str, Any]:
-    """Return the OpenAPI document of all operations, from a daemon assembled in memory."""
+    """Return the OpenAPI document of all operations."""
+    return make_document(all_operations(), __version__)
+
+
+@cache
+def all_operations() -> tuple[Operation, ...]:
+    """Return all operations, from a daemon assembled in memory."""
     world = SecurityHarness()
     try:
-        return make_document(world.operations, __version__)
+        return tuple(world.operations)
     finally:
         world.close()
 

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from attrs import evolve
+from pydantic import BaseModel
 from twisted.logger import Logger
 
 from tservice.core.errors import make_not_found_error
@@ -122,14 +123,14 @@ class InnerCalls:
             self._log.failure("recording a call of {route} failed", route=call.operation.path)
 
 
-def _validate_query(operation: Operation, given: Mapping[str, object]) -> object:
+def _validate_query(operation: Operation, given: Mapping[str, object]) -> BaseModel | None:
     if operation.query is None:
         return None
     text = urlencode({name: value for name, value in given.items() if value is not None})
     return read_query(parse_qs(text.encode(), keep_blank_values=True), operation.query)
 
 
-def _validate_body(operation: Operation, given: object) -> object:
+def _validate_body(operation: Operation, given: object) -> BaseModel | None:
     if operation.body is None:
         return None
     return validate_data(

@@ -1,8 +1,8 @@
 """Operations table: one record per route, and the data that a handler receives.
 
-A feature exports a list of operations.  The site mounts them, the gate enforces their access rule,
-and the OpenAPI document and the security tests use the same list.  A route that is not in the table
-cannot exist.
+Operations are declared on their handlers (L{tservice.http.operation_decorator}).  The site mounts
+them, the gate enforces their access rule, and the OpenAPI document and the security tests use the
+same list.  A route that is not in the table cannot exist.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class OperationCall:
 
     @ivar path: the values of the path's parameters by name.
     @ivar query: an instance of the operation's query model.  C{None} if it has no query model.
-    @ivar body: an instance of the operation's body model.  C{None} if it has no body model.
+    @ivar body: an instance of the operation's body model.  C{None} if it has no body model.  A
+        handler takes its models as parameters (L{tservice.http.operation_decorator}).
     @ivar address: the caller's address, with a trusted proxy's header already applied.
     @ivar incoming: the body, if the operation L{streams<Operation.streams>} it.
     @ivar reauthorize: checks the caller's rights again.  Call it after waiting and before a change.
@@ -88,8 +89,8 @@ class OperationCall:
     operation: Operation
     identity: Identity
     path: Mapping[str, str]
-    query: Any
-    body: Any
+    query: BaseModel | None
+    body: BaseModel | None
     address: str
     request: IRequest
     reauthorize: Callable[[], None] = lambda: None

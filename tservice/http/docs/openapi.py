@@ -16,7 +16,6 @@ from tservice.http.docs.tags import TAGS
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
 from tservice.http.page_key import HEADER, KEY_PREFIX, PROTOCOL
 from tservice.http.routing import ANY
-from tservice.http.token_scopes import TOKEN_SCOPES
 
 Schema = dict[str, Any]
 
@@ -247,13 +246,11 @@ def _describe_token_rule(operation: Operation) -> Schema:
     """Return the schema extension that gives the reason why tokens may or may not call the
     operation.
     """
-    reach = TOKEN_SCOPES.get(operation.name)
-    why = operation.scope_reason or (reach.why if reach else "")
-    if not why:
+    if not operation.scope_reason:
         return {}
     scope = operation.scope
     who = "No token may call it." if scope is None else f"Token scope: {scope}."
-    return {"description": f"{who} {why}"}
+    return {"description": f"{who} {operation.scope_reason}"}
 
 
 def make_operation_id(method: str, path: str) -> str:
