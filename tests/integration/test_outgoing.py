@@ -55,7 +55,7 @@ from tservice.store.database import Database
 GOOD, BAD = "127.0.0.2", "127.0.0.3"
 PUBLIC, METADATA = "93.184.216.34", "169.254.169.254"
 NAME = "hooks.example.org"
-POLICY = GUARDED.refuse_more_networks(f"{BAD}/32", "::1/128", rule="is out of bounds here")
+POLICY = GUARDED.with_refused_networks(f"{BAD}/32", "::1/128", rule="is out of bounds here")
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 LOOP: Any = reactor
 

@@ -25,7 +25,7 @@ from tservice.access.account_store import AccountStore
 from tservice.access.hashing import FairPasswordHasher
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import report_unsaved_change
+from tservice.core.disk_errors import raise_unsaved_change_on_disk_error
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -262,7 +262,7 @@ class AccountService:
         self._refuse_without_admin(account, None)
         del self._accounts[username]
         try:
-            with report_unsaved_change():
+            with raise_unsaved_change_on_disk_error():
                 self._store.delete(username)
         finally:
             self._end_access(username)
@@ -348,7 +348,7 @@ class AccountService:
     async def _check_os_user(self, name: str | None) -> None:
         if name:
             await self._deps.os_users.refresh_user(name)
-            self._deps.os_users.check_user(name)
+            self._deps.os_users.get_usable_user(name)
 
     def _refuse_without_admin(self, before: UserAccount, after: UserAccount | None) -> None:
         if not before.is_active_admin or (after is not None and after.is_active_admin):
@@ -372,7 +372,7 @@ class AccountService:
         """Apply a change that removes a right; if the disk does not accept it, defer the write."""
         self._accounts[account.username] = account
         try:
-            with report_unsaved_change():
+            with raise_unsaved_change_on_disk_error():
                 self._store.save_or_defer(account)
         finally:
             self._publish_change(account.username)

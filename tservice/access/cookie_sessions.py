@@ -27,7 +27,7 @@ from tservice.access.model import (
 )
 from tservice.core.authentication import AuthenticationRequest
 from tservice.core.clock import get_unix_ms, seconds_until
-from tservice.core.disk_errors import DiskFull, report_unsaved_change
+from tservice.core.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
 from tservice.core.timers import cancel_call
 
 SLACK_SECONDS = 300
@@ -177,7 +177,7 @@ class CookieSessionRegistry:
         """
         self._forget_expired()
         ended = [session for session in self._list_live() if which(session)]
-        with report_unsaved_change("signed out"):
+        with raise_unsaved_change_on_disk_error("signed out"):
             self._end_sessions(ended)
         return len(ended)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tservice.audit.export import open_export
 from tservice.audit.routes import AuditRoutes
 from tservice.audit.service import AuditLog
-from tservice.core.files import remove_leftovers
+from tservice.core.files import remove_temporary_files
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
@@ -36,7 +36,7 @@ def build_audit(ground: Runtime) -> FeatureRegistration[AuditRoutes]:
 
 def _remove_chain_files(data_dir: Path) -> None:
     """Remove the files of earlier releases, which are no longer used."""
-    remove_leftovers(data_dir / _CHAIN[1])
+    remove_temporary_files(data_dir / _CHAIN[1])
     for name in _CHAIN:
         with suppress(OSError):  # on a read-only disk they stay, which is harmless
             (data_dir / name).unlink(missing_ok=True)

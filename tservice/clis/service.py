@@ -36,7 +36,7 @@ from tservice.core.errors import (
 )
 from tservice.core.event_payloads import CliEntryPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError, remove_leftovers
+from tservice.core.files import FileError, remove_temporary_files
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.workers.reachability import AlwaysReachable, ReachabilityCheck
 from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
@@ -101,7 +101,7 @@ class CliService:
 
     def load(self) -> None:
         """Read C{clis.json}. If it cannot be used, log the reason and use the packaged entries."""
-        remove_leftovers(self._path)
+        remove_temporary_files(self._path)
         try:
             clis = read_registry_file(self._path)
         except (FileError, OSError) as error:

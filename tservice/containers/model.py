@@ -11,7 +11,7 @@ from enum import StrEnum
 from attrs import evolve, field, frozen
 
 from tservice.core.errors import make_field_error
-from tservice.core.text import make_ascii_word
+from tservice.core.text import make_ascii_slug
 
 DEFAULT_HOST = "default"
 """Id of the host of cases that do not specify one."""
@@ -191,7 +191,7 @@ def check_context(name: str | None) -> str | None:
 
 def make_host_id(label: str, taken: Collection[str]) -> str:
     """Return a new host id, made from C{label} and different from the ids in C{taken}."""
-    base = make_ascii_word(label)[:48].rstrip("-") or "host"
+    base = make_ascii_slug(label)[:48].rstrip("-") or "host"
     name, number = base, 1
     while name in taken:
         number += 1

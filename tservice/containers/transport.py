@@ -17,7 +17,7 @@ from tservice.containers.command_lines import EngineDialect
 from tservice.containers.isolation import SERVICE_FOLDER
 from tservice.mux.interface import MuxError
 from tservice.mux.local_transport import hold_listening_process
-from tservice.mux.tmux.sockets import SocketFolder, find_sockets, remove_entry
+from tservice.mux.tmux.sockets import SocketFolder, find_sockets, remove_file_or_rename_folder
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
 
 SOCKETS = f"{SERVICE_FOLDER}/s"
@@ -123,8 +123,8 @@ class ContainerSockets(SocketFolder):
     async def remove_socket(self, session_id: str) -> None:
         path = self.path / self.get_socket_path(session_id).name
         try:
-            remove_entry(path)
-            remove_entry(path.with_suffix(".preface"))
+            remove_file_or_rename_folder(path)
+            remove_file_or_rename_folder(path.with_suffix(".preface"))
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 

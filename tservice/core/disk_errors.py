@@ -71,7 +71,9 @@ def find_disk_problem(error: BaseException) -> str | None:
 
 
 @contextmanager
-def report_unsaved_change(done: str = "done", again: str = "undo it") -> Iterator[None]:
+def raise_unsaved_change_on_disk_error(
+    done: str = "done", again: str = "undo it"
+) -> Iterator[None]:
     """Turn a failed write in the block into an error that the change is in effect but not on disk.
 
     @param done: see L{DiskFull.describe_unsaved_change}.

@@ -151,7 +151,7 @@ def rewrite_text(path: Path, change: Callable[[str], str], limit: int = SMALL) -
     if before is None or (after := change(before)) == before:
         return
     status = path.lstat()
-    remove_leftovers(path)
+    remove_temporary_files(path)
     with replace_atomically(path) as temporary:
         temporary.write_text(after, "utf-8")
         temporary.chmod(stat.S_IMODE(status.st_mode))
@@ -194,7 +194,7 @@ def replace_atomically(target: Path) -> Iterator[Path]:
     sync_path(target.parent)
 
 
-def remove_leftovers(target: Path) -> None:
+def remove_temporary_files(target: Path) -> None:
     """Remove temporary files that a killed process left when it wrote C{target}.
 
     Call this at the start of the process that owns C{target}, while no write is running.
@@ -251,7 +251,7 @@ def read_text(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
             raise UnsafeFile(f"{path.name}: is a symbolic link that leads nowhere") from None
         raise
     try:
-        _check_open(path, os.fstat(descriptor), private)
+        _check_opened_file(path, os.fstat(descriptor), private)
     except UnsafeFile:
         os.close(descriptor)
         raise
@@ -284,7 +284,7 @@ def read_json(path: Path, *, private: bool = False, limit: int = READ_LIMIT) -> 
         raise UnparsableFile(f"{path.name}: not valid JSON") from None
 
 
-def _check_open(path: Path, status: os.stat_result, private: bool) -> None:
+def _check_opened_file(path: Path, status: os.stat_result, private: bool) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UnsafeFile(f"{path.name}: not a regular file")
     if private and stat.S_IMODE(status.st_mode) & 0o077:

@@ -22,7 +22,9 @@ class SharedWork(Generic[T]):
         self._waiting: list[Deferred[T]] = []
         self._outcome: T | Failure | None = None
         self.is_finished = False
-        self.finished: Deferred[None] = Deferred.fromCoroutine(work).addBoth(self._set_outcome)
+        self.finished: Deferred[None] = Deferred.fromCoroutine(work).addBoth(
+            self._finish_with_outcome
+        )
 
     def wait_for_result(self) -> Deferred[T]:
         """Return a Deferred of the result or error; cancelling it ends only this caller's wait."""
@@ -32,7 +34,7 @@ class SharedWork(Generic[T]):
             self._notify_waiters()
         return waiter
 
-    def _set_outcome(self, outcome: T | Failure) -> None:
+    def _finish_with_outcome(self, outcome: T | Failure) -> None:
         self.is_finished = True
         self._outcome = outcome
         self._notify_waiters()

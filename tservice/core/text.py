@@ -99,7 +99,7 @@ def cut_with_note(text: str, limit: int) -> str:
     return f"{kept}… ({missing} more characters)" if missing else text
 
 
-def make_ascii_word(text: str) -> str:
+def make_ascii_slug(text: str) -> str:
     """Return C{text} in lower-case ASCII letters and digits, with C{-} for all other characters.
 
     Accents are dropped; letters without an ASCII equivalent are omitted.

@@ -24,7 +24,7 @@ from tservice.hosts.waking import HostWakeService
 from tservice.mux.interface import MuxError
 from tservice.mux.remote.preopened_channel import PreopenedChannel
 from tservice.mux.remote.runner import RemoteChannel, RemoteEnd, RemoteError, RemoteRunner
-from tservice.mux.remote.shell_quoting import join_programs, quote_word
+from tservice.mux.remote.shell_quoting import join_shell_commands, quote_word
 
 LOGIN_SECONDS = 5
 MAX_FACT_LENGTH = 16 * 1024
@@ -63,7 +63,7 @@ _FOLDERS = (
     b'for tservice_d in %b; do [ -d "$tservice_d" ] && printf \'%%s:\' "$tservice_d"; done; echo'
 ) % format_shell_patterns().encode()
 
-FACTS_COMMAND = join_programs(
+FACTS_COMMAND = join_shell_commands(
     b'id -un; id -u; printf \'%s\\n\' "$HOME" "${SHELL:-/bin/sh}"',
     _LOGIN_PATH,
     b"tmux -V 2>/dev/null || echo none",

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from attrs import field, frozen
 
 from tservice.core.errors import make_field_error
-from tservice.core.text import make_ascii_word
+from tservice.core.text import make_ascii_slug
 
 LABEL_LENGTH = 100
 NAME_LENGTH = 255
@@ -122,7 +122,7 @@ def make_host_id(label: str, taken: Mapping[str, Any]) -> str:
 
     @param taken: existing hosts by id. The result is not among them.
     """
-    base = make_ascii_word(label)[:40].rstrip("-") or "host"
+    base = make_ascii_slug(label)[:40].rstrip("-") or "host"
     found, number = base, 1
     while found in taken:
         number += 1

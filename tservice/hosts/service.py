@@ -24,7 +24,7 @@ from tservice.hosts.ssh_command import SshCommand
 from tservice.hosts.ssh_master import SshProcess, spawn_ssh, wait_output
 from tservice.mux.remote.attached_session import LIST, ListedSession, parse_session_list
 from tservice.mux.remote.runner import RemoteError
-from tservice.mux.remote.shell_quoting import join_programs
+from tservice.mux.remote.shell_quoting import join_shell_commands
 
 KNOCK_TIMEOUT = 12.0
 
@@ -136,7 +136,7 @@ class HostService:
         try:
             facts = await link.fetch_facts()
             begun = self._clock.seconds()
-            await link.runner.run_program(join_programs(b"true"))
+            await link.runner.run_program(join_shell_commands(b"true"))
             latency = round((self._clock.seconds() - begun) * 1000)
             check_tmux_version(facts.tmux)
         except (HostUnreachable, RemoteError) as error:

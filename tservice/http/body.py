@@ -111,7 +111,7 @@ def _get_absent_body(optional: bool) -> dict[str, object]:
 
 
 def _validate_as_model(data: object, model: type[_Model]) -> _Model:
-    _check_names(data, model)
+    _refuse_many_unknown_names(data, model)
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -158,7 +158,7 @@ def _read_query_value(name: str, value: bytes) -> str:
         raise make_field_error(name, "must be UTF-8") from None
 
 
-def _check_names(data: Any, model: type[BaseModel]) -> None:
+def _refuse_many_unknown_names(data: Any, model: type[BaseModel]) -> None:
     """Refuse data with many unknown names at the first one, because pydantic would report each."""
     if not isinstance(data, dict):
         return
@@ -169,7 +169,7 @@ def _check_names(data: Any, model: type[BaseModel]) -> None:
     for name, field in fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if isinstance(kind, type) and issubclass(kind, BaseModel):
-                _check_names(data.get(name), kind)
+                _refuse_many_unknown_names(data.get(name), kind)
 
 
 def parse_json(raw: bytes, values: int = MAX_VALUES) -> Any:
@@ -270,7 +270,7 @@ def _check_values(data: Any) -> None:
         lists, objects = _values_of_type(list, kinds, level), _values_of_type(dict, kinds, level)
         if inf in numbers or -inf in numbers:
             raise make_field_error("body", "must hold finite numbers only")
-        if not _is_text("".join(chain(texts, *objects))):
+        if not _is_valid_unicode("".join(chain(texts, *objects))):
             _refuse_half_surrogates(data, ())
         if not lists and not objects:
             return
@@ -285,7 +285,7 @@ def _values_of_type(kind: type, kinds: set[type], values: list[Any]) -> list[Any
 def _refuse_half_surrogates(data: Any, path: tuple[str, ...]) -> None:
     """Refuse half a surrogate pair, naming its field (protocol-requests)."""
     if isinstance(data, str):
-        if not _is_text(data):
+        if not _is_valid_unicode(data):
             raise make_field_error(".".join(path) or "body", "must not hold half a surrogate pair")
     elif isinstance(data, list):
         for index, value in enumerate(data):
@@ -296,7 +296,7 @@ def _refuse_half_surrogates(data: Any, path: tuple[str, ...]) -> None:
             _refuse_half_surrogates(value, (*path, clean_name(name)))
 
 
-def _is_text(text: str) -> bool:
+def _is_valid_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -111,7 +111,7 @@ class _SchemaLimits:
         if not isinstance(schema, dict):
             return ANY_JSON
         if "$ref" in schema:
-            return self._read_named(schema["$ref"].rpartition("/")[2])
+            return self._find_named_schema_limits(schema["$ref"].rpartition("/")[2])
         for several in ("anyOf", "oneOf"):
             if several in schema:
                 return self._combine_limits(schema[several])
@@ -129,7 +129,7 @@ class _SchemaLimits:
                 return self._object_limits(schema)
         return ANY_JSON
 
-    def _read_named(self, name: str) -> BodyLimits:
+    def _find_named_schema_limits(self, name: str) -> BodyLimits:
         if name in self._above:
             return ANY_JSON
         return _SchemaLimits(self._named, self._above | {name}).find_limits(self._named.get(name))

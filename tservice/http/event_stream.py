@@ -150,7 +150,7 @@ class EventClient:
         """
         return self._sessions is None or session_id in self._sessions
 
-    def send_entry(self, entry: RingEntry) -> None:
+    def send_if_wanted(self, entry: RingEntry) -> None:
         """Send C{entry}, if the client may and wants to receive it."""
         if receives_event(entry.event, self.identity, self._sessions):
             self.write_bytes(entry.encode_event())
@@ -221,14 +221,14 @@ class EventStreams(Service):
     def startService(self) -> None:
         """Subscribe to events."""
         super().startService()
-        self._unsubscribe = self._hub.subscribe(self._publish_event)
+        self._unsubscribe = self._hub.subscribe(self._buffer_and_send_event)
         beating = self._beat.start(HEARTBEAT_SECONDS, now=False)
         beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
 
     def stopService(self) -> Deferred[None]:
         """Send C{server:shutdown} to every client, then end its stream."""
         super().stopService()
-        self._publish_event(Event(name=EventName.SERVER_SHUTDOWN))
+        self._buffer_and_send_event(Event(name=EventName.SERVER_SHUTDOWN))
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -246,7 +246,7 @@ class EventStreams(Service):
             if whose(client.identity):
                 client.end_stream()
 
-    def _publish_event(self, event: Event) -> None:
+    def _buffer_and_send_event(self, event: Event) -> None:
         if event.name is EventName.ADMIN_USERS_CHANGED:
             # A new user with the name of a removed one must not receive its missed events.
             self._ring.clear()
@@ -258,7 +258,7 @@ class EventStreams(Service):
         while len(self._ring) > RING or self._weight > RING_CHARS:
             self._weight -= self._ring.popleft().text_length
         for client in tuple(self._clients):
-            client.send_entry(entry)
+            client.send_if_wanted(entry)
 
     def _send_heartbeat(self) -> None:
         # A heartbeat repeats the newest id: it is not in the ring, and a reconnect misses nothing.
@@ -295,7 +295,7 @@ class EventStreams(Service):
         @raise HttpRefusal: L{MAX_CLIENTS} are connected, and no user has more streams than the
             caller.
         """
-        if len(self._clients) >= MAX_CLIENTS and not self._make_room(call.identity):
+        if len(self._clients) >= MAX_CLIENTS and not self._end_oldest_stream_if_full(call.identity):
             raise make_bare_refusal(503, "Too many SSE connections", {"Retry-After": "5"})
         request = cast(ServiceRequest, call.request)
         headers = request.responseHeaders
@@ -307,7 +307,7 @@ class EventStreams(Service):
             return
         await self._serve_client(call, request, query.sessions)
 
-    def _make_room(self, identity: Identity) -> bool:
+    def _end_oldest_stream_if_full(self, identity: Identity) -> bool:
         """End the oldest stream of the user with most streams, and return true.
 
         The stream is ended only if that user has at least two more than the caller.  Otherwise one
@@ -335,7 +335,7 @@ class EventStreams(Service):
                 status = self._status(call.identity)
                 client.write_bytes(encode_message(self._boot, self._number, EventName.INIT, status))
             for entry in missed or ():
-                client.send_entry(entry)
+                client.send_if_wanted(entry)
             await client.done
         finally:
             self._clients.pop(client, None)

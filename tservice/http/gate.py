@@ -97,7 +97,7 @@ def is_from_script(visit: AuthenticationRequest) -> bool:
     return visit.key is not None or (visit.header("sec-fetch-mode") or "navigate") != "navigate"
 
 
-def _may_challenge(visit: AuthenticationRequest) -> bool:
+def _may_send_password_prompt(visit: AuthenticationRequest) -> bool:
     """Return whether the browser may prompt for a password.
 
     The browser may not after a link from another page.  The link could carry a user name and
@@ -348,7 +348,7 @@ class AccessGate:
             return make_lockout_refusal(wait)
         if wrong is not None and not wrong.challenge:
             return make_unauthorized_refusal(wrong.text, challenge=False)
-        return make_unauthorized_refusal(challenge=_may_challenge(visit))
+        return make_unauthorized_refusal(challenge=_may_send_password_prompt(visit))
 
     def authorize_call(
         self,
@@ -365,7 +365,7 @@ class AccessGate:
         """
         if who is ANONYMOUS:
             return
-        if who.must_change_password and requires_changed_password(visit.path):
+        if who.must_change_password and is_path_closed_until_password_change(visit.path):
             raise ServiceError(ErrorCode.PASSWORD_CHANGE_REQUIRED, "Change your password first")
         if operation is None:
             return
@@ -394,7 +394,7 @@ class AccessGate:
             return
         now = self._current_identity(who)
         if now is None:
-            raise make_unauthorized_refusal(challenge=_may_challenge(visit))
+            raise make_unauthorized_refusal(challenge=_may_send_password_prompt(visit))
         session = path["id"] if operation.access is AccessRule.OWNER else None
         if session is not None and self._owner_of(session) is not None:
             self._check_owner(now, operation, session)
@@ -443,7 +443,7 @@ def check_token(who: Identity, operation: Operation, path: Mapping[str, str]) ->
         raise ServiceError(ErrorCode.FORBIDDEN, "The token only gives access to its sessions")
 
 
-def requires_changed_password(path: str | None) -> bool:
+def is_path_closed_until_password_change(path: str | None) -> bool:
     """Return whether the path is unavailable to an account that must change its password
     (protocol-users).
     """

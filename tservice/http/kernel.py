@@ -181,9 +181,10 @@ class HttpKernel:
             visit = self._gate.check_host_and_origin(request, _decode_text(request.method), path)
         except HttpRefusal as refusal:
             self._put_headers(request, self._gate.get_headers(None))
-            if self._closes_foreign(request):
-                self._start_work(
-                    request, self._convert_errors(request, self._close_refused(request, refusal))
+            if self._refuses_by_closing_socket(request):
+                self._spawn_response_writer(
+                    request,
+                    self._run_converting_errors(request, self._close_refused(request, refusal)),
                 )
             else:
                 self._end_response(request, refusal.response)
@@ -198,7 +199,7 @@ class HttpKernel:
                 request, HttpResponse(status=308, headers={"Location": f"{self._base}/"})
             )
         elif path is None:
-            self._start_work(request, self._serve_unmatched(request, HTTPException()))
+            self._spawn_response_writer(request, self._serve_unmatched(request, HTTPException()))
         elif visit.preflight:
             self._end_response(request, HttpResponse(status=204, content_type=""))
         else:
@@ -207,7 +208,7 @@ class HttpKernel:
             self._routed.render(request)
         return NOT_DONE_YET
 
-    def _closes_foreign(self, request: ServiceRequest) -> bool:
+    def _refuses_by_closing_socket(self, request: ServiceRequest) -> bool:
         operation = self._find_operation(request.method, request.path)
         upgrade = request.getHeader("upgrade") or ""
         return operation is not None and operation.closes_foreign and "websocket" in upgrade.lower()
@@ -249,7 +250,9 @@ class HttpKernel:
 
         spawn_logged(authorize_sender(), self._log, "authorizing an upload")
 
-    def _start_work(self, request: ServiceRequest, work: Coroutine[Any, Any, bytes | None]) -> None:
+    def _spawn_response_writer(
+        self, request: ServiceRequest, work: Coroutine[Any, Any, bytes | None]
+    ) -> None:
         async def write_response() -> None:
             content = await work
             if request.gone:
@@ -287,7 +290,9 @@ class HttpKernel:
         values = decode_path_arguments(operation, path)
         if values is None:
             return await self._serve_unmatched(request, HTTPException())
-        return await self._write_large(request, self._answer_call(request, operation, values))
+        return await self._write_large(
+            request, self._authorize_and_call_operation(request, operation, values)
+        )
 
     def _warn_deprecated(self, request: ServiceRequest, family: str) -> None:
         """Add a deprecation header for the caller, and log a warning once (protocol-versioning)."""
@@ -305,13 +310,13 @@ class HttpKernel:
         """Write a large response at the client's pace; return any other content, to be written by
         the caller.
         """
-        content = await self._convert_errors(request, work)
+        content = await self._run_converting_errors(request, work)
         if content is None or not is_written_in_pieces(len(content)):
             return content
         await write_in_pieces(request, content)
         return None
 
-    async def _convert_errors(
+    async def _run_converting_errors(
         self, request: ServiceRequest, work: Coroutine[Any, Any, HttpResponse | None]
     ) -> bytes | None:
         """Turn any outcome of C{work} into one response, without details of internal errors."""
@@ -349,7 +354,7 @@ class HttpKernel:
             ServiceError(ErrorCode.INTERNAL_ERROR, f"Internal error (number {number} in the log)")
         )
 
-    async def _answer_call(
+    async def _authorize_and_call_operation(
         self, request: ServiceRequest, operation: Operation, path: Path
     ) -> HttpResponse | None:
         identity = await self._identify_caller(request, operation)

@@ -46,7 +46,7 @@ class ParkedCalls:
         @param whose: returns whether a caller is affected.
         """
         for held in tuple(self._held):
-            if whose(held.call.identity) and _has_ended(held.call):
+            if whose(held.call.identity) and _has_lost_access(held.call):
                 held.work.cancel()
 
 
@@ -54,7 +54,7 @@ async def _run_handler(call: OperationCall) -> object:
     return await call.operation.handler(call)
 
 
-def _has_ended(call: OperationCall) -> bool:
+def _has_lost_access(call: OperationCall) -> bool:
     try:
         call.reauthorize()
     except (HttpRefusal, ServiceError):

@@ -108,11 +108,11 @@ class ServiceRequest(server.Request):
         return values[-1] if values else None
 
     def gotLength(self, length: int | None) -> None:
-        self.content = _content_file(length)
+        self.content = _make_body_file(length)
         if length is not None and length > LEAST_BODY_LIMIT:
             bound = self._find_body_limit()
             if length > bound:
-                self._refuse_body(make_size_error(bound))
+                self._answer_body_refusal(make_size_error(bound))
 
     def handleContentChunk(self, data: bytes, pieces: int = 1) -> None:
         """Add data to the body.
@@ -121,7 +121,7 @@ class ServiceRequest(server.Request):
         """
         self._crumbs += max(0, pieces - len(data) // TINY_CHUNK_BYTES)
         if self.incoming is not None:
-            self._pass_on_data(self.incoming, data)
+            self._add_to_streamed_body(self.incoming, data)
             return
         if self._received == 0 and self.refusal is None and self._is_streamed():
             self._start_streaming(data)
@@ -130,7 +130,7 @@ class ServiceRequest(server.Request):
             self._received += len(data)
             self._check_size(len(data))
         if self.refusal is None and self._crumbs > MAX_TINY_CHUNKS:
-            self._refuse_body(
+            self._answer_body_refusal(
                 make_field_error(
                     "body", f"must not be sent in more than {MAX_TINY_CHUNKS} tiny chunks"
                 )
@@ -154,10 +154,10 @@ class ServiceRequest(server.Request):
             self.channel.pause_body, self.channel.resume_body, complete=False
         )
         self._find_body_limit()
-        self._pass_on_data(self.incoming, data)
-        self.channel.stream(self)
+        self._add_to_streamed_body(self.incoming, data)
+        self.channel.start_streamed_handler(self)
 
-    def _pass_on_data(self, incoming: IncomingBody, data: bytes) -> None:
+    def _add_to_streamed_body(self, incoming: IncomingBody, data: bytes) -> None:
         self._received += len(data)
         if self._bound is not None and self._received > self._bound:
             incoming.refuse_body(make_size_error(self._bound))
@@ -191,12 +191,12 @@ class ServiceRequest(server.Request):
         if self._received > LEAST_BODY_LIMIT:
             bound = self._find_body_limit() if self._bound is None else self._bound
             if self._received > bound:
-                self._refuse_body(make_size_error(bound))
+                self._answer_body_refusal(make_size_error(bound))
         if self.refusal is None and self._received > JSON_BODY_LIMIT and not self._vouched:
             self._vouched = True
             self.site.kernel.authorize_upload(self, *self.channel.request_line[:2])
         if self.refusal is None and not self.site.reserve_body_bytes(size):
-            self._refuse_body(BUSY)
+            self._answer_body_refusal(BUSY)
 
     def _find_body_limit(self) -> int:
         method, target = self.channel.request_line[:2]
@@ -208,16 +208,16 @@ class ServiceRequest(server.Request):
         handled.
         """
         if not self.gone and self.refusal is None and not self.is_complete:
-            self._refuse_body(why)
+            self._answer_body_refusal(why)
 
-    def _refuse_body(self, why: ServiceError | HttpRefusal) -> None:
+    def _answer_body_refusal(self, why: ServiceError | HttpRefusal) -> None:
         self.refusal = why
         self.content.close()
         self.content = BytesIO()
-        self._release_request()
-        self.channel.refuse_early(self)
+        self._release_reserved_memory()
+        self.channel.respond_before_body_end(self)
 
-    def _release_request(self) -> None:
+    def _release_reserved_memory(self) -> None:
         self.site.reserve_body_bytes(-self._held)
         self._held = 0
 
@@ -273,12 +273,12 @@ class ServiceRequest(server.Request):
         return self._received
 
     def _cleanup(self) -> None:
-        self._release_request()
+        self._release_reserved_memory()
         super()._cleanup()
 
     def connectionLost(self, reason: Failure) -> None:
         self.gone = True
-        self._release_request()
+        self._release_reserved_memory()
         super().connectionLost(reason)  # cancels the handler through its Deferred
         if self.incoming is not None:
             self.incoming.handle_disconnect()
@@ -287,7 +287,7 @@ class ServiceRequest(server.Request):
             self.site.log(self)
 
 
-def _content_file(length: int | None) -> IO[bytes]:
+def _make_body_file(length: int | None) -> IO[bytes]:
     """Return a file for a body: in memory for sizes of JSON, a temporary file for larger uploads.
 
     @param length: size of the body in bytes.  C{None} if it is unknown.

@@ -73,7 +73,7 @@ class HttpSite(server.Site):
 
         @return: C{None} if there are too many connections; Twisted then closes the connection.
         """
-        if len(self._open) >= self._max_connections and not self._make_room():
+        if len(self._open) >= self._max_connections and not self._drop_connection_if_full():
             return None
         connection = Http1Channel(self)
         self._open[connection] = str(getattr(addr, "host", ""))
@@ -96,7 +96,7 @@ class HttpSite(server.Site):
         if not is_within_share(used.count(account), len(used), self._max_connections):
             raise OVER_SHARE
 
-    def _make_room(self, weigh: Weigh | None = None) -> bool:
+    def _drop_connection_if_full(self, weigh: Weigh | None = None) -> bool:
         """Drop one connection: a silent one, else one whose response belongs to no account.
 
         Among the candidates, choose the oldest of the address with the largest weight.
@@ -148,7 +148,9 @@ class HttpSite(server.Site):
         if size > 0 and self._held + size > MAX_BODY_BYTES:
             # Incomplete bodies can fill it: drop one, so that a retry finds room.
             # Not immediately, because this request is still being refused.
-            self.reactor.callLater(0, self._make_room, lambda connection: connection.received_bytes)
+            self.reactor.callLater(
+                0, self._drop_connection_if_full, lambda connection: connection.received_bytes
+            )
             return False
         self._held += size
         return True

@@ -126,7 +126,7 @@ class StaticPages:
         """
         name = INDEX if path in UI_ROUTES else unquote(path[1:])
         if name == INDEX and not self.is_built:
-            return self._missing_page()
+            return self._make_missing_ui_response()
         if name not in self._names or "%2F" in path:
             return None
         stored = self._choose_encoding(
@@ -156,13 +156,13 @@ class StaticPages:
     def login_page(self) -> HttpResponse:
         """Return the login page; the gate sets its status."""
         if not self.is_built:
-            return self._missing_page()
+            return self._make_missing_ui_response()
         content = self._choose_encoding(INDEX, frozenset()).content
         return HttpResponse(
             status=200, content=content, content_type=_TYPES[".html"], headers=NO_STORE
         )
 
-    def _missing_page(self) -> HttpResponse:
+    def _make_missing_ui_response(self) -> HttpResponse:
         return HttpResponse(
             status=200,
             content=NOT_BUILT,

@@ -104,7 +104,7 @@ def _field_path(found: ErrorDetails, data: Any) -> str:
     """Return the dotted path of a field, without pydantic's names of union members."""
     parts: list[str] = []
     for step in found["loc"]:
-        if _has_path_step(data, step):
+        if _has_data_at_step(data, step):
             data = data[step]
         elif found["type"] != "missing" or step != found["loc"][-1]:
             continue
@@ -112,7 +112,7 @@ def _field_path(found: ErrorDetails, data: Any) -> str:
     return clean_name(".".join(parts), 200)
 
 
-def _has_path_step(data: Any, step: int | str) -> bool:
+def _has_data_at_step(data: Any, step: int | str) -> bool:
     if isinstance(data, dict):
         return step in data
     return isinstance(data, list) and isinstance(step, int) and step < len(data)

@@ -87,16 +87,16 @@ class OutputLog:
 
         def unsubscribe() -> None:
             remove()
-            self._free_unread()
+            self._free_bytes_if_unused()
 
         return unsubscribe
 
     def finish(self) -> None:
         """Mark the end of the output. The bytes are freed once the last subscriber is gone."""
         self._finished = True
-        self._free_unread()
+        self._free_bytes_if_unused()
 
-    def _free_unread(self) -> None:
+    def _free_bytes_if_unused(self) -> None:
         if not self._finished or self._listeners or not self._segments:
             return
         self.start = self._base = self.end

@@ -71,14 +71,14 @@ def _count_cells(text: bytes) -> tuple[int, int]:
     joined = False
     for character in text.decode("utf-8", "replace"):
         usual = count_cells(character)
-        unsure = joined or _is_unsure(character)
+        unsure = joined or _has_uncertain_width(character)
         least += 0 if joined else min(usual, 1) if unsure else usual
         most += 2 if unsure else usual
         joined = character == _JOINER
     return least, most
 
 
-def _is_unsure(character: str) -> bool:
+def _has_uncertain_width(character: str) -> bool:
     if "\u2600" <= character < "\u27c0" or "\u4dc0" <= character < "\u4e00":
         return True
     return character >= "\U0001f000" or category(character) == "Cn"

@@ -13,7 +13,7 @@ from tservice.core.files import (
     FileError,
     UnparsableFile,
     read_json,
-    remove_leftovers,
+    remove_temporary_files,
     write_private_file,
 )
 from tservice.notify.model import MessageScope, ReceiverKind, WebhookConfig
@@ -32,7 +32,7 @@ class WebhookConfigFile:
 
     def remove_partial_files(self) -> None:
         """Remove partly written files of a killed process.  Call this at the start."""
-        remove_leftovers(self._path)
+        remove_temporary_files(self._path)
 
     def read_config(self) -> WebhookConfig:
         """Return the configuration in the file, or the default one if there is no file.

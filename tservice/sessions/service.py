@@ -12,7 +12,7 @@ from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import DiskFull, report_unsaved_change
+from tservice.core.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
 from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationOutage
@@ -344,7 +344,7 @@ class SessionService:
 
     async def delete(self, session_id: str, *, kill: bool = True) -> tuple[LeftoverProcess, ...]:
         live = self._roster.get(session_id)
-        with report_unsaved_change("ended", "list it again"):
+        with raise_unsaved_change_on_disk_error("ended", "list it again"):
             return await (
                 self._processes.kill_session(live) if kill else self._processes.detach_session(live)
             )

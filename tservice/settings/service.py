@@ -19,7 +19,7 @@ from tservice.core.files import (
     FileError,
     UnparsableFile,
     read_json,
-    remove_leftovers,
+    remove_temporary_files,
     restrict_to_owner,
     write_private_file,
 )
@@ -50,7 +50,7 @@ class SettingsService:
 
     def load(self) -> None:
         """Read the file.  Invalid content does not raise; the defaults are used instead."""
-        remove_leftovers(self._path)
+        remove_temporary_files(self._path)
         # The file may contain the API key of a third party.
         with suppress(OSError):
             if restrict_to_owner(self._path):

@@ -22,7 +22,7 @@ from twisted.logger import Logger
 
 from tservice.core.clock import get_unix_ms
 from tservice.core.disk_errors import DiskFull, find_disk_problem
-from tservice.core.files import remove_leftovers, replace_atomically
+from tservice.core.files import remove_temporary_files, replace_atomically
 from tservice.store.backups import create_backup
 from tservice.store.deferred_writes import DeferredWrites, Key, Params
 from tservice.store.errors import NestedTransaction, StoreError
@@ -142,7 +142,7 @@ class Database:
         @return: the number of changed rows.
         @raise DiskFull: the disk refuses the write.
         """
-        with self._track_disk_state():
+        with self._record_disk_state():
             if not self._connection.in_transaction:
                 self.deferred_writes.write_deferred()
             self._set_commit_flush(durable)
@@ -178,7 +178,7 @@ class Database:
         """
         if not self._connection.in_transaction:
             raise NestedTransaction("execute_many needs a transaction around it")
-        with self._track_disk_state():
+        with self._record_disk_state():
             return self._connection.executemany(sql, rows).rowcount
 
     @contextmanager
@@ -199,13 +199,13 @@ class Database:
         """
         if self._connection.in_transaction:
             raise NestedTransaction("a transaction is open already")
-        with self._track_disk_state():
+        with self._record_disk_state():
             self.deferred_writes.write_deferred()
             self._set_commit_flush(durable)
             self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            with self._track_disk_state():
+            with self._record_disk_state():
                 self._connection.execute("COMMIT")
         finally:
             self._roll_back()
@@ -216,7 +216,7 @@ class Database:
         self._connection.close()
 
     @contextmanager
-    def _track_disk_state(self) -> Iterator[None]:
+    def _record_disk_state(self) -> Iterator[None]:
         """Record whether the disk accepts or refuses the writes in the block."""
         try:
             yield
@@ -230,17 +230,17 @@ class Database:
             self.deferred_writes.record_success()
 
     def _write_deferred(self, statements: Sequence[tuple[str, Params]]) -> None:
-        with self._track_disk_state():
+        with self._record_disk_state():
             self._set_commit_flush(True)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 for sql, params in statements:
-                    self._write_deferred_one(sql, params)
+                    self._write_deferred_statement(sql, params)
                 self._connection.execute("COMMIT")
             finally:
                 self._roll_back()
 
-    def _write_deferred_one(self, sql: str, params: Params) -> None:
+    def _write_deferred_statement(self, sql: str, params: Params) -> None:
         try:
             self._connection.execute(sql, params)
         except sqlite3.Error as error:
@@ -302,7 +302,7 @@ def _create_file(path: Path, steps: Sequence[str], clock: IReactorTime) -> None:
             raise StoreError(
                 f"the file is missing, but its log {path.name}{suffix} exists; restore the file"
             )
-    remove_leftovers(path)
+    remove_temporary_files(path)
     with replace_atomically(path) as temporary:
         connection = sqlite3.connect(temporary, isolation_level=None)
         try:

@@ -101,7 +101,7 @@ class DeferredWrites:
         return 0.0 if self._clock is None else self._clock.seconds()
 
     @property
-    def reason(self) -> str:
+    def disk_problem(self) -> str:
         """Description of the disk's problem."""
         return "the disk refuses writes" if self.disk_trouble is None else self.disk_trouble.reason
 
@@ -121,7 +121,7 @@ class DeferredWrites:
         @raise DiskFull: L{MOST} statements are deferred already.
         """
         if key not in self._owed and len(self._owed) >= MOST:
-            raise DiskFull(self.reason)
+            raise DiskFull(self.disk_problem)
         self._owed.pop(key, None)
         self._owed[key] = (sql, params)
 
@@ -131,7 +131,7 @@ class DeferredWrites:
         @raise DiskFull: such a statement is deferred.
         """
         if key in self._owed:
-            raise DiskFull(self.reason)
+            raise DiskFull(self.disk_problem)
 
     def write_deferred(self) -> None:
         """Write the deferred statements in one transaction.
@@ -175,11 +175,11 @@ class DeferredWrites:
         self.disk_trouble = None
         self._stop_timer()
         if self._clock is None:
-            self._notify_recovery()
+            self._call_recovery_callbacks()
         elif self._telling is None:
-            self._telling = self._clock.callLater(0, self._notify_recovery)
+            self._telling = self._clock.callLater(0, self._call_recovery_callbacks)
 
-    def _notify_recovery(self) -> None:
+    def _call_recovery_callbacks(self) -> None:
         self._telling = None
         for call in tuple(self._recovered):
             try:

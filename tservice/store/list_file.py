@@ -15,7 +15,7 @@ from tservice.core.files import (
     FileError,
     UnparsableFile,
     read_json,
-    remove_leftovers,
+    remove_temporary_files,
     write_private_file,
 )
 
@@ -43,7 +43,7 @@ class JsonListFile(Generic[T]):
 
     def remove_partial_files(self) -> None:
         """Remove partly written files that a killed process left; call this at the start."""
-        remove_leftovers(self.path)
+        remove_temporary_files(self.path)
 
     def read_records(self) -> tuple[T, ...]:
         """Return the records in the file; an empty tuple if there is no file.

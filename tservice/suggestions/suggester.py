@@ -28,7 +28,7 @@ from tservice.core.errors import (
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.process.environment_handover import hide_names, restore_command
+from tservice.core.process.environment_handover import make_restoring_command, rename_variables
 from tservice.core.workers.worker_pool import IThreads
 from tservice.sessions.interfaces import ISessions, Reauthorize, Session, accept_always
 from tservice.settings.interfaces import ISettings
@@ -250,12 +250,14 @@ class Suggester:
         if not place.is_isolated:
             return asked
         try:
-            argv = tuple(place.build_command(restore_command(asked.env, asked.argv)))
+            argv = tuple(place.build_command(make_restoring_command(asked.env, asked.argv)))
             work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
             stands = await self._run_at_location(place, work, session.owner)
         except OSError as error:
             raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
-        return OneShotCommand(argv=argv, env=hide_names(asked.env), own_group_folder=Path(stands))
+        return OneShotCommand(
+            argv=argv, env=rename_variables(asked.env), own_group_folder=Path(stands)
+        )
 
     def _run_at_location(
         self, place: Location, work: Callable[[], Any], owner: str | None

@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from tservice.clis.interfaces import PRIMARY
 from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import report_unsaved_change
+from tservice.core.disk_errors import raise_unsaved_change_on_disk_error
 from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
@@ -170,7 +170,7 @@ class TimedRunService:
             self._finish_run(
                 run, TimedRunState.STOPPED, f"stopped by {caller.username or 'the user'}"
             )
-        with report_unsaved_change("stopped", "go on with it"):
+        with raise_unsaved_change_on_disk_error("stopped", "go on with it"):
             self._parts.store.check_saved(run.id)
 
     # -- internals

@@ -18,7 +18,7 @@ from tservice.core.authentication import (
     Verdict,
 )
 from tservice.core.clock import get_unix_ms, seconds_until
-from tservice.core.disk_errors import DiskFull, report_unsaved_change
+from tservice.core.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
 from tservice.core.errors import make_failure_error, make_field_error, make_not_found_error
 from tservice.core.identity import Identity
 from tservice.core.timers import cancel_call
@@ -151,7 +151,7 @@ class TokenService:
         self._timer = None
 
     def _revoke_tokens(self, tokens: Iterable[ApiToken]) -> None:
-        with report_unsaved_change("ended"):
+        with raise_unsaved_change_on_disk_error("ended"):
             self._end_tokens(tokens)
 
     def _end_tokens(self, tokens: Iterable[ApiToken]) -> None:

@@ -13,7 +13,7 @@ from attrs import define
 
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy, parse_address
 
-NOT_THIS_MACHINE = GUARDED.refuse_more_networks(
+NOT_THIS_MACHINE = GUARDED.with_refused_networks(
     "127.0.0.0/8", "::1/128", rule="must not be this machine"
 )
 

@@ -38,7 +38,7 @@ PROBES = 4
 READ_METHODS = frozenset({"GET", "HEAD"})
 """HTTP methods that an account may use if it may not access internal addresses."""
 
-_NOT_THIS_SERVICE = GUARDED.refuse_more_networks(
+_NOT_THIS_SERVICE = GUARDED.with_refused_networks(
     "127.0.0.0/8", "::1/128", rule="must not be this service itself"
 )
 

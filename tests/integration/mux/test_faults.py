@@ -312,7 +312,7 @@ class MuxFaultTests(TmuxTestCase):
         pane, heard = await self.heard("sh", "-c", "printf a; read x; exit 5")
         await pane.pause_output()
         # As if its end had not been noticed: keep the pane from looking.
-        self.patch(pane, "link_notice", lambda notice: None)
+        self.patch(pane, "handle_notice", lambda notice: None)
         await pane.write_bytes(b"\r", InputMark(id="before"))
         await self.until_dead(pane)
         self.assertIsNone(pane.ending)

@@ -19,7 +19,7 @@ from tservice.core.files import (
     UnsafeFile,
     read_json,
     read_text,
-    remove_leftovers,
+    remove_temporary_files,
     replace_atomically,
     write_private_file,
 )
@@ -114,7 +114,7 @@ class PrivateWriteTests(FilesCase):
     def test_only_leftovers_of_this_file_are_removed(self) -> None:
         for name in (".a.json.x1.tmp", ".b.json.x1.tmp", "a.json"):
             (self.folder / name).touch()
-        remove_leftovers(self.path)
+        remove_temporary_files(self.path)
         self.assertEqual({"a.json", ".b.json.x1.tmp"}, self.names())
 
     def test_abandoned_replacement_leaves_nothing(self) -> None:

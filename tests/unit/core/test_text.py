@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.core.text import (
     cut_between_letters,
     is_combining_character,
-    make_ascii_word,
+    make_ascii_slug,
     shorten_text,
 )
 
@@ -47,9 +47,9 @@ class CuttingTests(SynchronousTestCase):
 
 class AsciiWordTests(SynchronousTestCase):
     def test_word_is_transliterated_to_ascii(self) -> None:
-        self.assertEqual("strasse-4", make_ascii_word("Straße №4".replace("№", "")))
-        self.assertEqual("buro-ouest", make_ascii_word(" Büro / Ouest!"))
-        self.assertEqual("", make_ascii_word("构建机"))
+        self.assertEqual("strasse-4", make_ascii_slug("Straße №4".replace("№", "")))
+        self.assertEqual("buro-ouest", make_ascii_slug(" Büro / Ouest!"))
+        self.assertEqual("", make_ascii_slug("构建机"))
 
     def test_combining_marks_are_recognized(self) -> None:
         self.assertTrue(all(is_combining_character(each) for each in "\u0301\u200d\ufe0f\u0e31"))

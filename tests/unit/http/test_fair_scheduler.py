@@ -71,4 +71,4 @@ class FairSchedulerTests(SynchronousTestCase):
             self.turns.remove_connection(one)
             self.turns.remove_connection(one)
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.assertTrue(self.turns.has_room())
+        self.assertTrue(self.turns.has_budget_left())

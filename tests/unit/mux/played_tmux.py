@@ -111,7 +111,7 @@ class RecordingLinkListener:
     def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
         self.events.append(notice)
 
-    def client_overrun(self, client: ControlClient) -> None:
+    def client_dropped_line(self, client: ControlClient) -> None:
         self.events.append("overrun")
 
     def client_stalled(self, client: ControlClient) -> None:
@@ -120,20 +120,20 @@ class RecordingLinkListener:
     def client_ended(self, client: ControlClient, why: str) -> None:
         self.events.append(("ended", why))
 
-    def link_attached(self) -> None:
+    def handle_attached(self) -> None:
         self.events.append("attached")
 
-    def link_output(self, output: PaneOutput) -> None:
+    def handle_output(self, output: PaneOutput) -> None:
         self.events.append(output.data)
 
-    def link_notice(self, notice: ControlNotice) -> None:
+    def handle_notice(self, notice: ControlNotice) -> None:
         self.events.append(notice)
 
-    def link_gap(self) -> None:
+    def handle_output_gap(self) -> None:
         self.events.append("gap")
 
-    def link_heartbeat(self) -> None:
+    def handle_heartbeat(self) -> None:
         self.events.append("heartbeat")
 
-    def link_lost(self) -> None:
+    def handle_lost_server(self) -> None:
         self.events.append("lost")

@@ -72,7 +72,7 @@ class TmuxCommandTests(SynchronousTestCase):
         """A person's own client shows as an empty line."""
 
         def found(*clients: bytes) -> list[int]:
-            return commands.find_orphans(
+            return commands.parse_orphan_pids(
                 [AnswerBlock(1, 1, True, True, lines) for lines in (clients, (b"9",))]
             )
 

@@ -16,8 +16,8 @@ from tservice.mux.tmux.control_parser import (
     AnswerBlock,
     ControlNotice,
     ControlParser,
+    DroppedLine,
     Event,
-    LineOverrun,
     PaneOutput,
     decode_output,
 )
@@ -143,14 +143,14 @@ class ControlParserTests(SynchronousTestCase):
 
     def test_line_beyond_the_bound_is_an_overrun(self) -> None:
         long = b"%output %0 " + b"a" * control_parser.MAX_LINE
-        self.assertEqual([LineOverrun(), ControlNotice(b"exit", b"")], parse(long + b"\n%exit\n"))
+        self.assertEqual([DroppedLine(), ControlNotice(b"exit", b"")], parse(long + b"\n%exit\n"))
 
     def test_unfinished_line_beyond_the_bound_is_dropped(self) -> None:
         parser = ControlParser()
         for _ in range(40):
             self.assertEqual([], parser.feed(b"a" * 65536))
         self.assertEqual([], parser._held)
-        self.assertEqual([LineOverrun(), ControlNotice(b"b", b"")], parser.feed(b"\n%b\n"))
+        self.assertEqual([DroppedLine(), ControlNotice(b"b", b"")], parser.feed(b"\n%b\n"))
 
     def test_answer_beyond_the_bound_is_incomplete(self) -> None:
         self.patch(control_parser, "MAX_BLOCK", 10)

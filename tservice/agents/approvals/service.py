@@ -33,7 +33,7 @@ from tservice.agents.approvals.model import (
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
-from tservice.core.disk_errors import report_unsaved_change
+from tservice.core.disk_errors import raise_unsaved_change_on_disk_error
 from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
 from tservice.core.events import EventHub
 from tservice.core.identity import Identity
@@ -175,7 +175,7 @@ class ApprovalService:
         """
         item = self._get_pending(item_id, caller)
         self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)
-        with report_unsaved_change("dismissed", "bring it back"):
+        with raise_unsaved_change_on_disk_error("dismissed", "bring it back"):
             self._inbox.check_saved(item.session_id)
         return item
 
@@ -189,7 +189,7 @@ class ApprovalService:
         item = self._inbox.acknowledge_idle(session_id)
         if item is None:
             return None
-        with report_unsaved_change("viewed"):
+        with raise_unsaved_change_on_disk_error("viewed"):
             self._inbox.check_saved(session_id)
         return item.id
 

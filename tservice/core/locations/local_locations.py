@@ -147,15 +147,17 @@ class OsUserLocationProvider:
     def recall_location(self, known: LocationId) -> Location:
         if known.uid is None:
             raise ValueError(f"the stored location of {known.name!r} has no user id")
-        return self._make_location(self.users.recall_user(OsUserId(name=known.name, uid=known.uid)))
+        return self._make_location(
+            self.users.get_known_user(OsUserId(name=known.name, uid=known.uid))
+        )
 
     def check_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user != known.name:
             raise make_user_changed_error()
         if known.uid is None:
-            return self._make_location(self.users.check_user(known.name))
+            return self._make_location(self.users.get_usable_user(known.name))
         return self._make_location(
-            self.users.recheck_user(OsUserId(name=known.name, uid=known.uid))
+            self.users.get_usable_known_user(OsUserId(name=known.name, uid=known.uid))
         )
 
     def _make_location(self, user: OsUser) -> Location:

@@ -43,7 +43,7 @@ class LineObserver:
         self._lost = 0
 
     def __call__(self, event: LogEvent) -> None:
-        if event.get("log_level", LogLevel.info) < self._least or is_logged_elsewhere(event):
+        if event.get("log_level", LogLevel.info) < self._least or is_disk_full_event(event):
             return
         lines = self._form(event, self._redactor)
         if self._lost:
@@ -69,7 +69,7 @@ class FaultCount:
         self.count = 0
 
     def __call__(self, event: LogEvent) -> None:
-        if event.get("log_level", LogLevel.info) < LogLevel.error or is_logged_elsewhere(event):
+        if event.get("log_level", LogLevel.info) < LogLevel.error or is_disk_full_event(event):
             return
         self.count += 1
 
@@ -107,7 +107,7 @@ class LogFile:
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
 
-def is_logged_elsewhere(event: LogEvent) -> bool:
+def is_disk_full_event(event: LogEvent) -> bool:
     """Return whether the event reports a failed write on a full disk, which the store logs itself.
 
     The store logs the disk problem once; logging each failed write would flood the log.
@@ -130,7 +130,7 @@ def format_text_line(event: LogEvent, redactor: SecretRedactor) -> str:
     """Return the event as C{<time> <level> <where> <message>}, and a traceback on indented
     lines.
     """
-    message, traceback = _format_parts(event, redactor)
+    message, traceback = _format_message_and_traceback(event, redactor)
     origin = f"{_format_time(event)} {_format_level(event):<8} {_format_source(event)}"
     head = f"{origin}: {_escape_control_characters(message)}\n"
     return head + "".join(
@@ -144,7 +144,7 @@ def format_json_line(event: LogEvent, redactor: SecretRedactor) -> str:
     An exception adds C{traceback}.  C{event} is the event's name for programs that read the log, if
     the caller gave one.
     """
-    message, traceback = _format_parts(event, redactor)
+    message, traceback = _format_message_and_traceback(event, redactor)
     line = {
         "time": _format_time(event),
         "level": _format_level(event),
@@ -158,7 +158,7 @@ def format_json_line(event: LogEvent, redactor: SecretRedactor) -> str:
     return json.dumps(line) + "\n"
 
 
-def _format_parts(event: LogEvent, redactor: SecretRedactor) -> tuple[str, str]:
+def _format_message_and_traceback(event: LogEvent, redactor: SecretRedactor) -> tuple[str, str]:
     message = formatEvent(event)
     failure = event.get("log_failure")
     traceback = failure.getTraceback() if isinstance(failure, Failure) else ""

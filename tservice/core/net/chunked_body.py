@@ -38,7 +38,7 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
         @param most: approximate number of chunks that one call reads at most.  C{None} for no
             limit.
         """
-        super().__init__(self._collect_data, self._handle_end)
+        super().__init__(self._add_to_batch, self._finish_body)
         self.pieces = 0
         self.more = False
         self._took, self._finished, self._most = took, finished, most
@@ -58,11 +58,11 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
         self.pieces = 0
         self.more = False
         try:
-            self._read_batch()
+            self._decode_batch()
         finally:
-            self._pass_on_data()
+            self._deliver_batch()
 
-    def _read_batch(self) -> None:
+    def _decode_batch(self) -> None:
         go_on = True
         while go_on and self._buffer:
             if self._most is not None and self.pieces >= self._most:
@@ -92,15 +92,15 @@ class BatchedChunkDecoder(_ChunkedTransferDecoder):
             del self._buffer[:at]
             self._start = 0
 
-    def _collect_data(self, piece: bytes) -> None:
+    def _add_to_batch(self, piece: bytes) -> None:
         self.pieces += 1
         self._gathered.append(piece)
 
-    def _handle_end(self, behind: bytes) -> None:
-        self._pass_on_data()
+    def _finish_body(self, behind: bytes) -> None:
+        self._deliver_batch()
         self._finished(behind)
 
-    def _pass_on_data(self) -> None:
+    def _deliver_batch(self) -> None:
         gathered, self._gathered = self._gathered, []
         if gathered:
             self._took(b"".join(gathered))

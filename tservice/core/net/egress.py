@@ -68,7 +68,7 @@ class EgressPolicy:
         """
         if not any(address.version == net.version and address in net for net in self.within):
             raise EgressRefused(self.rule)
-        for form in (address, *_find_carried_addresses(address)):
+        for form in (address, *_find_translated_addresses(address)):
             if any(form.version == net.version and form in net for net in self.networks):
                 raise EgressRefused(self.rule)
 
@@ -80,7 +80,7 @@ class EgressPolicy:
             return False
         return True
 
-    def refuse_more_networks(
+    def with_refused_networks(
         self, *networks: str, rule: str, within: tuple[str, ...] = ("0.0.0.0/0", "::/0")
     ) -> EgressPolicy:
         """Return a copy of the policy that also refuses C{networks}.
@@ -137,7 +137,7 @@ Link-local addresses, metadata services, multicast and unspecified addresses are
 and private networks are allowed.  Webhooks, web tabs and model endpoints use this policy.
 """
 
-PUBLIC_ONLY = GUARDED.refuse_more_networks(
+PUBLIC_ONLY = GUARDED.with_refused_networks(
     "127.0.0.0/8",
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -314,7 +314,7 @@ _LOCAL_GATEWAYS = IPv6Network("64:ff9b:1::/48")
 """Network in which an operator chooses the prefixes, of any length, for NAT64 (RFC 8215)."""
 
 
-def _find_carried_addresses(address: Address) -> list[IPv4Address]:
+def _find_translated_addresses(address: Address) -> list[IPv4Address]:
     """Return the IPv4 addresses to which a NAT64 or tunnel gateway might translate C{address}."""
     if isinstance(address, IPv4Address):
         return []

@@ -16,19 +16,20 @@ _OF_SHELLS = frozenset({"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS", "BASH_VE
 """Variables that some shells do not allow scripts to set."""
 
 
-def hide_names(env: Mapping[str, str]) -> dict[str, str]:
+def rename_variables(env: Mapping[str, str]) -> dict[str, str]:
     """Return C{env} under neutral names, without variables that a shell could not restore."""
     names = [name for name in env if _NAME.fullmatch(name) and name not in _OF_SHELLS]
     return {f"{_MARK}{name}": env[name] for name in names}
 
 
-def restore_command(env: Mapping[str, str], argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the command that restores the names changed by L{hide_names} and then runs C{argv}.
+def make_restoring_command(env: Mapping[str, str], argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the command that restores the names changed by L{rename_variables} and then runs
+    C{argv}.
 
     @param env: the original environment.
     @param argv: the command; its program is an absolute path.
     """
-    names = [name.removeprefix(_MARK) for name in hide_names(env)]
+    names = [name.removeprefix(_MARK) for name in rename_variables(env)]
     back = "".join(
         f'export {name}="${_MARK}{name}"; unset {_MARK}{name}\n' for name in sorted(names)
     )

@@ -65,12 +65,12 @@ def call_as_user(user: OsUser | None, work: Callable[[], _T]) -> _T:
     groups = os.getgroups()
     gid, uid = os.getegid(), os.geteuid()
     try:
-        _enter_identity(user.uid, user.gid, user.groups)
+        _take_file_identity(user.uid, user.gid, user.groups)
         _here.acted = _ThreadIdentity(user=user, itself=(uid, gid, groups))
         return work()
     finally:
         _here.acted = None
-        _leave_identity(uid, gid, groups)
+        _restore_file_identity(uid, gid, groups)
 
 
 def get_acting_ids() -> tuple[int, int, Sequence[int]] | None:
@@ -90,12 +90,12 @@ def call_as_process(work: Callable[[], _T]) -> _T:
     acted = _get_thread_identity()
     if acted is None:
         return work()
-    _leave_identity(*acted.itself)
+    _restore_file_identity(*acted.itself)
     try:
         return work()
     finally:
         try:
-            _enter_identity(acted.user.uid, acted.user.gid, acted.user.groups)
+            _take_file_identity(acted.user.uid, acted.user.gid, acted.user.groups)
         except IdentityChangeError:
             # The caller would continue as root.
             os.abort()
@@ -119,7 +119,7 @@ def _get_thread_identity() -> _ThreadIdentity | None:
 _here = threading.local()
 
 
-def _enter_identity(uid: int, gid: int, groups: Sequence[int]) -> None:
+def _take_file_identity(uid: int, gid: int, groups: Sequence[int]) -> None:
     # The user is set last.  Groups could still be changed without root's identity, but in this
     # order every intermediate state has fewer rights than before.
     _set_groups(groups)
@@ -127,7 +127,7 @@ def _enter_identity(uid: int, gid: int, groups: Sequence[int]) -> None:
         raise IdentityChangeError(f"the kernel does not let this process act as user {uid}")
 
 
-def _leave_identity(uid: int, gid: int, groups: Sequence[int]) -> None:
+def _restore_file_identity(uid: int, gid: int, groups: Sequence[int]) -> None:
     _libc.setfsuid(uid)
     _set_groups(groups)
     if _set_ids(gid, uid) != (gid, uid) or sorted(os.getgroups()) != sorted(groups):

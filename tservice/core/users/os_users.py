@@ -121,7 +121,7 @@ class OsUsers:
         if name is not None:
             await self.refresh(name)
 
-    def check_user(self, name: str) -> OsUser:
+    def get_usable_user(self, name: str) -> OsUser:
         """Return the OS user C{name} if panes may run as this user.
 
         @raise ServiceError: 422 naming C{osUser}: this service cannot change users, or the user
@@ -140,17 +140,17 @@ class OsUsers:
             raise _os_user_error(f"the home folder of {user.name} is missing or not accessible")
         return user
 
-    def recheck_user(self, known: OsUserId) -> OsUser:
-        """Return the OS user of an existing session after the checks of L{check_user}.
+    def get_usable_known_user(self, known: OsUserId) -> OsUser:
+        """Return the OS user of an existing session after the checks of L{get_usable_user}.
 
         @raise ServiceError: 422, also if the name now belongs to another user.
         """
-        user = self.check_user(known.name)
+        user = self.get_usable_user(known.name)
         if user.uid != known.uid:
             raise _os_user_error(f"{known.name} now belongs to another OS user than the session")
         return user
 
-    def recall_user(self, known: OsUserId) -> OsUser:
+    def get_known_user(self, known: OsUserId) -> OsUser:
         """Return the OS user of an existing session, even if the OS user was removed.
 
         The session of a removed user keeps running.  The result then has no home and no shell, and

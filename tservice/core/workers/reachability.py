@@ -122,7 +122,7 @@ class ReachabilityProbe:
             alone = path if named == [path] else ""
             groups.setdefault(self._files.find_other_device(path) or alone, []).append(path)
         asked = [
-            self._probe_group(found, group[0] if key else "", group, asker, seconds)
+            self._probe_paths_of_folder(found, group[0] if key else "", group, asker, seconds)
             for key, group in groups.items()
         ]
         try:
@@ -130,7 +130,7 @@ class ReachabilityProbe:
         except FirstError as error:
             error.subFailure.raiseException()
 
-    async def _probe_group(
+    async def _probe_paths_of_folder(
         self, place: Location, at: str, paths: list[str], asker: str, seconds: float
     ) -> None:
         probe = _FolderProbe()

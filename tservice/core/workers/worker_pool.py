@@ -40,7 +40,7 @@ DeviceFinder = Callable[[str], str]
 """Callable like L{tservice.core.workers.mount_table.MountTable.find_other_device}."""
 
 
-def _no_other_device(path: str) -> str:
+def _find_no_foreign_device(path: str) -> str:
     return ""
 
 
@@ -140,7 +140,7 @@ class WorkerPool(Service):
         name: str,
         what: str,
         bounds: PoolBounds,
-        elsewhere: DeviceFinder = _no_other_device,
+        elsewhere: DeviceFinder = _find_no_foreign_device,
     ) -> None:
         """@param reactor: provides IReactorTime and IReactorFromThreads.
         @param what: name of the resource in the error text for a full queue.
@@ -216,21 +216,21 @@ class WorkerPool(Service):
             self._finish_job(job, Failure(make_failure_error("the service is stopping")))
         self._waiting.clear()
         self._empty = Deferred()
-        self._check_drained()
+        self._report_if_drained()
         return self._empty
 
     # -- internals
 
     def _start_queued(self) -> None:
         for job in tuple(self._waiting):
-            if not self._has_room:
+            if not self._has_free_thread:
                 return
-            if self._can_start(job):
+            if self._has_share_for(job):
                 self._waiting.remove(job)
                 self._start_job(job)
 
     @property
-    def _has_room(self) -> bool:
+    def _has_free_thread(self) -> bool:
         slow = sum(job.slow for job in self._begun)
         replaced = min(slow, self._bounds.stuck)
         return len(self._begun) - replaced < self._bounds.threads
@@ -238,7 +238,7 @@ class WorkerPool(Service):
     def _find_refusal(self, job: _PoolJob) -> ServiceError | None:
         if self._would_hang(job):
             return make_unresponsive_error(job.at)
-        return self._overload_error() if self._is_overloaded(job) else None
+        return self._overload_error() if self._is_queue_full_for(job) else None
 
     def _would_hang(self, job: _PoolJob) -> bool:
         """Return whether C{job} could only wait for other work that hangs."""
@@ -246,7 +246,7 @@ class WorkerPool(Service):
             return True
         return self._fills_mount_share(job, [each for each in self._begun if each.late])
 
-    def _is_overloaded(self, job: _PoolJob) -> bool:
+    def _is_queue_full_for(self, job: _PoolJob) -> bool:
         most = self._bounds.queue
         if len(self._waiting) >= most:
             return True
@@ -256,7 +256,7 @@ class WorkerPool(Service):
         there = sum(each.mount == job.mount for each in self._waiting)
         return beside >= most // 2 or (job.mount is not None and there >= most // 4)
 
-    def _can_start(self, job: _PoolJob) -> bool:
+    def _has_share_for(self, job: _PoolJob) -> bool:
         share = self._bounds.share
         if share is None:
             return True
@@ -300,7 +300,7 @@ class WorkerPool(Service):
         self._begun.remove(job)
         self._finish_job(job, result)
         self._start_queued()
-        self._check_drained()
+        self._report_if_drained()
 
     def _give_up_job(self, job: _PoolJob) -> None:
         job.timer = None
@@ -321,7 +321,7 @@ class WorkerPool(Service):
         )
         self._finish_job(job, Failure(why))
         self._start_queued()
-        self._check_drained()
+        self._report_if_drained()
 
     def _mark_slow(self, job: _PoolJob) -> None:
         job.timer, job.slow = None, True
@@ -381,7 +381,7 @@ class WorkerPool(Service):
             job.timer.cancel()
             job.timer = None
 
-    def _check_drained(self) -> None:
+    def _report_if_drained(self) -> None:
         if self._empty is None or self._empty.called:
             return
         if all(job.given_up for job in self._begun):
@@ -416,7 +416,7 @@ class WorkerPools(MultiService):
     @ivar files: pool for access to folders and files that users named.
     """
 
-    def __init__(self, reactor: Any, elsewhere: DeviceFinder = _no_other_device) -> None:
+    def __init__(self, reactor: Any, elsewhere: DeviceFinder = _find_no_foreign_device) -> None:
         """@param elsewhere: returns the device of a path that is on another mount than the
         service's.
         """

@@ -99,12 +99,12 @@ class Http1Channel(HTTPChannel):
             return  # the connection is being closed
         elif self._draining:
             self._discard_bytes(len(data))
-        elif self._is_fast_enough(len(data)):
+        elif self._arrives_fast_enough(len(data)):
             super().dataReceived(data)
         elif self._abortingCall is None:
             self.timeoutConnection()
 
-    def _is_fast_enough(self, size: int) -> bool:
+    def _arrives_fast_enough(self, size: int) -> bool:
         """Return whether the request arrives fast enough.
 
         A client that sends nothing at all is handled by the idle time-out.
@@ -226,7 +226,7 @@ class Http1Channel(HTTPChannel):
         if self._held and self._turn is None:
             self._serve_next_request()
 
-    def refuse_early(self, request: EarlyResponseRequest) -> None:
+    def respond_before_body_end(self, request: EarlyResponseRequest) -> None:
         """Respond to C{request} before its body is complete, then end the connection."""
         self.persistent = 0
         self._discard_until_close()
@@ -237,7 +237,7 @@ class Http1Channel(HTTPChannel):
         self.setTimeout(None)
         self._linger = self.site.reactor.callLater(LINGER_SECONDS, self.abortConnection)
 
-    def stream(self, request: StreamedRequest) -> None:
+    def start_streamed_handler(self, request: StreamedRequest) -> None:
         """Start the handler of C{request} while its body is arriving.
 
         The connection is closed after the response.

@@ -52,7 +52,7 @@ class FairScheduler:
         self._lines = [self._served, self._come]
         self._next: IDelayedCall | None = None
 
-    def has_room(self) -> bool:
+    def has_budget_left(self) -> bool:
         """Return whether more may be processed in this reactor iteration."""
         return self._left > 0 and not self._has_waiting
 

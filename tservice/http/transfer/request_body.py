@@ -82,17 +82,17 @@ class IncomingBody:
 
     def refuse_body(self, error: ServiceError) -> None:
         """Refuse the body: L{read_data} raises C{error} from now on."""
-        self._fail_reader(error)
+        self._end_with_error(error)
 
     def handle_disconnect(self) -> None:
         """End the body, because the sender has disconnected."""
         if not self.complete:
             self.complete = True
-            self._fail_reader(CancelledError())
+            self._end_with_error(CancelledError())
 
     # -- internals
 
-    def _fail_reader(self, error: BaseException) -> None:
+    def _end_with_error(self, error: BaseException) -> None:
         if self._fault is None:
             self._fault = error
         self.discards_rest = True

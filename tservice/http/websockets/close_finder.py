@@ -35,7 +35,7 @@ class CloseFrameFinder:
         if not self._frames:
             return False
         data, at = self._head + data, self._rest
-        while self._frames and (found := _parse_frame(data, at)) is not None:
+        while self._frames and (found := _find_frame_end(data, at)) is not None:
             is_close, at = found
             if is_close:
                 return True
@@ -44,7 +44,7 @@ class CloseFrameFinder:
         return False
 
 
-def _parse_frame(data: bytes, at: int) -> tuple[bool, int] | None:
+def _find_frame_end(data: bytes, at: int) -> tuple[bool, int] | None:
     """Return whether the frame at offset C{at} is a close frame, and the offset of the next one.
 
     The format is that of RFC 6455, section 5.2.

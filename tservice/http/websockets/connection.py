@@ -214,9 +214,9 @@ class ServerSocket(WebSocketServerProtocol):
     def resume_reading(self) -> None:
         if self._held:
             self._held = False
-            self._continue_reading()
+            self._resume_reading_if_allowed()
 
-    def _continue_reading(self) -> None:
+    def _resume_reading_if_allowed(self) -> None:
         if not self._held and not self._waits:
             self.transport.resumeProducing()
 
@@ -275,7 +275,7 @@ class ServerSocket(WebSocketServerProtocol):
             return
         if self._waits:
             return
-        if self.state == self.STATE_CLOSING or self._turns.has_room():
+        if self.state == self.STATE_CLOSING or self._turns.has_budget_left():
             self.process_share()
         else:
             self._queue_share()
@@ -283,13 +283,13 @@ class ServerSocket(WebSocketServerProtocol):
     def process_share(self) -> None:
         """Process a share of the received bytes; the transport is paused for the rest."""
         waited, self._waits = self._waits, False
-        more = self._process_share()
+        more = self._process_within_budget()
         if self.state == self.STATE_CLOSING:
             self._wait_for_close()
         elif more:
             self._queue_share(again=True)
         if waited and self.state != self.STATE_CLOSED:
-            self._continue_reading()
+            self._resume_reading_if_allowed()
 
     def abort_connection(self) -> None:
         """Abort the connection."""
@@ -300,7 +300,7 @@ class ServerSocket(WebSocketServerProtocol):
         self._turns.queue_connection(self, again=again)
         self.transport.pauseProducing()
 
-    def _process_share(self) -> bool:
+    def _process_within_budget(self) -> bool:
         """Process a share of the received bytes; return whether there is more."""
         spent = 0
         while spent < CONNECTION_SHARE and self.state == self.STATE_OPEN:
@@ -417,9 +417,9 @@ class ServerSocket(WebSocketServerProtocol):
     def _send_liveness_ping(self) -> None:
         self._heard = False
         self.sendPing()
-        self._set_timer(PONG_SECONDS, self._check_liveness)
+        self._set_timer(PONG_SECONDS, self._abort_if_unresponsive)
 
-    def _check_liveness(self) -> None:
+    def _abort_if_unresponsive(self) -> None:
         # Any received data is a sign of life, and so is a full buffer that was sent: on a slow
         # link the pong is queued after it.  A socket that is not read cannot be checked.
         if self._heard or self._held:

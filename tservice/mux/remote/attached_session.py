@@ -13,7 +13,7 @@ from attrs import field, frozen
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.remote import remote_programs
 from tservice.mux.remote.runner import RemoteEnd, RemoteError
-from tservice.mux.remote.shell_quoting import join_programs, quote_words
+from tservice.mux.remote.shell_quoting import join_shell_commands, quote_words
 from tservice.mux.remote.transport import RemoteTransport, build_remote_child
 from tservice.mux.tmux.setup import report_no_problem
 from tservice.mux.transport import ChildSpec, HeldProcess, ServerReachability
@@ -34,7 +34,7 @@ _FIELDS = (
     "#{session_name}"
 )
 
-LIST = join_programs(
+LIST = join_shell_commands(
     remote_programs.NEEDS_TMUX,
     b"tmux -u -N list-sessions -F " + quote_words(_FIELDS.encode()) + b" 2>&1 || :",
 )
@@ -101,7 +101,9 @@ class AttachedTransport(RemoteTransport):
                 self._session_target,
             )
         become = b"exec " + quote_words(*map(os.fsencode, ("tmux", "-u", *arguments)))
-        return build_remote_child(self.remote, join_programs(remote_programs.OF_THE_WAY, become))
+        return build_remote_child(
+            self.remote, join_shell_commands(remote_programs.OF_THE_WAY, become)
+        )
 
     async def check_reachability(self, socket_path: Path) -> ServerReachability:
         try:
@@ -127,7 +129,7 @@ class AttachedTransport(RemoteTransport):
 
 def _has_session_line(target: str) -> bytes:
     ask = quote_words(*map(os.fsencode, ("tmux", "-u", "-N", "has-session", "-t", target)))
-    return join_programs(
+    return join_shell_commands(
         remote_programs.NEEDS_TMUX,
         b"tservice_said=$(%b 2>&1) && { echo here; exit 0; }" % ask,
         b'case $tservice_said in *"no server running"*|*"error connecting"*|*"can\'t find"*) '

@@ -71,7 +71,7 @@ class PreopenedChannel:
         self._timers.cancel_timer("next")
         if self._closed or self._waiting is not None:
             return
-        waiting, argv = _IdleChildProtocol(self._handle_idle_ended), [*self._argv()]
+        waiting, argv = _IdleChildProtocol(self._forget_ended_idle_child), [*self._argv()]
         try:
             self._processes.spawnProcess(waiting, argv[0], argv, dict(self._env), "/")
         except OSError as error:
@@ -91,7 +91,7 @@ class PreopenedChannel:
         if waiting is not None:
             waiting.kill_child()
 
-    def _handle_idle_ended(self, waiting: _IdleChildProtocol) -> None:
+    def _forget_ended_idle_child(self, waiting: _IdleChildProtocol) -> None:
         if waiting is self._waiting:
             self._waiting = None
             self._timers.cancel_all()

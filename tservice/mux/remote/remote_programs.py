@@ -10,8 +10,8 @@ from importlib import resources
 
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.mux.remote.shell_quoting import (
-    export_variables,
-    join_programs,
+    build_export_commands,
+    join_shell_commands,
     quote_script,
     quote_word,
     quote_words,
@@ -64,7 +64,7 @@ def build_tmux_command(name: str, *arguments: str) -> bytes:
 
 def build_attach_command(name: str, *arguments: str) -> bytes:
     """Return a command line that runs tmux with C{arguments} on the server C{name}."""
-    return join_programs(OF_THE_WAY, build_tmux_command(name, *arguments))
+    return join_shell_commands(OF_THE_WAY, build_tmux_command(name, *arguments))
 
 
 def build_start_command(name: str, spec: PaneSpec, token: bytes, preface: bytes) -> bytes:
@@ -94,11 +94,13 @@ def build_start_command(name: str, spec: PaneSpec, token: bytes, preface: bytes)
             b"FG": spec.colours.foreground.encode(),
             b"BG": spec.colours.background.encode(),
         }
-        given = export_variables({b"TSERVICE_PANE_" + key: value for key, value in added.items()})
+        given = build_export_commands(
+            {b"TSERVICE_PANE_" + key: value for key, value in added.items()}
+        )
     except ValueError as error:
         raise MuxError(str(error)) from error
     size = ("-x", str(spec.cols), "-y", str(spec.rows))
-    return join_programs(
+    return join_shell_commands(
         NEEDS_TMUX,
         FOLDER,
         _PRIVATE,
@@ -149,11 +151,11 @@ def build_pane_command(spec: PaneSpec, token: bytes) -> bytes:
     argv = [os.fsencode(word) for word in spec.argv]
     given = {"COLORTERM": COLOURS, **spec.env}
     env = {os.fsencode(name): os.fsencode(value) for name, value in given.items()}
-    return join_programs(
+    return join_shell_commands(
         b'export TERM="$TSERVICE_PANE_TERM"',
         _OURS,
         _NOT_OURS,
-        export_variables(env),
+        build_export_commands(env),
         _BESIDE % quote_words(*argv[:1]),
         b"cd -- %b 2>/dev/null || %b" % (quote_word(os.fsencode(spec.cwd)), failed),
         b"command -v -- %b >/dev/null 2>&1 || %b" % (quote_words(*argv[:1]), failed),
@@ -173,7 +175,7 @@ def build_reachability_command(name: str) -> bytes:
     file = quote_word(os.fsencode(name))
     ask = quote_words(b"tmux", b"-N", b"-L", os.fsencode(name), b"display-message", b"-p", b"x")
     refused = b'*"no server running"*|*"error connecting"*'
-    return join_programs(
+    return join_shell_commands(
         NEEDS_TMUX,
         FOLDER,
         b'tservice_ask() { [ -S "$tservice_d/"%b ] || { echo gone; exit 0; }; '
@@ -190,12 +192,12 @@ def build_cleanup_command(name: str) -> bytes:
     """
     file = quote_word(os.fsencode(name))
     names = b" ".join(b'"$tservice_d/"%b%b' % (file, end) for end in (b"", b".conf", b".preface"))
-    return join_programs(
+    return join_shell_commands(
         FOLDER, b"rm -f -- %b" % names, b'rmdir -- "$tservice_d" 2>/dev/null; true'
     )
 
 
-FOUND = join_programs(
+FOUND = join_shell_commands(
     FOLDER,
     b'for tservice_f in "$tservice_d"/service-*; do [ -S "$tservice_f" ] && '
     b"printf '%s\\n' \"${tservice_f##*/}\"; done; true",
@@ -206,7 +208,7 @@ FOUND = join_programs(
 def build_preface_command(name: str) -> bytes:
     """Return a command line that writes its standard input to a file and prints the file's path."""
     file = b'"$tservice_d/"%b.preface' % quote_word(os.fsencode(name))
-    return join_programs(FOLDER, _PRIVATE, b"cat > %b && printf '%%s' %b" % (file, file))
+    return join_shell_commands(FOLDER, _PRIVATE, b"cat > %b && printf '%%s' %b" % (file, file))
 
 
 _IDENTITY = (
@@ -220,7 +222,9 @@ def build_identity_command(pid: int) -> bytes:
     """Return a command line that prints the start time of this user's process with that pid. The
     start time distinguishes the process from a later one with the same pid.
     """
-    return join_programs(_IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid))
+    return join_shell_commands(
+        _IDENTITY, b"kill -0 %d 2>/dev/null && tservice_id %d; true" % (pid, pid)
+    )
 
 
 def build_signal_command(pid: int, identity: bytes, name: bytes) -> bytes:
@@ -232,7 +236,7 @@ def build_signal_command(pid: int, identity: bytes, name: bytes) -> bytes:
     @param name: the name of the signal.
     """
     same = b'[ "$(tservice_id %d)" = %b ]' % (pid, quote_word(identity))
-    return join_programs(
+    return join_shell_commands(
         _IDENTITY, b"if %b; then kill -%b %d; echo alive; else echo dead; fi" % (same, name, pid)
     )
 
@@ -242,7 +246,7 @@ def build_listener_command(name: str) -> bytes:
 
     Empty output means that the pid is unknown.
     """
-    return join_programs(
+    return join_shell_commands(
         FOLDER,
         b'tservice_p=$(cd -P -- "$tservice_d" && pwd)/%b' % quote_word(os.fsencode(name)),
         b'tservice_i=$(P="$tservice_p" awk \'$4 == "00010000" && $8 == ENVIRON["P"] '

@@ -48,7 +48,7 @@ def quote_words(*given: bytes) -> bytes:
     return b" ".join(quote_word(word) for word in given)
 
 
-def export_variables(env: Mapping[bytes, bytes]) -> bytes:
+def build_export_commands(env: Mapping[bytes, bytes]) -> bytes:
     """Return shell commands that export these environment variables.
 
     @raise ValueError: a name is not valid; the shell would read it as something else.
@@ -59,7 +59,7 @@ def export_variables(env: Mapping[bytes, bytes]) -> bytes:
     return b"; ".join(b"export %b=%b" % (name, quote_word(value)) for name, value in env.items())
 
 
-def join_programs(*programs: bytes) -> bytes:
+def join_shell_commands(*programs: bytes) -> bytes:
     """Join shell commands into one line for L{LISTENER}.
 
     @param programs: shell text in which every untrusted word is quoted.

@@ -309,11 +309,11 @@ CLIENTS = (
     b"display-message -p '#{client_pid}'",
 )
 """Commands that print the pids of all control clients and of the service's own (see
-L{find_orphans}).
+L{parse_orphan_pids}).
 """
 
 
-def find_orphans(answers: Sequence[AnswerBlock]) -> list[int]:
+def parse_orphan_pids(answers: Sequence[AnswerBlock]) -> list[int]:
     """Return the pids of control clients that earlier runs of the service left.
 
     If a service is killed while its pane prints, its client never ends. The client waits forever to

@@ -27,9 +27,9 @@ from tservice.mux.tmux.control_parser import (
     AnswerBlock,
     ControlNotice,
     ControlParser,
+    DroppedLine,
     EndlessAnswer,
     Event,
-    LineOverrun,
     PaneOutput,
 )
 
@@ -83,7 +83,7 @@ class ClientEvents(Protocol):
     def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
         """Handle a notice of tmux that is not output."""
 
-    def client_overrun(self, client: ControlClient) -> None:
+    def client_dropped_line(self, client: ControlClient) -> None:
         """Handle a dropped line, which may have contained output of the pane."""
 
     def client_stalled(self, client: ControlClient) -> None:
@@ -294,25 +294,25 @@ class ControlClient(ProcessProtocol):
             case EndlessAnswer():
                 self._end_flood()
             case _:
-                self._count_odd_event()
-                self._handle_odd_event(event)
+                self._count_unexpected_event()
+                self._report_unexpected_event(event)
 
-    def _handle_odd_event(self, event: Event) -> None:
+    def _report_unexpected_event(self, event: Event) -> None:
         match event:
             case AnswerBlock(is_ours=False):
-                self._handle_first_block(event)
+                self._handle_attach_answer(event)
             case ControlNotice(name=name) if not self._started and name == FREE:
                 self.is_session_free = True
             case ControlNotice(name=b"exit"):
                 self._exit_text = event.rest[:MAX_ERROR_TEXT].decode("utf-8", "replace")
             case ControlNotice():
                 self._events.client_notice(self, event)
-            case LineOverrun():
-                self._events.client_overrun(self)
+            case DroppedLine():
+                self._events.client_dropped_line(self)
             case _:
                 self._log.debug("tmux sent an answer without a command")
 
-    def _count_odd_event(self) -> None:
+    def _count_unexpected_event(self) -> None:
         now = self._clock.seconds()
         if now - self._odd_since >= ODD_SECONDS:
             self._odd, self._odd_since = 0, now
@@ -326,7 +326,7 @@ class ControlClient(ProcessProtocol):
         self._parser = ControlParser()
         self.kill_process()
 
-    def _handle_first_block(self, block: AnswerBlock) -> None:
+    def _handle_attach_answer(self, block: AnswerBlock) -> None:
         # Later blocks that are not ours are answers to hooks.
         if self._started:
             return

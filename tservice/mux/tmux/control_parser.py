@@ -74,7 +74,7 @@ class ControlNotice:
 
 
 @frozen
-class LineOverrun:
+class DroppedLine:
     """Event: a line longer than L{MAX_LINE} was dropped. It may have contained a pane's output."""
 
 
@@ -85,7 +85,7 @@ class EndlessAnswer:
     """
 
 
-Event = PaneOutput | AnswerBlock | ControlNotice | LineOverrun | EndlessAnswer
+Event = PaneOutput | AnswerBlock | ControlNotice | DroppedLine | EndlessAnswer
 
 
 class ControlParser:
@@ -190,7 +190,7 @@ class ControlParser:
             self._block.drop_content()
             return
         self._flush_output(events)
-        events.append(LineOverrun())
+        events.append(DroppedLine())
 
     def _flush_output(self, events: list[Event]) -> None:
         if self._outputs:

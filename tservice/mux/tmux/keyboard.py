@@ -60,13 +60,13 @@ class PaneKeyboard:
         """
         stamps: list[AnswerBlock] = []
 
-        async def send_stamped(line: bytes, answers: int) -> list[AnswerBlock]:
+        async def send_with_activity_time(line: bytes, answers: int) -> list[AnswerBlock]:
             blocks = await self._channel.send_line(join_commands(guards.STAMP, line), answers + 1)
             stamps.append(blocks[0])
             return blocks[1:]
 
         typed, version = self._typings, await self._status.get_version()
-        seen = await capture_pane(send_stamped, self._log, 0, extra, False, version)
+        seen = await capture_pane(send_with_activity_time, self._log, 0, extra, False, version)
         second = guards.parse_activity(stamps[0])
         return ScreenGuard(capture=seen, still=second is not None, seal=(typed, second))
 

@@ -80,14 +80,14 @@ class TmuxMultiplexer:
             client.kill_process()
             # On a remote host, another server of that session may have been in the way.
             if client.is_session_free or not setup.refuses_duplicates:
-                await self._roll_back(pane)
+                await self._remove_failed_pane(pane)
             else:
                 await pane.detach_service()
-            why = await server.find_start_problem()
+            why = await server.explain_failed_start()
             said = error if why is None else f"{why} ({error})"
             program = shlex.join(spec.argv[:1])
             raise type(error)(f"cannot run {program} in {spec.cwd}: {said}") from error
-        await self._keep_pane(pane)
+        await self._register_pane(pane)
         return pane
 
     async def adopt_pane(self, session_id: str, place: Location) -> TmuxPane | None:
@@ -97,7 +97,7 @@ class TmuxMultiplexer:
         @raise MuxTimeout: a server exists but does not answer.
         """
         server = self._build_server(session_id, await self._get_setup(place))
-        pane, client = self._take_attaching(session_id) or await self._attach_client(
+        pane, client = self._pop_attaching_client(session_id) or await self._attach_client(
             session_id, server
         )
         if pane is None or client is None:
@@ -116,10 +116,10 @@ class TmuxMultiplexer:
         except MuxError:
             await pane.detach_service()
             raise
-        await self._keep_pane(pane)
+        await self._register_pane(pane)
         return pane
 
-    def _take_attaching(self, session_id: str) -> tuple[TmuxPane, ControlClient] | None:
+    def _pop_attaching_client(self, session_id: str) -> tuple[TmuxPane, ControlClient] | None:
         found = self._attaching.pop(session_id, None)
         return None if found is None or found[1].has_ended else found
 
@@ -168,7 +168,7 @@ class TmuxMultiplexer:
     def _count_output(self, size: int) -> None:
         self.output_bytes += size
 
-    async def _keep_pane(self, pane: TmuxPane) -> None:
+    async def _register_pane(self, pane: TmuxPane) -> None:
         gone = [name for name, held in self._panes.items() if held.link.is_closed]
         for name in gone:
             del self._panes[name]
@@ -198,7 +198,7 @@ class TmuxMultiplexer:
         except TimeoutError as error:
             raise MuxTimeout("the tmux server does not answer") from error
 
-    async def _roll_back(self, pane: TmuxPane) -> None:
+    async def _remove_failed_pane(self, pane: TmuxPane) -> None:
         try:
             await pane.kill()
         except MuxError as error:

@@ -85,12 +85,12 @@ class TmuxPane:
         self._listeners = PaneListeners()
         self._channel = PaneChannel(clock, self.link)
         self._status = PaneStatus(
-            clock, self._channel, log, self._listeners, over=lambda: self._resolve_start(None)
+            clock, self._channel, log, self._listeners, over=lambda: self._finish_start_wait(None)
         )
         self._keyboard = PaneKeyboard(clock, self._channel, log, self._status)
         self._stream = PaneStream(
             log,
-            heard=self._handle_keeper_word,
+            heard=self._handle_keeper_message,
             modes_changed=self._schedule_mode_storage,
             title_changed=self._query_title_later,
             asked=self._handle_mode_query,
@@ -164,7 +164,7 @@ class TmuxPane:
         size = commands.print_format("#{pane_width},#{pane_height}")
         blocks = await self._channel.send_line(join_commands(line, size), 2)
         wide, _, high = b"".join(blocks[1].lines).partition(b",")
-        self._status.apply_size(*commands.parse_size(wide, high))
+        self._status.record_size(*commands.parse_size(wide, high))
 
     async def set_colours(self, colours: TerminalColours) -> None:
         if self._server.owned:
@@ -269,14 +269,14 @@ class TmuxPane:
 
     # -- called by the link
 
-    def link_attached(self) -> None:
+    def handle_attached(self) -> None:
         self._channel.run_in_background(self._initialize_client(), "reattaching to a pane")
 
-    def link_output(self, output: PaneOutput) -> None:
+    def handle_output(self, output: PaneOutput) -> None:
         if output.pane == PANE:
             self._stream.feed(output.data)
 
-    def link_notice(self, notice: ControlNotice) -> None:
+    def handle_notice(self, notice: ControlNotice) -> None:
         match notice.name:
             case b"window-renamed":
                 # The hook on a process's end renames its window; check if this was the cause.
@@ -287,13 +287,13 @@ class TmuxPane:
             case b"window-close" | b"unlinked-window-close" if not self._server.owned:
                 self._query_soon()
 
-    def link_gap(self) -> None:
+    def handle_output_gap(self) -> None:
         self.log.add_gap()
 
-    def link_heartbeat(self) -> None:
+    def handle_heartbeat(self) -> None:
         self._channel.run_in_background(self._query_pane(), "querying a pane")
 
-    def link_lost(self) -> None:
+    def handle_lost_server(self) -> None:
         self._stop_tracking()
         if not self._killing:
             self._listeners.notify_lost()
@@ -319,18 +319,18 @@ class TmuxPane:
             self._channel.run_in_background(self._query_pane(), "querying a pane")
 
     async def _query_pane(self) -> None:
-        if not self._server.owned and not await self._has_pane():
+        if not self._server.owned and not await self._does_pane_exist():
             return
         await self._status.query_state()
 
-    async def _has_pane(self) -> bool:
+    async def _does_pane_exist(self) -> bool:
         """Return true if the pane still exists. A server that others own may outlive the pane."""
         try:
             await self._channel.send_line(commands.IS_THERE, 1)
         except PaneGone:
             if not self.link.is_closed:
                 await self.link.close("its pane is gone")
-                self.link_lost()
+                self.handle_lost_server()
             return False
         return True
 
@@ -365,7 +365,7 @@ class TmuxPane:
             await self._channel.send_line(b"run-shell -b 'kill -9 %d'" % orphan, 1)
         return await self._status.query_state()
 
-    def _handle_keeper_word(self, word: KeeperMessage) -> None:
+    def _handle_keeper_message(self, word: KeeperMessage) -> None:
         match word.name:
             case "started" if not self._has_reported_start:
                 # Accepted once: the program could send it as often as it likes.
@@ -382,9 +382,9 @@ class TmuxPane:
             case "signal":
                 name = commands.name_signal(word.argument)
                 self._status.record_exit(status=None, signal=name)
-        self._resolve_start(word)
+        self._finish_start_wait(word)
 
-    def _resolve_start(self, word: KeeperMessage | None) -> None:
+    def _finish_start_wait(self, word: KeeperMessage | None) -> None:
         starting, self._starting = self._starting, None
         if starting is not None:
             starting.callback(word)
@@ -423,9 +423,7 @@ class TmuxPane:
                 questions, self._questions = self._questions, []
                 watched = self._stream.modes.numbers
                 answers = [
-                    build_mode_reply(
-                        each, state.flags, watched, *self._read_surrounding_output(each.at)
-                    )
+                    build_mode_reply(each, state.flags, watched, *self._read_output_around(each.at))
                     for each in questions
                     if needs_reply(each, state.version)
                 ]
@@ -435,7 +433,7 @@ class TmuxPane:
             self._questions = []
             self._answering = False
 
-    def _read_surrounding_output(self, offset: int) -> tuple[bytes, bytes]:
+    def _read_output_around(self, offset: int) -> tuple[bytes, bytes]:
         """Return the output before C{offset} and the output after it, at most L{LOOK_BACK} bytes
         each.
         """
@@ -451,11 +449,11 @@ class TmuxPane:
     def _stop_tracking(self) -> None:
         self._status.pid = None
         self._channel.cancel_scheduled()
-        self._resolve_start(None)
+        self._finish_start_wait(None)
 
 
 def _find_orphans(answers: Sequence[AnswerBlock]) -> Sequence[int]:
-    return commands.find_orphans(answers) if answers else ()
+    return commands.parse_orphan_pids(answers) if answers else ()
 
 
 def _raise_start_timeout(why: object, timeout: float) -> NoReturn:

@@ -114,7 +114,7 @@ class TmuxServer:
             )
             return b""
 
-    async def find_start_problem(self) -> str | None:
+    async def explain_failed_start(self) -> str | None:
         """Return a problem of the location, or of the disk of the socket. tmux does not report
         these.
 
@@ -175,7 +175,7 @@ class TmuxServer:
                 family = await held.find_family(self._clock, self._session_id)
                 await self._hang_up_process(held)
             await self._end_server(link)
-            await self._end_process(held)
+            await self._hang_up_or_kill_process(held)
             await family.hang_up_jobs()
             await self._try_remove_socket()
             return await family.find_leftovers()
@@ -258,7 +258,7 @@ class TmuxServer:
         finally:
             cancel_call(timer)
 
-    async def _end_process(self, held: HeldProcess | None) -> None:
+    async def _hang_up_or_kill_process(self, held: HeldProcess | None) -> None:
         if held is None or await held.get_liveness() is Liveness.DEAD:
             return
         # The kernel hangs up the foreground only: a shell in a loop would not get the signal.

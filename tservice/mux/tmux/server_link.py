@@ -35,22 +35,22 @@ HEARTBEAT = 20.0
 class LinkEvents(Protocol):
     """Receiver of a server link's events, which is the pane."""
 
-    def link_attached(self) -> None:
+    def handle_attached(self) -> None:
         """Handle a new client. Output from before its attachment may be missing."""
 
-    def link_output(self, output: PaneOutput) -> None:
+    def handle_output(self, output: PaneOutput) -> None:
         """Handle output of a pane."""
 
-    def link_notice(self, notice: ControlNotice) -> None:
+    def handle_notice(self, notice: ControlNotice) -> None:
         """Handle a notice of tmux that is not output."""
 
-    def link_gap(self) -> None:
+    def handle_output_gap(self) -> None:
         """Handle a loss of output bytes."""
 
-    def link_heartbeat(self) -> None:
+    def handle_heartbeat(self) -> None:
         """Check the pane after L{HEARTBEAT} seconds without a command."""
 
-    def link_lost(self) -> None:
+    def handle_lost_server(self) -> None:
         """Handle the loss of the server."""
 
 
@@ -193,15 +193,15 @@ class ServerLink:
 
     def client_output(self, client: ControlClient, output: PaneOutput) -> None:
         if client is self._current:
-            self._events.link_output(output)
+            self._events.handle_output(output)
 
     def client_notice(self, client: ControlClient, notice: ControlNotice) -> None:
         if client is self._current:
-            self._events.link_notice(notice)
+            self._events.handle_notice(notice)
 
-    def client_overrun(self, client: ControlClient) -> None:
+    def client_dropped_line(self, client: ControlClient) -> None:
         if client is self._current:
-            self._events.link_gap()
+            self._events.handle_output_gap()
 
     def client_stalled(self, client: ControlClient) -> None:
         if client is self._current and "doubt" not in self._timers:
@@ -246,7 +246,7 @@ class ServerLink:
         if reach is ServerReachability.GONE:
             self._seeking = None  # or its own end would cancel it
             self._close_link("its tmux server is gone")
-            self._events.link_lost()
+            self._events.handle_lost_server()
             return
         delay = min(FIRST_DELAY * 2**self._attempts, LAST_DELAY)
         self._attempts = min(self._attempts + 1, 16)
@@ -255,7 +255,7 @@ class ServerLink:
     def _attach_new_client(self) -> None:
         client = self._fresh = self.new_client()
         client.ready.addCallbacks(
-            self._handle_attached, self._handle_refused, callbackArgs=(client,)
+            self._use_attached_client, self._log_refused_attach, callbackArgs=(client,)
         )
         try:
             self._server.attach_client(client)
@@ -264,20 +264,22 @@ class ServerLink:
             self._fresh = None
             self._start_reconnecting()
 
-    def _handle_attached(self, block: AnswerBlock, client: ControlClient) -> None:
+    def _use_attached_client(self, block: AnswerBlock, client: ControlClient) -> None:
         if client is self._fresh:
-            self._events.link_gap()
+            self._events.handle_output_gap()
             self.set_client(client)
-            self._events.link_attached()
+            self._events.handle_attached()
 
-    def _handle_refused(self, failure: Failure) -> None:
+    def _log_refused_attach(self, failure: Failure) -> None:
         # Its process ends next, which starts the next attempt.
         self._log.debug("could not attach: {why}", why=failure.getErrorMessage())
 
     def _start_check(self) -> None:
-        self._checking = spawn_logged(self._check_client(), self._log, "checking a tmux client")
+        self._checking = spawn_logged(
+            self._replace_stalled_client(), self._log, "checking a tmux client"
+        )
 
-    async def _check_client(self) -> None:
+    async def _replace_stalled_client(self) -> None:
         client = self._current
         if client is None or not client.is_overdue:
             return
@@ -297,7 +299,7 @@ class ServerLink:
             raise MuxTimeout("no tmux client is left, and none will attach")
         if len(self._waiters) >= MAX_WAITING:
             raise MuxBusy(f"{MAX_WAITING} commands wait for a tmux client")
-        waiter: Deferred[ControlClient] = Deferred(self._drop_waiter)
+        waiter: Deferred[ControlClient] = Deferred(self._remove_waiter)
         self._waiters.append(waiter)
         late = MuxTimeout(f"no tmux client could attach within {timeout:g} s")
         timer = self._clock.callLater(timeout, self._fail_waiter, waiter, late)
@@ -306,12 +308,12 @@ class ServerLink:
         finally:
             cancel_call(timer)
 
-    def _drop_waiter(self, waiter: Deferred[ControlClient]) -> None:
+    def _remove_waiter(self, waiter: Deferred[ControlClient]) -> None:
         if waiter in self._waiters:
             self._waiters.remove(waiter)
 
     def _fail_waiter(self, waiter: Deferred[ControlClient], error: MuxError) -> None:
-        self._drop_waiter(waiter)
+        self._remove_waiter(waiter)
         waiter.errback(error)
 
     def _close_link(self, why: str) -> None:
@@ -330,4 +332,4 @@ class ServerLink:
         client = self._current
         if client is not None and not client.pending_count:
             # If a client does not answer this, its time-out puts it in doubt.
-            self._events.link_heartbeat()
+            self._events.handle_heartbeat()

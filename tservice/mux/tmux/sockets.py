@@ -108,8 +108,8 @@ class SocketFolder:
         """
         path = self.get_socket_path(session_id)
         try:
-            remove_entry(path)
-            remove_entry(path.with_suffix(_PREFACE))
+            remove_file_or_rename_folder(path)
+            remove_file_or_rename_folder(path.with_suffix(_PREFACE))
         except OSError as error:
             raise MuxError(f"{path.name} cannot be removed: {error.strerror}") from error
 
@@ -166,7 +166,7 @@ def find_sockets(folder: Path) -> frozenset[str]:
     return frozenset(name for name in names if SESSION_ID.fullmatch(name))
 
 
-def remove_entry(path: Path) -> None:
+def remove_file_or_rename_folder(path: Path) -> None:
     """Remove the file at C{path}. If it is a folder, rename it aside instead.
 
     Only a process that can write to the parent folder can have created such a folder.

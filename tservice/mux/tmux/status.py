@@ -60,14 +60,14 @@ class PaneStatus:
         self._look_again = True
         if not self._looking:
             self._looking = True
-            self._channel.run_in_background(self._query_repeatedly(), "querying a pane")
+            self._channel.run_in_background(self._query_while_requested(), "querying a pane")
 
     async def query_state(self, timeout: float = COMMAND_TIMEOUT) -> PaneState:
         """Query tmux for the state of the pane, and update this object."""
         blocks = await self._channel.send_line(commands.STATE, 1, timeout)
         state = PaneState.parse_state(b"".join(blocks[0].lines))
         self._version = state.version
-        self.apply_size(state.cols, state.rows)
+        self.record_size(state.cols, state.rows)
         if state.title != self.title:
             self.title = state.title
             self._listeners.notify_titled(state.title)
@@ -90,7 +90,7 @@ class PaneStatus:
         if self.ending is None:
             self.pid = state.kept_pid or state.pid
 
-    def apply_size(self, cols: int, rows: int) -> None:
+    def record_size(self, cols: int, rows: int) -> None:
         """Record a size, and notify the listeners if the size is new."""
         if (cols, rows) != (self.cols, self.rows):
             self.cols, self.rows = cols, rows
@@ -111,7 +111,7 @@ class PaneStatus:
         self._over()
         self._listeners.notify_exited(self.ending)
 
-    async def _query_repeatedly(self) -> None:
+    async def _query_while_requested(self) -> None:
         try:
             while self._look_again:
                 self._look_again = False

@@ -185,7 +185,7 @@ class InputJournal:
         self._latest.pop(entry.session_id, None)
         try:
             if entry.held:
-                raise DiskFull(self._database.deferred_writes.reason)
+                raise DiskFull(self._database.deferred_writes.disk_problem)
             with self._database.transaction(durable=entry.kind is not InputKind.RAW):
                 self._delete_entry(entry)
                 self._set_mark(entry, entry.previous_seq)
@@ -297,7 +297,7 @@ class InputJournal:
         """
         held = self._unsaved_numbers(session_id)
         if client not in held and len(held) >= CLIENTS:
-            raise DiskFull(self._database.deferred_writes.reason)
+            raise DiskFull(self._database.deferred_writes.disk_problem)
 
     def _unsaved_numbers(self, session_id: str) -> dict[str, int | None]:
         """Return the sequence numbers that are held in memory and are not on disk yet, by

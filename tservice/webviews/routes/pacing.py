@@ -96,7 +96,7 @@ class PacedConnection(BoundedHttpClient):
         return self.transport
 
     def _read_or_wait(self) -> None:
-        if self._turns.has_room():
+        if self._turns.has_budget_left():
             self._read_share()
             self._report_usage()
         else:

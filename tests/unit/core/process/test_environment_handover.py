@@ -7,7 +7,7 @@ import sys
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.process.environment_handover import hide_names, restore_command
+from tservice.core.process.environment_handover import make_restoring_command, rename_variables
 
 ENV = {
     "PATH": "/usr/bin:/bin",
@@ -22,7 +22,7 @@ class HandoverTests(SynchronousTestCase):
     def test_environment_is_handed_over_unchanged(self) -> None:
         show = [sys.executable, "-c", "import os; print(repr(dict(os.environ)))"]
         odd = {**ENV, "A-B": "no name of a shell's", "UID": "0"}
-        argv, env = restore_command(odd, [*show, "x y"]), hide_names(odd)
+        argv, env = make_restoring_command(odd, [*show, "x y"]), rename_variables(odd)
         self.assertTrue(all(name.startswith("TSERVICE_GIVEN_") for name in env))
         values = [value for name, value in ENV.items() if name not in ("IFS", "EMPTY")]
         self.assertFalse([value for value in values if value in " ".join(argv)])

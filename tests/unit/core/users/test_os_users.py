@@ -30,13 +30,13 @@ class OsUserJudgementTests(SynchronousTestCase):
         self.users = self.world.users
 
     def refusal(self, name: str) -> str:
-        error: ServiceError = self.assertRaises(ServiceError, self.users.check_user, name)
+        error: ServiceError = self.assertRaises(ServiceError, self.users.get_usable_user, name)
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
         return error.message
 
     def test_suitable_os_user_is_accepted(self) -> None:
         made = self.world.add("ann", 1001)
-        self.assertEqual(made, self.users.check_user("ann"))
+        self.assertEqual(made, self.users.get_usable_user("ann"))
         self.assertEqual((1001, 4000), made.groups)
         self.assertEqual(["ann"], self.world.acted)
 
@@ -68,18 +68,18 @@ class OsUserJudgementTests(SynchronousTestCase):
         """Neither started as, nor taken for, who has the name now; what runs is still reached."""
         known = self.world.add("ann", 1001).id
         self.world.add("ann", 1002)
-        error = self.assertRaises(ServiceError, self.users.recheck_user, known)
+        error = self.assertRaises(ServiceError, self.users.get_usable_known_user, known)
         self.assertIn("ann now belongs to another OS user", error.message)
-        recalled = self.users.recall_user(known)
+        recalled = self.users.get_known_user(known)
         self.assertEqual((1001, (65534,)), (recalled.uid, recalled.groups))
         self.assertEqual(Path("/nonexistent"), recalled.home)
 
     def test_os_user_is_recalled(self) -> None:
         made = self.world.add("ann", 1001)
-        self.assertEqual(made, self.users.recall_user(made.id))
-        self.assertEqual(made, self.users.recheck_user(made.id))
+        self.assertEqual(made, self.users.get_known_user(made.id))
+        self.assertEqual(made, self.users.get_usable_known_user(made.id))
         self.world.remove("ann")
-        gone = self.users.recall_user(made.id)
+        gone = self.users.get_known_user(made.id)
         self.assertEqual(OsUserId(name="ann", uid=1001), gone.id)
 
 

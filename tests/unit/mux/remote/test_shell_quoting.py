@@ -14,8 +14,8 @@ from tservice.mux.remote.shell_quoting import (
     HEARING,
     MARK,
     SPOKEN,
-    export_variables,
-    join_programs,
+    build_export_commands,
+    join_shell_commands,
     quote_word,
     quote_words,
 )
@@ -72,17 +72,17 @@ def heard(shell: str, program: bytes, more: bytes = b"") -> bytes:
 
 
 class QuoteTests(SynchronousTestCase):
-    """L{join_programs}, L{quote_words} and L{export_variables}."""
+    """L{join_shell_commands}, L{quote_words} and L{build_export_commands}."""
 
     def test_every_login_shell_passes_hostile_words_on(self) -> None:
-        program = join_programs(b"printf '%s\\0' " + quote_words(*HOSTILE))
+        program = join_shell_commands(b"printf '%s\\0' " + quote_words(*HOSTILE))
         for shell in SHELLS:
             self.assertEqual([*HOSTILE, b""], heard(shell, program).split(b"\0"), shell)
 
     @settings(max_examples=example_count(15), deadline=None)
     @given(_WORDS)
     def test_any_words_reach_the_remote_program(self, given_words: list[bytes]) -> None:
-        program = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
+        program = join_shell_commands(b"printf '%s\\0' " + quote_words(*given_words))
         self.assertEqual(1, program.count(b"\n"))
         for shell in ("sh", "bash"):
             self.assertEqual([*given_words, b""], heard(shell, program).split(b"\0"))
@@ -91,20 +91,22 @@ class QuoteTests(SynchronousTestCase):
     @given(_WORDS)
     def test_nested_command_line_is_quoted(self, given_words: list[bytes]) -> None:
         """As what starts a pane's program travels: one line inside of another's variable."""
-        inner = join_programs(b"printf '%s\\0' " + quote_words(*given_words))
-        outer = join_programs(export_variables({b"A_1": inner}), b'exec sh -c "$A_1"')
+        inner = join_shell_commands(b"printf '%s\\0' " + quote_words(*given_words))
+        outer = join_shell_commands(build_export_commands({b"A_1": inner}), b'exec sh -c "$A_1"')
         self.assertEqual([*given_words, b""], heard("sh", outer).split(b"\0"))
 
     def test_variables_reach_the_remote_program(self) -> None:
         env = {b"V_%d" % at: word for at, word in enumerate(HOSTILE)}
-        told = heard("sh", join_programs(export_variables(env), b"exec env -0")).split(b"\0")
+        told = heard("sh", join_shell_commands(build_export_commands(env), b"exec env -0")).split(
+            b"\0"
+        )
         for name, value in env.items():
             self.assertIn(name + b"=" + value, told)
 
     def test_input_after_the_command_line_reaches_the_program(self) -> None:
         rest = b"first $(touch x)\nsecond\n"
         for shell in SHELLS:
-            self.assertEqual(rest, heard(shell, join_programs(b"cat"), rest), shell)
+            self.assertEqual(rest, heard(shell, join_shell_commands(b"cat"), rest), shell)
 
     def test_shells_that_echo_their_commands_print_no_mark(self) -> None:
         """Else a program would be heard before it begins."""
@@ -120,5 +122,5 @@ class QuoteTests(SynchronousTestCase):
 
     def test_invalid_names_and_nul_bytes_are_refused(self) -> None:
         for name in (b"", b"1A", b"A B", b"A=", b"A;b", b"A-B", "é".encode()):
-            self.assertRaises(ValueError, export_variables, {name: b""})
+            self.assertRaises(ValueError, build_export_commands, {name: b""})
         self.assertRaises(ValueError, quote_word, b"a\0b")
