@@ -29,7 +29,7 @@ class ContainerHands(ContainerTestCase, TmuxHands):
         await self.kill_inside(await self.server_pid(pane))
 
     async def output_printed(self, pane: Any) -> None:
-        inside = procfs.find_outer_pid(self.first, pane.pid)
+        inside = procfs.find_host_pid(self.first, pane.pid)
         terminal = os.readlink(f"/proc/{inside}/fd/1").removeprefix("/")
         fd = os.open(f"/proc/{inside}/root/{terminal}", os.O_WRONLY | os.O_NOCTTY)
         end = pane.log.end
@@ -38,7 +38,7 @@ class ContainerHands(ContainerTestCase, TmuxHands):
         await self.until(lambda: pane.log.end > end, "the sign")
 
     async def stall(self, pane: Any) -> Callable[[], None]:
-        pid = procfs.find_outer_pid(self.first, await self.server_pid(pane))
+        pid = procfs.find_host_pid(self.first, await self.server_pid(pane))
 
         def go_on() -> None:
             with contextlib.suppress(ProcessLookupError):

@@ -33,17 +33,17 @@ class OneFar:
 
     far: RemoteEnd
 
-    def get_link(self, place: Location) -> RemoteEnd:
+    def get_remote_end(self, place: Location) -> RemoteEnd:
         return self.far
 
-    def list_links(self) -> Sequence[RemoteEnd]:
+    def list_remote_ends(self) -> Sequence[RemoteEnd]:
         return [self.far]
 
 
 class FarHands(TmuxHands):
     """A server of its own for the class; each test is a session on one connection."""
 
-    pane_place = LocationRegistry({}).recall_location(
+    pane_place = LocationRegistry({}).find_earlier_location(
         LocationId(kind=LocationKind.REMOTE, name="h")
     )
     far_folder: Path

@@ -175,7 +175,7 @@ class RemoteCuts:
             waker=self.waker,
             on_new_link=lambda link: None,
         )
-        self.place = LocationRegistry({}).recall_location(
+        self.place = LocationRegistry({}).find_earlier_location(
             LocationId(kind=LocationKind.REMOTE, name="h")
         )
         self.mux = TmuxMultiplexer(
@@ -204,7 +204,7 @@ class RemoteCuts:
         )
 
     async def run(self, cuts: int) -> CutOutcome:
-        link = self.links.get_link("h")
+        link = self.links.find_or_create_link("h")
         assert link is not None
         await link.fetch_facts()
         counting, taking = [await self.mux.create_pane(self.spec(it)) for it in (COUNTING, TAKING)]
@@ -256,11 +256,11 @@ class RemoteCuts:
 
     async def back(self, readers: Sequence[PaneReader], panes: Sequence[TmuxPane]) -> None:
         """As somebody who tries at once; the next cut meets panes that are there."""
-        link = self.links.get_link("h")
+        link = self.links.find_or_create_link("h")
         assert link is not None
         while True:
             try:
-                await link.connection.wait_connected()
+                await link.connection.wait_for_attempt()
                 break
             except HostUnreachable:
                 await self.read_for(readers, 0.05)

@@ -370,7 +370,7 @@ class FullDiskFileTests(DiskCase):
         clis.set_enabled("codex", False)
         for number, reason in REASONS.items():
             self.check("clis.json", partial(clis.set_enabled, "codex", True), number, reason)
-        self.assertFalse(clis.describe_entry(clis._require_known("codex")).enabled)
+        self.assertFalse(clis.make_cli_item(clis._get_known_entry("codex")).enabled)
 
 
 def refusing(number: int) -> Callable[..., object]:

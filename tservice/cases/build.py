@@ -53,10 +53,10 @@ def build_cases(
         CaseOrderStore(store, ground.settings, config.multiuser),
     )
 
-    def hold(source: CloneSource, account: str) -> Awaitable[CloneSource]:
+    def restrict_source(source: CloneSource, account: str) -> Awaitable[CloneSource]:
         return restrict_to_public_hosts(source, ground.reactor.nameResolver, account)
 
-    clones = CaseCloner(desk, git, hold)
+    clones = CaseCloner(desk, git, restrict_source)
     boxes = containers or NoContainers()
     catalogue = CaseCatalogue(desk, clones, orders, sessions, boxes)
     service = CaseService(

@@ -176,7 +176,7 @@ def create_local_case(
     """
     making.make_folders(cases)
     making.make_folder(cases / name)
-    _fill_folder(making, cases / name, name, put_hooks, marker)
+    _write_case_files(making, cases / name, name, put_hooks, marker)
 
 
 def create_case_at(
@@ -195,10 +195,10 @@ def create_case_at(
     else:
         _check_parent(folder.parent)
         making.make_folder(folder)
-    _fill_folder(making, folder, name, put_hooks, None)
+    _write_case_files(making, folder, name, put_hooks, None)
 
 
-def check_link(path: str, bounds: FolderBounds) -> None:
+def check_linkable_folder(path: str, bounds: FolderBounds) -> None:
     """Fail if the folder at C{path} must not become a linked case.
 
     @raise ServiceError: 400 if the path is not allowed; 404 if it is missing; 422 if it cannot be
@@ -255,7 +255,7 @@ def _check_empty(folder: Path) -> None:
             )
 
 
-def _fill_folder(
+def _write_case_files(
     making: CreatedFiles, folder: Path, name: str, put_hooks: PutHooks, marker: AgentMarker | None
 ) -> None:
     for file, text in _SCAFFOLD.items():

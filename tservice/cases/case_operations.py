@@ -240,14 +240,14 @@ class CaseOperations:
         try:
             await self.run_on_folders(caller, paths, partial(making.run_work, work))
         except Exception:
-            if making.stop_waiting():
-                await self.roll_back(caller, making)
+            if making.abandon_work():
+                await self.remove_created_files(caller, making)
             raise
         return making
 
-    async def roll_back(self, caller: Identity, making: CreatedFiles) -> None:
+    async def remove_created_files(self, caller: Identity, making: CreatedFiles) -> None:
         """Remove the files and folders that C{making} has recorded."""
-        await self.run_on_folders(caller, (), making.roll_back)
+        await self.run_on_folders(caller, (), making.remove_created_paths)
 
     def get_hook_writer(self, caller: Identity) -> PutHooks:
         """Return a function that writes agents' hooks into the caller's folders."""

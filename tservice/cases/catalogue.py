@@ -64,7 +64,7 @@ class CaseCatalogue:
         live = self._make_counter(caller)
         found = [_make_linked_case(row, looks[str(row.path)], live) for row in linked]
         found += [
-            self._make_case_elsewhere(row, live)
+            self._make_case_at_other_location(row, live)
             for row in away
             if desk.workspaces.is_unrestricted(caller)
         ]
@@ -74,7 +74,7 @@ class CaseCatalogue:
             if path not in there and name.lower() not in there:
                 found.append(_make_local_case(name, path, looked, rows.get(name.lower()), live))
         found += self._clones.list_cloning(owner)
-        found = [self._with_container(case, owner) for case in found]
+        found = [self._add_container_to_case(case, owner) for case in found]
         return sort_cases(self._select_visible(found, caller), self._orders.get_order(owner))
 
     async def get_case(self, name: str, caller: Identity) -> Case:
@@ -89,7 +89,7 @@ class CaseCatalogue:
         for case in self._select_visible(
             found or await self._find_cases(owner, name, caller), caller
         ):
-            return self._with_container(case, owner)
+            return self._add_container_to_case(case, owner)
         raise make_not_found_error(f"Case {name}")
 
     async def _find_cases(self, owner: str, name: str, caller: Identity) -> Sequence[Case]:
@@ -97,7 +97,11 @@ class CaseCatalogue:
         cases_dir, row = desk.workspaces.get_cases_folder(caller), desk.store.find_row(owner, name)
         if row is not None and row.far is not None:
             free = desk.workspaces.is_unrestricted(caller)
-            return (self._make_case_elsewhere(row, self._make_counter(caller)),) if free else ()
+            return (
+                (self._make_case_at_other_location(row, self._make_counter(caller)),)
+                if free
+                else ()
+            )
         if row is not None and row.path is not None:
             if not self._is_visible_to(row, cases_dir, caller):
                 return ()
@@ -105,7 +109,7 @@ class CaseCatalogue:
             return (_make_linked_case(row, looks[row.path], self._make_counter(caller)),)
         if not is_valid_folder_name(name):
             return ()
-        looks = await self._run_in_pool(
+        looks = await self._read_in_worker_pool(
             caller, [str(cases_dir)], partial(read_local_state, cases_dir, name)
         )
         return [
@@ -137,7 +141,7 @@ class CaseCatalogue:
         every = self._sessions().list()
         return [each for each in every if _session_works_in_case(each, name, path, owner)]
 
-    def _with_container(self, case: Case, owner: str) -> Case:
+    def _add_container_to_case(self, case: Case, owner: str) -> Case:
         """Return the case with its container added, if it has one."""
         found = self._containers.find_container(owner, case.name)
         if found is None:
@@ -163,11 +167,11 @@ class CaseCatalogue:
         If a folder is not reachable or busy, read each folder in a separate call.
         """
         try:
-            return await self._read_together(caller, cases_dir, linked)
+            return await self._read_folders_in_one_call(caller, cases_dir, linked)
         except ServiceError:
             if not linked:
                 raise
-        found = await self._read_together(caller, cases_dir, [])
+        found = await self._read_folders_in_one_call(caller, cases_dir, [])
         alone = [Deferred.fromCoroutine(self._read_folder(caller, path)) for path in linked]
         for each in await gatherResults(alone):
             found |= each
@@ -175,20 +179,20 @@ class CaseCatalogue:
 
     async def _read_folder(self, caller: Identity, path: str) -> dict[str, FolderState]:
         try:
-            return await self._run_in_pool(
+            return await self._read_in_worker_pool(
                 caller, [path], partial(read_folder_states, None, [path])
             )
         except ServiceError:
             return {path: FolderState()}
 
-    async def _read_together(
+    async def _read_folders_in_one_call(
         self, caller: Identity, cases_dir: Path, linked: list[str]
     ) -> dict[str, FolderState]:
         work = partial(read_folder_states, cases_dir, linked)
         inside = str(cases_dir) if linked else ""
-        return await self._run_in_pool(caller, [*linked, str(cases_dir)], work, inside)
+        return await self._read_in_worker_pool(caller, [*linked, str(cases_dir)], work, inside)
 
-    async def _run_in_pool(
+    async def _read_in_worker_pool(
         self,
         caller: Identity,
         paths: Iterable[str],
@@ -212,7 +216,7 @@ class CaseCatalogue:
         inside = PurePosixPath(row.path).is_relative_to(cases_dir)
         return inside or self._desk.workspaces.is_unrestricted(caller)
 
-    def _make_case_elsewhere(self, row: CaseRow, live: Count) -> Case:
+    def _make_case_at_other_location(self, row: CaseRow, live: Count) -> Case:
         """Return a case in another location, such as a remote host.
 
         Its folder is not read.

@@ -186,7 +186,7 @@ class CaseCloner:
             name=wish.name,
             path=local_case_path(cases, wish.name),
             staging=str(cases / f"{STAGING}{wish.name}"),
-            run=CloneRun(on_progress=lambda progress: self._handle_progress(active, progress)),
+            run=CloneRun(on_progress=lambda progress: self._record_progress(active, progress)),
             again=again,
             begun=get_unix_ms(desk.clock),
         )
@@ -288,14 +288,14 @@ class CaseCloner:
         try:
             await desk.run_on_folders(caller, (), partial(remove_tree, active.staging))
             if making is not None:
-                await desk.roll_back(caller, making)
+                await desk.remove_created_files(caller, making)
         except (OSError, ServiceError):
             return
         desk.store.cancel_removal(active.staging)
 
     # -- progress
 
-    def _handle_progress(self, active: _ActiveClone, progress: CloneProgress) -> None:
+    def _record_progress(self, active: _ActiveClone, progress: CloneProgress) -> None:
         active.progress = progress
         if active.timer is None:
             wait = max(0.0, active.last_event_at + PROGRESS_SECONDS - self._desk.clock.seconds())

@@ -36,19 +36,20 @@ class CreatedFiles:
         try:
             work(self)
         except BaseException:
-            self.roll_back()
+            self.remove_created_paths()
             raise
         with self._lock:
             self._done = True
             abandoned = self._abandoned
         if abandoned:
-            self.roll_back()
+            self.remove_created_paths()
         return self
 
-    def stop_waiting(self) -> bool:
+    def abandon_work(self) -> bool:
         """Stop waiting for the thread.
 
-        @return: true if the thread has already finished; the caller then has to call L{roll_back}.
+        @return: true if the thread has already finished; the caller then has to call
+            L{remove_created_paths}.
         """
         with self._lock:
             self._abandoned = True
@@ -95,7 +96,7 @@ class CreatedFiles:
         sync_path(folder)
         sync_path(folder.parent)
 
-    def roll_back(self) -> None:
+    def remove_created_paths(self) -> None:
         """Remove the recorded paths, newest first.
 
         A folder that has other content is kept.

@@ -49,16 +49,16 @@ def normalize_path(text: str, bounds: FolderBounds) -> str:
     @raise ServiceError: 400 for the field C{path}.
     """
     if not text or len(text) > PATH_LENGTH:
-        raise _invalid_path(f"1 to {PATH_LENGTH} characters")
+        raise _make_path_error(f"1 to {PATH_LENGTH} characters")
     if _CONTROL.search(text):
-        raise _invalid_path("must not hold control characters")
+        raise _make_path_error("must not hold control characters")
     if text == "~" or text.startswith("~/"):
         text = str(bounds.homes[0]) + text[1:]
     if not text.startswith("/"):
-        raise _invalid_path("must be absolute, or begin with ~/")
+        raise _make_path_error("must be absolute, or begin with ~/")
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise _invalid_path("must not hold ..")
+        raise _make_path_error("must not hold ..")
     return "/" + "/".join(parts)
 
 
@@ -93,7 +93,7 @@ def check_path(path: str, bounds: FolderBounds) -> None:
     """
     why = find_refusal(path, bounds)
     if why is not None:
-        raise _invalid_path(why)
+        raise _make_path_error(why)
 
 
 def resolve_bounds(bounds: FolderBounds) -> FolderBounds:
@@ -113,7 +113,7 @@ def resolve_bounds(bounds: FolderBounds) -> FolderBounds:
     )
 
 
-def _invalid_path(rule: str) -> ServiceError:
+def _make_path_error(rule: str) -> ServiceError:
     return make_field_error("path", rule)
 
 

@@ -11,7 +11,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
 from tservice.cases.case_folders import (
-    check_link,
+    check_linkable_folder,
     create_case_at,
     create_local_case,
     to_service_error,
@@ -186,7 +186,7 @@ class CaseService:
             try:
                 await self._save_case(row, where or local_case_path(cases, name), again, container)
             except Exception:
-                await desk.roll_back(caller, making)
+                await desk.remove_created_files(caller, making)
                 raise
             return await self._publish_case(EventName.CASE_CREATED, name, caller)
 
@@ -213,7 +213,7 @@ class CaseService:
         try:
             await self._containers.create_container(row.owner, row.name, path, container, again)
         except Exception:
-            self._desk.store.delete_later(row.owner, row.name)
+            self._desk.store.delete_or_defer_row(row.owner, row.name)
             raise
 
     async def link_folder(
@@ -243,7 +243,7 @@ class CaseService:
         owner, where = desk.get_owner(caller), self._check_path_text(path, caller)
         with desk.reserve_name(owner, name, "linked"):
             await desk.check_not_taken(caller, name)
-            check = partial(check_link, where, self._workspaces.get_bounds(caller))
+            check = partial(check_linkable_folder, where, self._workspaces.get_bounds(caller))
             try:
                 await desk.run_on_folders(caller, [where], check, seconds=PROBE_SECONDS)
             except OSError as error:
@@ -415,7 +415,7 @@ class CaseService:
             path = await desk.resolve_folder(local_case_path(cases, name), caller, "caseName")
             desk.store.save_row(row)
         except ServiceError:
-            await desk.roll_back(caller, making)
+            await desk.remove_created_files(caller, making)
             raise
         self._desk.publish_event(
             EventName.CASE_CREATED, owner, make_case_response(_make_created_case(row, path))
@@ -424,8 +424,8 @@ class CaseService:
         async def undo_creation() -> None:
             if self._catalogue.list_sessions(name, path, caller):
                 return  # another session works in it by now
-            await desk.roll_back(caller, making)
-            desk.store.delete_later(owner, name)
+            await desk.remove_created_files(caller, making)
+            desk.store.delete_or_defer_row(owner, name)
             desk.publish_event(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=name))
 
         return ResolvedCase(name=name, path=path, undo=undo_creation)

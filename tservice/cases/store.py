@@ -106,7 +106,7 @@ class CaseStore:
         """
         self._database.execute(_FORGET, (owner, name))
 
-    def delete_later(self, owner: str, name: str) -> None:
+    def delete_or_defer_row(self, owner: str, name: str) -> None:
         """Delete a case that was rolled back.  On a full disk the deletion is deferred."""
         self._database.execute_or_defer(("case", owner, name), _FORGET, (owner, name))
 

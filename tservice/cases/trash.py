@@ -60,7 +60,9 @@ class TrashSweeper:
     def start(self) -> None:
         """Sweep the trash now, and every hour from now on."""
         self._timer = None
-        self._sweeping = spawn_logged(self._sweep_due(), self._log, "the sweep of the trash")
+        self._sweeping = spawn_logged(
+            self._remove_due_folders(), self._log, "the sweep of the trash"
+        )
         self._sweeping.addCallback(self._schedule_sweep)
 
     def stop(self) -> Deferred[None]:
@@ -76,7 +78,7 @@ class TrashSweeper:
         if not self._stopped:
             self._timer = self._clock.callLater(SWEEP_SECONDS, self.start)
 
-    async def _sweep_due(self) -> None:
+    async def _remove_due_folders(self) -> None:
         for doomed in self._store.list_due_removals(get_unix_ms(self._clock), MAX_PER_SWEEP):
             if self._stopped:
                 return
@@ -86,7 +88,7 @@ class TrashSweeper:
     async def _remove_folder(self, doomed: ScheduledRemoval) -> None:
         try:
             await self._places.refresh_location(doomed.place)
-            place = self._places.recall_location(doomed.place)
+            place = self._places.find_earlier_location(doomed.place)
             work = partial(place.run_file_work, partial(remove_tree, doomed.path))
             await self._files.run(work, "trash", SECONDS)
         except (OSError, ServiceError) as error:

@@ -134,7 +134,7 @@ class CaseWorktreeMaker:
             made = await self._catalogue.get_case(new, caller)
         except Exception:
             await take_back()
-            desk.store.delete_later(owner, new)
+            desk.store.delete_or_defer_row(owner, new)
             raise
         desk.publish_event(EventName.CASE_LINKED, owner, make_case_response(made))
         for warning in lacking.warnings:
@@ -144,7 +144,7 @@ class CaseWorktreeMaker:
             if self._catalogue.list_sessions(new, path, caller):
                 return  # another session works in it by now
             await take_back()
-            desk.store.delete_later(owner, new)
+            desk.store.delete_or_defer_row(owner, new)
             desk.publish_event(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=new))
 
         return ResolvedCase(name=new, path=path, undo=undo_worktree)

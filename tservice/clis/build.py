@@ -56,7 +56,7 @@ def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
         versions=versions,
     )
 
-    def locate(name: str) -> Path | None:
+    def find_current_binary(name: str) -> Path | None:
         ground.programs.clear_cache()
         entry = registry.get_entry(name)
         return None if entry is None else registry.find_binary(entry)
@@ -68,7 +68,7 @@ def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
         home=ground.home,
         hub=ground.hub,
         path_of=ground.programs.build_program_path,
-        locate=locate,
+        locate=find_current_binary,
     )
     service = CliService(
         path=ground.config.data_dir / FILE_NAME,

@@ -236,7 +236,7 @@ class CliCapabilities(CliRecord):
 
     @field_validator("working_line", "working_title", "starting_line", "resuming_screen")
     @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
+    def _require_valid_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
             compile_pattern(pattern)
         return pattern

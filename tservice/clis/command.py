@@ -106,7 +106,7 @@ class CliCommand(ProcessProtocol):
             return
         self._is_terminating = True
         self._signal_group(signal.SIGTERM)
-        self._call_later(GRACE, self._kill_all)
+        self._call_later(GRACE, self._kill_process_group)
 
     def connectionMade(self) -> None:
         self._group = self.transport.pid
@@ -132,7 +132,7 @@ class CliCommand(ProcessProtocol):
             return  # other processes of its group live until the KILL
         self._deliver_result()
 
-    def _kill_all(self) -> None:
+    def _kill_process_group(self) -> None:
         self._was_killed = True
         self._signal_group(signal.SIGKILL)
         if self.transport.pid is None:

@@ -42,7 +42,7 @@ def resolve_params(
     return used, tuple(clamped)
 
 
-def check_params_unprivileged(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
+def check_params_need_no_grant(entry: CliEntry, used: Mapping[str, ParamValue]) -> None:
     """Check that the parameters in use need no grant.
 
     @param used: result of L{resolve_params}, perhaps for another entry than C{entry}.
@@ -63,7 +63,8 @@ def build_argv(
 
     @param binary: program to run.
     @param params: as returned by L{resolve_params}.
-    @param resume: conversation id accepted by L{check_resume}, or C{None} for a new conversation.
+    @param resume: conversation id accepted by L{check_conversation_id}, or C{None} for a new
+        conversation.
     """
     words = entry.argv
     if words[0] in entry.binaries:
@@ -79,11 +80,11 @@ def build_argv(
         argv += [_fill_placeholders(word, {RESUME_ID: resume}) for word in entry.resume.argv]
     for name, param in entry.params.items():
         if name in params and name not in named:
-            argv += _flag_words(param, params[name])
+            argv += _make_flag_arguments(param, params[name])
     return tuple(argv)
 
 
-def check_resume(entry: CliEntry, conversation: str) -> None:
+def check_conversation_id(entry: CliEntry, conversation: str) -> None:
     """Refuse a conversation id that a program could parse as an option or as several arguments.
 
     @raise ServiceError: 400 naming C{resumeSessionId}.
@@ -125,7 +126,7 @@ def _format_value(value: ParamValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _flag_words(param: LaunchParam, value: ParamValue) -> list[str]:
+def _make_flag_arguments(param: LaunchParam, value: ParamValue) -> list[str]:
     if param.flag is None or value is False:
         return []
     if value is True:

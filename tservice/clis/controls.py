@@ -34,7 +34,7 @@ class CycleControl(CliRecord):
 
     @field_validator("shown")
     @classmethod
-    def _compile(cls, shown: dict[str, str]) -> dict[str, str]:
+    def _require_valid_patterns(cls, shown: dict[str, str]) -> dict[str, str]:
         for pattern in shown.values():
             compile_pattern(pattern)
         return shown
@@ -61,14 +61,14 @@ class CommandControl(CliRecord):
 
     @field_validator("words")
     @classmethod
-    def _place(cls, words: str) -> str:
+    def _require_one_value_placeholder(cls, words: str) -> str:
         if words.count(VALUE) != 1:
             raise ValueError(f"must have {VALUE} once")
         return words
 
     @field_validator("confirms")
     @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
+    def _require_valid_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
             compile_pattern(pattern)
         return pattern
@@ -92,7 +92,7 @@ class AgentControl(CliRecord):
     way: CycleControl | CommandControl
 
     @model_validator(mode="after")
-    def _has_values(self) -> Self:
+    def _require_param_or_cycle(self) -> Self:
         if self.param is None and not isinstance(self.way, CycleControl):
             raise ValueError("param must name a launch parameter, except with shown")
         return self

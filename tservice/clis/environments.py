@@ -135,7 +135,7 @@ def _passes_to_pane(name: str, entry: CliEntry, extra: tuple[str, ...]) -> bool:
         return False
     if name in BASE_NAMES or is_locale_variable(name) or BASE_FOLDERS.fullmatch(name):
         return True
-    return entry.env.passes_from_service(name) or (name in extra and not is_refused(name))
+    return entry.env.is_inherited_from_service(name) or (name in extra and not is_refused(name))
 
 
 def check_overrides_harmless(entry: CliEntry, overrides: Mapping[str, str]) -> None:

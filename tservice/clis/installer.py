@@ -126,7 +126,7 @@ class Installer:
                 f"the installation of {name} could not be started: {error.strerror}"
             ) from error
         self._running[name] = command
-        command.wait_ended().addCallback(self._handle_end, name, feed).addErrback(
+        command.wait_ended().addCallback(self._publish_result_at_end, name, feed).addErrback(
             lambda failure: self._log.failure(
                 "error after the installation of {name}", failure, name=name
             )
@@ -152,7 +152,9 @@ class Installer:
             command.terminate()
         return gatherResults([command.wait_ended() for command in running])
 
-    def _handle_end(self, ending: CommandResult, name: str, feed: InstallOutputFeed) -> None:
+    def _publish_result_at_end(
+        self, ending: CommandResult, name: str, feed: InstallOutputFeed
+    ) -> None:
         del self._running[name]
         feed.flush()
         ok = ending.status == 0 and not ending.was_terminated

@@ -149,7 +149,7 @@ class ICliRegistry(Interface):
     def get_entry(mode: str) -> CliEntry | None:
         """Return the entry with this id, even if it is disabled; C{None} if there is none."""
 
-    def require_enabled(mode: str) -> CliEntry:
+    def get_enabled_entry(mode: str) -> CliEntry:
         """Return the entry for a new session that a caller requests.
 
         @raise ServiceError: 400 naming C{mode} if the entry is unknown or disabled.
@@ -232,7 +232,9 @@ class ICliRegistry(Interface):
             needs the grant. 422 if the CLI is not installed; the text contains the install command.
         """
 
-    async def fit_to_version(mode: str, plan: LaunchPlan, place: Location) -> LaunchPlan:
+    async def remove_unsupported_arguments(
+        mode: str, plan: LaunchPlan, place: Location
+    ) -> LaunchPlan:
         """Return C{plan} without the arguments that the installed version is too old for.
 
         The version is read only from programs of the service's own user. Other programs are assumed

@@ -14,8 +14,8 @@ from tservice.clis.capabilities import HookSupport
 from tservice.clis.cli_versions import CliVersionReader, is_before
 from tservice.clis.command_line import (
     build_argv,
-    check_params_unprivileged,
-    check_resume,
+    check_conversation_id,
+    check_params_need_no_grant,
     resolve_params,
 )
 from tservice.clis.configured_models import read_configured_model
@@ -101,8 +101,8 @@ class CliRegistry:
     def get_entry(self, mode: str) -> CliEntry | None:
         return self._merged.entries.get(mode)
 
-    def require_enabled(self, mode: str) -> CliEntry:
-        entry = self._require_known(mode)
+    def get_enabled_entry(self, mode: str) -> CliEntry:
+        entry = self._get_known_entry(mode)
         if not entry.enabled:
             raise make_field_error("mode", f"{mode} is disabled")
         return entry
@@ -144,13 +144,13 @@ class CliRegistry:
         return read_configured_model(detect.config_reader, env)
 
     def check_request(self, request: LaunchRequest) -> Mapping[str, ParamValue]:
-        return self._check_request(request).params
+        return self._validate_launch_request(request).params
 
     def check_needs_no_grant(
         self, mode: str, params: Mapping[str, ParamValue], overrides: Mapping[str, str]
     ) -> None:
         entry = self._get_permitted(mode, granted=False)
-        check_params_unprivileged(entry, params)
+        check_params_need_no_grant(entry, params)
         check_overrides_harmless(entry, overrides)
 
     def check_prompt(self, mode: str, text: str, named: str, *, granted: bool) -> None:
@@ -163,7 +163,7 @@ class CliRegistry:
             raise ServiceError(ErrorCode.FORBIDDEN, f"{what} needs the grant to bypass permissions")
 
     def plan_launch(self, request: LaunchRequest) -> LaunchPlan:
-        judged = self._check_request(request)
+        judged = self._validate_launch_request(request)
         entry = judged.entry
         environ = request.place.build_environment(self._pane_env)
         binary = _find_installed(entry, request.place)
@@ -179,7 +179,9 @@ class CliRegistry:
             clamped=judged.clamped,
         )
 
-    async def fit_to_version(self, mode: str, plan: LaunchPlan, place: Location) -> LaunchPlan:
+    async def remove_unsupported_arguments(
+        self, mode: str, plan: LaunchPlan, place: Location
+    ) -> LaunchPlan:
         entry = self.get_entry(mode)
         asked = None if entry is None else entry.version
         late = {} if asked is None else asked.since
@@ -194,14 +196,14 @@ class CliRegistry:
         refused = {word for word, first in late.items() if is_before(version, first)}
         return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
 
-    def _check_request(self, request: LaunchRequest) -> _CheckedRequest:
+    def _validate_launch_request(self, request: LaunchRequest) -> _CheckedRequest:
         """Validate a request. Every launch passes through this check."""
         entry = self._get_permitted(request.mode, granted=request.granted)
         params, clamped = resolve_params(
             entry, self._get_requested_params(request), granted=request.granted
         )
         if request.resume is not None:
-            check_resume(entry, request.resume)
+            check_conversation_id(entry, request.resume)
         overrides = check_overrides(entry, request.overrides, granted=request.granted)
         return _CheckedRequest(entry=entry, params=params, clamped=clamped, overrides=overrides)
 
@@ -217,7 +219,7 @@ class CliRegistry:
             return request.params
         chosen = self._settings.get().primary_mode
         root = request.granted and request.place.user.uid == 0
-        if chosen == "bypass" and root and not _is_sandboxed(request):
+        if chosen == "bypass" and root and not _has_sandbox_variable(request):
             chosen = "normal"
         return {**request.params, PERMISSION_MODE: PERMISSION_MODES[chosen]}
 
@@ -226,14 +228,14 @@ class CliRegistry:
 
         @raise ServiceError: 400 for an unknown mode; 403 if the entry needs the grant.
         """
-        entry = self._require_known(mode)
+        entry = self._get_known_entry(mode)
         if entry.capabilities.privileged_command_gate and not granted:
             raise ServiceError(
                 ErrorCode.FORBIDDEN, f"{entry.label} needs the grant to bypass permissions"
             )
         return entry
 
-    def _require_known(self, mode: str) -> CliEntry:
+    def _get_known_entry(self, mode: str) -> CliEntry:
         entry = self.get_entry(mode)
         if entry is None:
             known = ", ".join(entry.id for entry in self.list_entries())
@@ -241,7 +243,7 @@ class CliRegistry:
         return entry
 
 
-def _is_sandboxed(request: LaunchRequest) -> bool:
+def _has_sandbox_variable(request: LaunchRequest) -> bool:
     there = request.place.build_environment().get(SANDBOX)
     return request.overrides.get(SANDBOX, there) == "1"
 

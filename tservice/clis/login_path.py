@@ -112,7 +112,7 @@ class LoginPathReader:
 
     async def _read_path(self) -> None:
         try:
-            path = await self._run_shells()
+            path = await self._ask_login_shell()
             if path:
                 self._on_path(await self._shell.answering(path))
         except ServiceError as error:
@@ -126,7 +126,7 @@ class LoginPathReader:
         if self.problem is not None:
             self._log.info("the login shell's PATH could not be read: {why}", why=self.problem)
 
-    async def _run_shells(self) -> str:
+    async def _ask_login_shell(self) -> str:
         program = await self._shell.program()
         if not program.startswith("/") or PurePath(program).name in NO_LOGIN:
             self.problem = f"{program or 'nothing'} is not a login shell"

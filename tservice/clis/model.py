@@ -70,14 +70,14 @@ class EnvRules(CliRecord):
 
     @field_validator("set")
     @classmethod
-    def _none_refused(cls, names: dict[str, str]) -> dict[str, str]:
+    def _require_no_refused_variable(cls, names: dict[str, str]) -> dict[str, str]:
         for name in names:
             if is_refused(name):
                 raise ValueError(f"{name} may not be set")
         return names
 
     @model_validator(mode="after")
-    def _harmless_are_allowed(self) -> Self:
+    def _require_harmless_allowed(self) -> Self:
         for name in self.harmless:
             if not self.allows_override(name):
                 raise ValueError(f"harmless contains {name}, which may not be overridden")
@@ -86,10 +86,10 @@ class EnvRules(CliRecord):
     def allows_override(self, name: str) -> bool:
         """Return true if a session may override the variable C{name}."""
         return not is_refused(name) and (
-            ANY_NAME in self.allowed_prefixes or self.passes_from_service(name)
+            ANY_NAME in self.allowed_prefixes or self.is_inherited_from_service(name)
         )
 
-    def passes_from_service(self, name: str) -> bool:
+    def is_inherited_from_service(self, name: str) -> bool:
         """Return true if the pane inherits the variable C{name} from the service."""
         return not is_refused(name) and any(
             name.startswith(prefix) for prefix in self.allowed_prefixes if prefix != ANY_NAME

@@ -46,13 +46,13 @@ class LaunchParam(CliRecord):
 
     @field_validator("pattern")
     @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
+    def _require_valid_pattern(cls, pattern: str | None) -> str | None:
         if pattern is not None:
             compile_pattern(pattern)
         return pattern
 
     @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _check_consistency(self) -> Self:
         if (self.type is ParamType.ENUM) != (self.values is not None):
             raise ValueError("values are required for an enum, and invalid for other types")
         if self.pattern is not None and self.type is not ParamType.TOKEN:

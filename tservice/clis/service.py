@@ -49,7 +49,7 @@ OUTPUT_TAIL = 4000
 Clis = dict[str, Any]
 
 
-def _bad_input(fault: str) -> ServiceError:
+def _make_input_error(fault: str) -> ServiceError:
     return ServiceError(ErrorCode.INVALID_INPUT, fault)
 
 
@@ -132,7 +132,7 @@ class CliService:
         asked = [self._read_version(entry) for entry in entries]
         found = await gatherResults(asked, consumeErrors=True)
         pairs = zip(entries, found, strict=True)
-        return [self.describe_entry(entry, version) for entry, version in pairs]
+        return [self.make_cli_item(entry, version) for entry, version in pairs]
 
     def _read_version(self, entry: CliEntry) -> Deferred[str | None]:
         path = self._registry.find_binary(entry)
@@ -142,9 +142,9 @@ class CliService:
 
     def list_items(self) -> list[CliItem]:
         """Return every entry as shown to clients, including disabled ones."""
-        return [self.describe_entry(entry) for entry in self._registry.list_entries()]
+        return [self.make_cli_item(entry) for entry in self._registry.list_entries()]
 
-    def describe_entry(self, entry: CliEntry, version: str | None = None) -> CliItem:
+    def make_cli_item(self, entry: CliEntry, version: str | None = None) -> CliItem:
         """Return one entry as shown to clients (protocol-clis).
 
         @param version: version of the installed program, if known.
@@ -200,11 +200,11 @@ class CliService:
         @raise ServiceError: 400 for disabling the shell; 404 for an unknown entry; 409 if the file
             cannot be used.
         """
-        entry = self._require_known(name)
+        entry = self._get_known_entry(name)
         if entry.kind is CliKind.SHELL and not enabled:
             raise make_field_error("enabled", "the shell cannot be disabled")
 
-        def switch(clis: Clis) -> None:
+        def set_enabled_in_file(clis: Clis) -> None:
             data = clis.setdefault(name, {})
             if not isinstance(data, dict):
                 raise make_conflict_error(
@@ -212,7 +212,7 @@ class CliService:
                 )
             data["enabled"] = enabled
 
-        return self._change_entry(name, switch, blame=make_conflict_error)
+        return self._change_entry(name, set_enabled_in_file, blame=make_conflict_error)
 
     def create_entry(self, data: Mapping[str, Any]) -> CliItem:
         """Add a custom entry.
@@ -240,12 +240,12 @@ class CliService:
         self._refuse_stock(name)
         entry = self._registry.get_entry(name)
 
-        def put(clis: Clis) -> None:
+        def replace_in_file(clis: Clis) -> None:
             if name not in clis:
                 raise make_not_found_error(f"CLI {name}")
             clis[name] = {"enabled": entry is None or entry.enabled, **data}
 
-        return self._change_entry(name, put)
+        return self._change_entry(name, replace_in_file)
 
     def delete_entry(self, name: str) -> None:
         """Remove a custom entry.
@@ -269,7 +269,7 @@ class CliService:
             409 if the CLI is already being installed; 422 with the end of the output if the command
             failed.
         """
-        entry, install = self._require_installable(name)
+        entry, install = self._get_installable_entry(name)
         self._installer.require_not_running(name)
         program, *words = install.command
         found = self._lookup.find_program((program,))
@@ -282,9 +282,9 @@ class CliService:
         ending = await command.wait_ended()
         if ending.was_terminated or ending.status != 0:
             raise make_failure_error(
-                f"installing {entry.label} {_failure_text(ending)}\n{ending.output[-OUTPUT_TAIL:]}"
+                f"installing {entry.label} {_describe_failed_installation(ending)}\n{ending.output[-OUTPUT_TAIL:]}"
             )
-        shown = self.describe_entry(entry)
+        shown = self.make_cli_item(entry)
         return InstalledItem(**dict(shown), output=ending.output)
 
     async def plan_install(self, name: str) -> InstallPlan:
@@ -292,20 +292,20 @@ class CliService:
 
         @raise ServiceError: 400 for an entry without an install command; 404 for an unknown entry.
         """
-        _, install = self._require_installable(name)
+        _, install = self._get_installable_entry(name)
         return InstallPlan(
             command=shlex.join(install.command),
             target=str(self._target),
-            writable=await self._threads.run(partial(is_creatable, self._target)),
+            writable=await self._threads.run(partial(can_create_in_folder, self._target)),
         )
 
     async def cancel_install(self, name: str) -> None:
         """Terminate the running installation; see L{Installer.cancel}."""
-        self._require_known(name)
+        self._get_known_entry(name)
         await self._installer.cancel(name)
 
-    def _require_installable(self, name: str) -> tuple[CliEntry, InstallCommand]:
-        entry = self._require_known(name)
+    def _get_installable_entry(self, name: str) -> tuple[CliEntry, InstallCommand]:
+        entry = self._get_known_entry(name)
         if not entry.stock:
             raise make_field_error("id", f"{name} is not a stock entry")
         if entry.install is None:
@@ -321,7 +321,7 @@ class CliService:
         self,
         name: str,
         edit: Callable[[Clis], None],
-        blame: Callable[[str], ServiceError] = _bad_input,
+        blame: Callable[[str], ServiceError] = _make_input_error,
     ) -> CliItem:
         """Change an entry, and return it as shown to clients.
 
@@ -329,13 +329,13 @@ class CliService:
         @param blame: as for L{_edit_file}.
         """
         self._edit_file(name, edit, blame)
-        return self.describe_entry(self._require_known(name))
+        return self.make_cli_item(self._get_known_entry(name))
 
     def _edit_file(
         self,
         name: str,
         edit: Callable[[Clis], None],
-        blame: Callable[[str], ServiceError] = _bad_input,
+        blame: Callable[[str], ServiceError] = _make_input_error,
     ) -> None:
         """Edit C{clis.json}: read, change, validate and write it, then use and publish the new
         entries.
@@ -360,7 +360,7 @@ class CliService:
         told = CliEntryPayload(id=name, deleted=name not in merged.entries)
         self._hub.publish(Event(name=EventName.CLI_CHANGED, payload=told))
 
-    def _require_known(self, name: str) -> CliEntry:
+    def _get_known_entry(self, name: str) -> CliEntry:
         entry = self._registry.get_entry(name)
         if entry is None:
             raise make_not_found_error(f"CLI {name}")
@@ -381,7 +381,7 @@ class CliService:
             )
 
 
-def is_creatable(folder: Path) -> bool:
+def can_create_in_folder(folder: Path) -> bool:
     """Return true if this process can create files in C{folder}, or can create the folder
     itself.
     """
@@ -389,7 +389,7 @@ def is_creatable(folder: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
-def _failure_text(ending: CommandResult) -> str:
+def _describe_failed_installation(ending: CommandResult) -> str:
     if ending.was_terminated:
         return "took too long or was cancelled"
     return f"failed (exit status {ending.status})" if ending.status is not None else "was killed"

@@ -86,7 +86,7 @@ class SubmissionRules(CliRecord):
         mention = self.completes is not None and last and last[0].startswith(self.completes)
         return f"{text} " if mention and text.endswith(last[0]) else text
 
-    def is_not_prompt(self, text: str) -> bool:
+    def is_cli_or_shell_command(self, text: str) -> bool:
         """Return true if C{text} is a command of the agent or of the shell, which the model does
         not receive.
         """

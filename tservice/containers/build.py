@@ -94,7 +94,7 @@ def build_containers(
     )
     watch = ContainerWatcher(**spoken, store=store, hosts=hosts, boxes=boxes, sessions=sessions)
     bridge = HookBridge(
-        ground.reactor, _make_listen(ground), store, enabled=ground.config.docker_bridge_hooks
+        ground.reactor, _make_tcp_listener(ground), store, enabled=ground.config.docker_bridge_hooks
     )
     places = ContainerLocationProvider(
         boxes=boxes, users=ground.os_users.users, own=_process_ids(), bridge=bridge,
@@ -125,7 +125,7 @@ def build_containers(
     )
 
 
-def _make_listen(ground: Runtime) -> Listen:
+def _make_tcp_listener(ground: Runtime) -> Listen:
     def listen_tcp(port: int, site: IProtocolFactory, address: str) -> Any:
         return ground.reactor.listenTCP(port, site, interface=address)
 

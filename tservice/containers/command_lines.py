@@ -58,7 +58,7 @@ class EngineDialect:
     program: str
     context: str | None = None
 
-    def compose_command(self, *words: str) -> list[str]:
+    def build_engine_command(self, *words: str) -> list[str]:
         """Return a command line of the engine with the arguments C{words}.
 
         If a context is set, the option C{--context} precedes them.
@@ -73,11 +73,11 @@ class EngineDialect:
 
         The command fails if the engine does not work.
         """
-        return self.compose_command("version", "--format", JSON)
+        return self.build_engine_command("version", "--format", JSON)
 
     def info_command(self) -> list[str]:
         """Return the command that prints the configuration of the engine (C{info})."""
-        return self.compose_command("info", "--format", JSON)
+        return self.build_engine_command("info", "--format", JSON)
 
     def build_command(
         self, tag: str, labels: Mapping[str, str], file: str, folder: str
@@ -87,13 +87,13 @@ class EngineDialect:
         @param file: path of the Containerfile.
         @param folder: path of the build context.
         """
-        return self.compose_command(
+        return self.build_engine_command(
             "build", "--tag", tag, *_label_arguments(labels), "--file", file, "--force-rm", folder
         )
 
     def image_command(self, name: str) -> list[str]:
         """Return the command that prints the details of an image."""
-        return self.compose_command("image", "inspect", "--format", JSON, name)
+        return self.build_engine_command("image", "inspect", "--format", JSON, name)
 
     def user_arguments(self, uid: int, gid: int, *, rootless: bool) -> list[str]:
         """Return arguments of C{create_command} that set the user of a container.
@@ -112,7 +112,7 @@ class EngineDialect:
 
     def create_command(self, box: ContainerSpec) -> list[str]:
         """Return the command that creates a container without starting it."""
-        return self.compose_command(
+        return self.build_engine_command(
             "create",
             *("--name", box.name, "--hostname", box.name[:63]),
             *isolation_arguments(box.resources, box.network, box.user),
@@ -129,18 +129,18 @@ class EngineDialect:
 
     def start_command(self, name: str) -> list[str]:
         """Return the command that starts a container."""
-        return self.compose_command("start", name)
+        return self.build_engine_command("start", name)
 
     def remove_command(self, name: str) -> list[str]:
         """Return the command that kills and removes a container.
 
         A missing container is no error.
         """
-        return self.compose_command("rm", "--force", name)
+        return self.build_engine_command("rm", "--force", name)
 
     def inspect_command(self, names: Sequence[str]) -> list[str]:
         """Return the command that prints the details of containers, one line of JSON for each."""
-        return self.compose_command("container", "inspect", "--format", JSON, *names)
+        return self.build_engine_command("container", "inspect", "--format", JSON, *names)
 
     def list_command(self, service: str) -> list[str]:
         """Return the command that prints the names of this service's containers, one on each line.
@@ -148,11 +148,13 @@ class EngineDialect:
         @param service: id of this service, which labels its containers.
         """
         filters = ("--filter", f"label={LABEL}.service={service}")
-        return self.compose_command("ps", "--all", "--no-trunc", *filters, "--format", "{{.Names}}")
+        return self.build_engine_command(
+            "ps", "--all", "--no-trunc", *filters, "--format", "{{.Names}}"
+        )
 
     def usage_command(self, name: str) -> list[str]:
         """Return the command that prints the current resource usage of a container."""
-        return self.compose_command("stats", "--no-stream", "--format", JSON, name)
+        return self.build_engine_command("stats", "--no-stream", "--format", JSON, name)
 
     def events_command(self, service: str, since: int) -> list[str]:
         """Return the command that prints events of this service's containers, one line of JSON for
@@ -163,7 +165,7 @@ class EngineDialect:
         @param since: Unix milliseconds; earlier events from this time on are printed first.
         """
         filters = ("--filter", "type=container", "--filter", f"label={LABEL}.service={service}")
-        return self.compose_command(
+        return self.build_engine_command(
             "events", *filters, "--since", _format_timestamp(since), "--format", JSON
         )
 
@@ -176,7 +178,7 @@ class EngineDialect:
         """
         filters = ("--filter", f"container={name}", "--filter", "event=kill")
         span = ("--since", _format_timestamp(since), "--until", _format_timestamp(until))
-        return self.compose_command("events", *filters, *span, "--format", JSON)
+        return self.build_engine_command("events", *filters, *span, "--format", JSON)
 
     def exec_command(
         self,
@@ -193,7 +195,7 @@ class EngineDialect:
         @param extra: further options of C{exec}.
         """
         words = [word for each in passed_variables for word in ("--env", each)]
-        return self.compose_command(
+        return self.build_engine_command(
             "exec", "--interactive", "--workdir", "/", *extra, *words, name, *argv
         )
 

@@ -126,32 +126,32 @@ class EngineClient:
 
         @raise EngineError: the container cannot be created.
         """
-        await self._run_checked(self.dialect.create_command(box), PULL_SECONDS)
+        await self._run_or_raise(self.dialect.create_command(box), PULL_SECONDS)
 
     async def start_container(self, name: str) -> None:
         """Start a container.
 
         @raise EngineError: the container cannot be started.
         """
-        await self._run_checked(self.dialect.start_command(name))
+        await self._run_or_raise(self.dialect.start_command(name))
 
     async def stop_container(self, name: str) -> None:
         """Stop a container and wait for its end.
 
         @raise EngineError: the container may still be running.
         """
-        await self._run_checked(self.dialect.compose_command("stop", name))
+        await self._run_or_raise(self.dialect.build_engine_command("stop", name))
 
     async def wait_for_end(self, name: str) -> None:
         """Wait until the engine has noticed that a container has ended, for a limited time."""
-        await self.runner.run(self.dialect.compose_command("wait", name))
+        await self.runner.run(self.dialect.build_engine_command("wait", name))
 
     async def resume_container(self, name: str) -> None:
         """Resume a paused container.
 
         @raise EngineError: the container is still paused.
         """
-        await self._run_checked(self.dialect.compose_command("unpause", name))
+        await self._run_or_raise(self.dialect.build_engine_command("unpause", name))
 
     async def remove_container(self, name: str) -> None:
         """Remove a container.  A missing one is no error.
@@ -173,13 +173,13 @@ class EngineClient:
         The runner bounds the output.  C{--tail} of podman would drop the beginning of a line that
         was written in several parts.
         """
-        return (await self.runner.run(self.dialect.compose_command("logs", name))).error_text
+        return (await self.runner.run(self.dialect.build_engine_command("logs", name))).error_text
 
     async def run_inside(self, name: str, argv: Sequence[str]) -> EngineCommandResult:
         """Run a short command in the container, as the container's user."""
         return await self.runner.run(self.dialect.exec_command(name, argv))
 
-    async def _run_checked(self, argv: Sequence[str], seconds: float = TIME_LIMIT) -> None:
+    async def _run_or_raise(self, argv: Sequence[str], seconds: float = TIME_LIMIT) -> None:
         told = await self.runner.run(argv, seconds=seconds)
         if not told.is_success:
             raise EngineError(told.error_text or f"it did not finish in {seconds:g} s")

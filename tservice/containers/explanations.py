@@ -75,7 +75,7 @@ def require_usable_owner(case: ContainerCase, user: int) -> None:
         )
 
 
-def explain_other_user(case: ContainerCase, owner: int, user: int, *, made: bool) -> str:
+def explain_changed_owner(case: ContainerCase, owner: int, user: int, *, made: bool) -> str:
     """Explain that a container runs as another user than the owner of its workspace.
 
     @param owner: user id of the workspace's owner.

@@ -67,7 +67,7 @@ class ContainerFolders:
         """Return the folder on this machine that is a container's home folder."""
         return self.base / container / "home"
 
-    def prepare_library(self, files: Sequence[Path]) -> None:
+    def write_library_files(self, files: Sequence[Path]) -> None:
         """Write the current version of the programs that start a tmux server.
 
         @raise OSError: a file cannot be written.
@@ -89,7 +89,7 @@ class ContainerFolders:
         _copy_file(containerfile, folder / "Containerfile", 0o644)
         return folder
 
-    def prepare_container(self, container: str, owner: tuple[int, int]) -> None:
+    def create_container_folders(self, container: str, owner: tuple[int, int]) -> None:
         """Create a container's folders, owned by the container's user.
 
         @param owner: user id and group id.

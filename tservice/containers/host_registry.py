@@ -98,11 +98,11 @@ class ContainerHostRegistry:
         @raise ServiceError: 404: there is no such host; 422: a case uses it.
         """
         self.get(host_id)
-        self.refuse_if_used(host_id)
+        self.refuse_if_host_has_cases(host_id)
         self._store.delete_host(host_id)
         self._works.pop(host_id, None)
 
-    def refuse_if_used(self, host_id: str) -> None:
+    def refuse_if_host_has_cases(self, host_id: str) -> None:
         """Fail if the host has cases.
 
         @raise ServiceError: 422: cases use the host.

@@ -93,7 +93,7 @@ class ContainerContents:
         return tuple(found)
 
     @property
-    def fault(self) -> str | None:
+    def unusable_reason(self) -> str | None:
         """Reason why it cannot run a session; C{None}: it can."""
         if self.tmux is None:
             return f"the image has no tmux; sessions need {MIN_TMUX_TEXT} or later"

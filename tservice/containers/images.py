@@ -100,7 +100,9 @@ class ImageBuilder:
         """
         flight = self._flights.get(host.id)
         if flight is None or flight.is_finished:
-            flight = self._flights[host.id] = SharedWork(self._build_with_events(host, engine))
+            flight = self._flights[host.id] = SharedWork(
+                self._build_and_publish_events(host, engine)
+            )
         await flight.wait_for_result()
 
     def cancel_build(self, host_id: str) -> None:
@@ -140,7 +142,7 @@ class ImageBuilder:
     def _hash_containerfile(self) -> str:
         return hashlib.sha256(self._containerfile.read_bytes()).hexdigest()
 
-    async def _build_with_events(self, host: ContainerHost, engine: EngineClient) -> None:
+    async def _build_and_publish_events(self, host: ContainerHost, engine: EngineClient) -> None:
         build = self._builds[host.id] = ImageBuild()
         about = {"host_id": host.id, "image": DEFAULT_IMAGE}
         self._publish_event(EventName.CONTAINER_IMAGE_BUILD_STARTED, ImageBuildPayload(**about))
@@ -163,7 +165,9 @@ class ImageBuilder:
         argv = engine.dialect.build_command(
             DEFAULT_IMAGE, labels, str(folder / "Containerfile"), str(folder)
         )
-        run = build.run = EngineProcess(lambda data: self._handle_output(build, host.id, data))
+        run = build.run = EngineProcess(
+            lambda data: self._record_build_output(build, host.id, data)
+        )
         try:
             self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
         except OSError as error:
@@ -183,7 +187,7 @@ class ImageBuilder:
         if not done.is_success:
             raise EngineError(done.error_text or "the engine failed without an error text")
 
-    def _handle_output(self, build: ImageBuild, host_id: str, data: bytes) -> None:
+    def _record_build_output(self, build: ImageBuild, host_id: str, data: bytes) -> None:
         text = build.rest + _COLOURS.sub("", data.decode(errors="replace")).replace("\r", "\n")
         *lines, rest = text.split("\n")
         build.rest = rest[-LINE_LENGTH:]

@@ -119,10 +119,10 @@ class ContainerLocationProvider:
             else self._build_location(known, case)
         )
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         return self._build_location(known, self.boxes.find_case(known.part))
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user is not None:
             raise make_failure_error(
                 "osUser: sessions of this account run as that user, not in containers"

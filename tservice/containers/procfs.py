@@ -57,7 +57,7 @@ def _open_socket_path(path: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def stat_inside(first: int, path: str) -> os.stat_result:
+def stat_path_in_container(first: int, path: str) -> os.stat_result:
     """Return the file status of a path inside a container.
 
     A symbolic link at the path is not followed.
@@ -85,22 +85,22 @@ def find_listener(path: Path) -> int:
         return get_listener_pid(way)
 
 
-def open_process_by_inner_pid(first: int, inner: int) -> PidFdProcess | None:
+def open_process_by_container_pid(first: int, inner: int) -> PidFdProcess | None:
     """Return a handle of a process in a container; C{None} if there is no such process.
 
     @param first: process id of the container's main process on this machine.
     @param inner: process id inside the container.
     """
-    pid = find_outer_pid(first, inner)
+    pid = find_host_pid(first, inner)
     held = open_process(pid) if pid else None
     # Checked again with the handle open, which keeps the number from being reused.
-    if held is None or _is_inner(pid, inner, _identify_container(first)):
+    if held is None or _is_container_process(pid, inner, _identify_container(first)):
         return held
     held.close()
     return None
 
 
-def find_outer_pid(first: int, inner: int) -> int:
+def find_host_pid(first: int, inner: int) -> int:
     """Return the process id on this machine of a process in a container; 0 if there is none.
 
     @param first: process id of the container's main process on this machine.
@@ -109,10 +109,12 @@ def find_outer_pid(first: int, inner: int) -> int:
     whose = _identify_container(first) if first else _ContainerIdentity()
     if not whose.group:
         return 0
-    return next((pid for pid in _cgroup_pids(whose.group) if _is_inner(pid, inner, whose)), 0)
+    return next(
+        (pid for pid in _cgroup_pids(whose.group) if _is_container_process(pid, inner, whose)), 0
+    )
 
 
-def open_process_by_outer_pid(pid: int, first: int) -> PidFdProcess | None:
+def open_process_by_host_pid(pid: int, first: int) -> PidFdProcess | None:
     """Return a handle of a process by its process id on this machine.
 
     C{None} means that the process does not exist, or is not in the container.
@@ -229,10 +231,10 @@ def _cgroup_pids(group: str) -> Iterator[int]:
         found = _read_text(folder / "cgroup.procs").split()
         if found:
             return map(int, found)
-    return _all_pids()
+    return _list_host_pids()
 
 
-def _is_inner(pid: int, inner: int, whose: _ContainerIdentity) -> bool:
+def _is_container_process(pid: int, inner: int, whose: _ContainerIdentity) -> bool:
     # A plain read, without Path: there may be many processes.
     found = _NUMBERS.search(_read_beginning(f"{PROC}/{pid}/status"))
     numbers = found[1].split() if found else []
@@ -254,7 +256,7 @@ def _read_beginning(path: str) -> bytes:
         os.close(descriptor)
 
 
-def _all_pids() -> Iterator[int]:
+def _list_host_pids() -> Iterator[int]:
     with os.scandir(PROC) as entries:
         yield from [int(entry.name) for entry in entries if entry.name.isdigit()]
 

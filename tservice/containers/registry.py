@@ -21,9 +21,9 @@ from tservice.containers.command_lines import BindMount, ContainerSpec
 from tservice.containers.engine import EngineClient, EngineError, is_running, to_service_error
 from tservice.containers.engine_output import ContainerSnapshot, ContainerState
 from tservice.containers.explanations import (
+    explain_changed_owner,
     explain_changed_workspace,
     explain_missing_output,
-    explain_other_user,
     explain_process_shortage,
     require_usable_owner,
 )
@@ -47,7 +47,7 @@ from tservice.containers.model import (
     effective_limits,
     make_container_name,
 )
-from tservice.containers.procfs import find_process_uid, has_ended, stat_inside
+from tservice.containers.procfs import find_process_uid, has_ended, stat_path_in_container
 from tservice.containers.start_checks import inspect_settled, inspect_started
 from tservice.containers.store import ContainerStore
 from tservice.core.errors import make_failure_error
@@ -240,7 +240,7 @@ class ContainerRegistry:
                 # If it cannot be created, the existing one stays.
                 await self._specify_container(case, _owner_ids(await self._stat_workspace(case)))
             check()
-            await self._remove_from_engine(case)
+            await self._remove_engine_container(case)
             return await self._start_container(case)
 
     async def remove_container(self, case: ContainerCase) -> None:
@@ -249,7 +249,7 @@ class ContainerRegistry:
         @raise ServiceError: 422: the container may still exist.
         """
         async with self._get_lock(case.container):
-            await self._remove_from_engine(case)
+            await self._remove_engine_container(case)
             await self._files.run(partial(self._folders.remove_container, case.container))
         self._locks.pop(case.container, None)
 
@@ -298,7 +298,7 @@ class ContainerRegistry:
                 )
             elif seen.state is ContainerState.PAUSED:
                 raise make_failure_error(f"the container {case.container} is paused")
-            await self._files.run(partial(self._folders.prepare_library, self._library))
+            await self._files.run(partial(self._folders.write_library_files, self._library))
             stood = not is_running(seen)
             if stood:
                 await engine.start_container(case.container)
@@ -317,7 +317,7 @@ class ContainerRegistry:
             if user not in (None, owner[0]):
                 if stood:
                     await engine.stop_container(case.container)
-                raise make_failure_error(explain_other_user(case, owner[0], user, made=made))
+                raise make_failure_error(explain_changed_owner(case, owner[0], user, made=made))
             inside = await self._check_contents(case, engine, seen.pid)
         found = LastContainerState(
             seen=seen,
@@ -337,8 +337,8 @@ class ContainerRegistry:
             raise make_failure_error(explain_missing_output(case.container, first, told))
         works = await self._hosts.get_health(self._hosts.get(case.host_id))
         inside = evolve(parse_contents(told.output), unlimited=works.unlimited)
-        if inside.fault is not None:
-            raise make_failure_error(inside.fault)
+        if inside.unusable_reason is not None:
+            raise make_failure_error(inside.unusable_reason)
         return inside
 
     async def _specify_container(self, case: ContainerCase, user: tuple[int, int]) -> ContainerSpec:
@@ -391,8 +391,8 @@ class ContainerRegistry:
         @param owner: user id and group id.
         @return: the mounts of credential files.
         """
-        self._folders.prepare_library(self._library)
-        self._folders.prepare_container(container, owner)
+        self._folders.write_library_files(self._library)
+        self._folders.create_container_folders(container, owner)
         found = {} if how is CredentialMode.NONE else read_credentials(self._home)
         mounted = how is CredentialMode.MOUNTED
         # A mount point has to exist as a file, in folders of the user.
@@ -401,7 +401,7 @@ class ContainerRegistry:
             self._act(owner, partial(write_credentials, home, put, mounted=mounted))
         return credential_mounts(self._home, found) if mounted else ()
 
-    async def _remove_from_engine(self, case: ContainerCase) -> None:
+    async def _remove_engine_container(self, case: ContainerCase) -> None:
         engine = self._hosts.get_engine(self._hosts.get(case.host_id))
         try:
             seen = (await engine.inspect_containers([case.container])).get(case.container)
@@ -430,7 +430,7 @@ class ContainerRegistry:
 
         @raise OSError: this cannot be determined.
         """
-        look = partial(stat_inside, seen.pid, WORKSPACE)
+        look = partial(stat_path_in_container, seen.pid, WORKSPACE)
         try:
             inside = await self._files.run(look, at=case.path, owner=case.owner)
         except PermissionError:

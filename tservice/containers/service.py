@@ -176,7 +176,7 @@ class ContainerService:
         """
         before = self._hosts.get(host.id)
         if (before.engine, before.context) != (host.engine, host.context):
-            self._hosts.refuse_if_used(host.id)
+            self._hosts.refuse_if_host_has_cases(host.id)
         return self._hosts.replace_host(check_host(host))
 
     def remove_host(self, host_id: str) -> None:

@@ -63,7 +63,7 @@ class ContainerTransport:
         return procfs.probe_server(self.folder / socket_path.name)
 
     async def acquire_process(self, pid: int) -> HeldProcess | None:
-        return procfs.open_process_by_inner_pid(self.first(), pid)
+        return procfs.open_process_by_container_pid(self.first(), pid)
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         path = self.folder / socket_path.name
@@ -96,7 +96,7 @@ class _MachinePidTransport:
         return await self.transport.check_reachability(socket_path)
 
     async def acquire_process(self, pid: int) -> HeldProcess | None:
-        return procfs.open_process_by_outer_pid(pid, self.transport.first())
+        return procfs.open_process_by_host_pid(pid, self.transport.first())
 
     async def acquire_server(self, socket_path: Path) -> HeldProcess | None:
         return await self.transport.acquire_server(socket_path)

@@ -95,7 +95,7 @@ class JobRules:
         @raise ServiceError: 403: the definition needs a grant that the owner lacks.
         """
         mode = definition.agent_type
-        entry = self.clis.require_enabled(mode)
+        entry = self.clis.get_enabled_entry(mode)
         gated = entry.capabilities.privileged_command_gate or definition.launch_command
         if gated and not owner.can_bypass_permissions:
             what = "launchCommand" if definition.launch_command else f"agentType {mode}"

@@ -58,7 +58,7 @@ class WorkspaceWorkers:
         """
         self.bounds.check_os_user(workspace.owner, workspace.place)
         await self.places.refresh_location(workspace.place)
-        place = self.places.recall_location(workspace.place)
+        place = self.places.find_earlier_location(workspace.place)
         if not place.has_local_files:
             reason = place.unreadable_reason or place.id.kind.value
             raise make_field_error("id", f"{reason}: files of the session are not accessible yet")

@@ -13,7 +13,7 @@ from tservice.core.locations.location import Location
 from tservice.core.workers.program_lookup import make_program_finder
 from tservice.core.workers.thread_runners import RunInThread, make_location_runner
 from tservice.git.case_routes import CaseGitRoutes
-from tservice.git.changing.child_processes import GitChildren
+from tservice.git.changing.child_processes import GitChildRunner
 from tservice.git.changing.clone import RepositoryCloner
 from tservice.git.changing.git_work import GitWork
 from tservice.git.changing.missing_parts import MissingPartsFinder
@@ -58,7 +58,7 @@ def build_git(
         return {*workspaces.list_container_folders(), *containers()}
 
     service = GitReaderRegistry(
-        _ReaderFactory(ground, runner, container_folders).make_reader, ground.locations
+        _GitServiceFactory(ground, runner, container_folders).make_git_service, ground.locations
     )
     return FeatureRegistration(
         name="git",
@@ -97,7 +97,7 @@ def build_git_work(
         redactor=ground.redactor,
         find=make_program_finder(ground.worker_pools.files),
     )
-    children = GitChildren(
+    children = GitChildRunner(
         ground.reactor, ground.reactor, make_program_finder(ground.worker_pools.files)
     )
     inside = make_location_runner(ground.worker_pools.files)
@@ -163,14 +163,14 @@ def _make_inspector(
 
 
 @frozen
-class _ReaderFactory:
+class _GitServiceFactory:
     """Factory of git services, one for each location and account."""
 
     ground: Runtime
     runner: GitRunner
     forbidden: Callable[[], Iterable[str]]
 
-    def make_reader(self, place: Location, owner: str | None) -> GitService:
+    def make_git_service(self, place: Location, owner: str | None) -> GitService:
         """Return a service that reads repositories as the OS user of C{place}, for the account
         C{owner}.
         """

@@ -62,15 +62,15 @@ class ComputationCache(Generic[_K, _V]):
             self._flying[key] = [waiter]
             done = Deferred.fromCoroutine(work())
             done.addCallbacks(
-                lambda value: self._handle_result(key, value),
-                lambda failure: self._handle_failure(key, failure),
+                lambda value: self._cache_and_deliver_result(key, value),
+                lambda failure: self._deliver_failure(key, failure),
             )
         return await waiter
 
     def _remove_waiter(self, key: _K, gone: Deferred[_V]) -> None:
         self._flying[key].remove(gone)
 
-    def _handle_result(self, key: _K, value: _V) -> None:
+    def _cache_and_deliver_result(self, key: _K, value: _V) -> None:
         self._kept[key] = _CachedValue(value=value, until=self._clock.seconds() + self._ttl)
         self._kept.move_to_end(key)
         while len(self._kept) > self._size:
@@ -78,7 +78,7 @@ class ComputationCache(Generic[_K, _V]):
         for waiter in self._flying.pop(key):
             waiter.callback(value)
 
-    def _handle_failure(self, key: _K, failure: Failure) -> None:
+    def _deliver_failure(self, key: _K, failure: Failure) -> None:
         waiting = self._flying.pop(key)
         if not waiting:
             self._log.failure("a computation without waiting callers failed", failure)

@@ -164,7 +164,7 @@ class ForkServer:
         self._frames = ForkFrameDecoder()
         self._runs: dict[int, _ForkedProcess] = {}
         self._selector = selectors.DefaultSelector()
-        self._selector.register(0, selectors.EVENT_READ, self._handle_input)
+        self._selector.register(0, selectors.EVENT_READ, self._handle_requests)
 
     def serve_requests(self) -> None:
         """Serve requests until the end of the input."""
@@ -173,7 +173,7 @@ class ForkServer:
                 for key, _ in self._selector.select(self._select_timeout()):
                     key.data(key.fd)
                 for run in [run for run in self._runs.values() if run.is_finished(self._now())]:
-                    self._finish_run(run)
+                    self._finish_process(run)
         finally:
             for run in self._runs.values():
                 run.kill_group()
@@ -182,21 +182,21 @@ class ForkServer:
         ends = [run.until for run in self._runs.values() if run.until is not None]
         return max(0.0, min(ends) - self._now()) if ends else None
 
-    def _handle_input(self, descriptor: int) -> None:
+    def _handle_requests(self, descriptor: int) -> None:
         data = os.read(descriptor, CHUNK_SIZE)
         if not data:
             sys.exit()
         for number, kind, payload in self._frames.feed_bytes(data):
             if kind == START:
-                self._start_run(number, payload)
+                self._start_requested_process(number, payload)
             elif kind == KILL and number in self._runs:
                 self._runs[number].kill_group()
 
-    def _start_run(self, number: int, payload: bytes) -> None:
+    def _start_requested_process(self, number: int, payload: bytes) -> None:
         try:
             run = _ForkedProcess(number, start_process(**json.loads(payload), system=self._system))
         except (OSError, ValueError) as error:
-            self._send_frame(number, FAILED, _error_reason(error).encode())
+            self._send_frame(number, FAILED, _describe_error(error).encode())
             return
         self._runs[number] = run
         self._register_descriptor(run.pidfd, lambda _: self._handle_exit(run))
@@ -222,7 +222,7 @@ class ForkServer:
         os.close(run.pidfd)
         run.until = self._now() + GRACE
 
-    def _finish_run(self, run: _ForkedProcess) -> None:
+    def _finish_process(self, run: _ForkedProcess) -> None:
         for pipe in run.pipes:
             self._selector.unregister(pipe)
         run.close_pipes()
@@ -307,7 +307,7 @@ def _prepare_folder_restriction(
         os.close(rules)
 
 
-def _error_reason(error: OSError | ValueError) -> str:
+def _describe_error(error: OSError | ValueError) -> str:
     """Return the reason of an error, without the path that C{str} of an L{OSError} contains."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 

@@ -27,9 +27,9 @@ from tservice.git.isolation import (
     CONFIG_NAMES,
     DIFF,
     STATUS,
-    ConfiguredNames,
+    RepositoryConfigKeys,
     TooManyOverridesError,
-    parse_names,
+    parse_config_keys,
 )
 from tservice.git.model import (
     DIFF_LIMIT,
@@ -67,18 +67,18 @@ _COMMITS_LIMIT = 4 * 1024 * 1024
 _COUNT_LIMIT = 100
 
 
-class RepositoryClosedError(GitError):
+class RepositoryAccessRefusedError(GitError):
     """The repository must not be read: git is never run in it."""
 
 
-class RepositoryOutsideError(RepositoryClosedError):
+class RepositoryOutsideError(RepositoryAccessRefusedError):
     """Part of the repository is outside of the account's workspace."""
 
     def __init__(self) -> None:
         super().__init__("the repository is outside the workspace of this account")
 
 
-class RepositoryInContainerError(RepositoryClosedError):
+class RepositoryInContainerError(RepositoryAccessRefusedError):
     """The repository is shared with a container.
 
     A process in the container could make git run a program outside of it.
@@ -95,7 +95,7 @@ class ReadingContext:
     repository: GitRepository
     timeout: float
     actor: GitActor
-    configured: ConfiguredNames
+    configured: RepositoryConfigKeys
     overrides: Mapping[str, str]
 
 
@@ -195,7 +195,7 @@ class RepositoryInspector:
             overrides={},
             limit=_CONFIG_LIMIT,
         )
-        configured = parse_names(names)
+        configured = parse_config_keys(names)
         beneath = user.get_defaults(configured) if actor.own_settings else {}
         try:
             overrides = {**beneath, **configured.make_overrides()}

@@ -86,7 +86,7 @@ class TooManyOverridesError(Exception):
 
 
 @frozen(kw_only=True)
-class ConfiguredNames:
+class RepositoryConfigKeys:
     """Keys that a repository sets, as C{section.subsection.key}.
 
     Section and key are in lower case.
@@ -122,10 +122,10 @@ class ConfiguredNames:
         return found
 
 
-def parse_names(output: bytes) -> ConfiguredNames:
+def parse_config_keys(output: bytes) -> RepositoryConfigKeys:
     """Parse the output of git for the arguments L{CONFIG_NAMES}."""
     names = output.decode("utf-8", "surrogateescape").split("\0")
-    return ConfiguredNames(names=frozenset(name for name in names if name))
+    return RepositoryConfigKeys(names=frozenset(name for name in names if name))
 
 
 def _find_subsection(name: str, section: str) -> str | None:

@@ -34,7 +34,7 @@ class GitReaderRegistry:
     def __init__(self, service_of: ServiceOf, places: LocationRegistry) -> None:
         self._service_of = service_of
         self._places = places
-        self._own = service_of(places.recall_location(OWN_LOCATION), None)
+        self._own = service_of(places.find_earlier_location(OWN_LOCATION), None)
         self._others: OrderedDict[tuple[Location, str | None], GitService] = OrderedDict()
 
     async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class GitReaderRegistry:
 
     async def _resolve_location(self, workspace: GitWorkspace) -> Location:
         await self._places.refresh_location(workspace.place)
-        return self._places.recall_location(workspace.place)
+        return self._places.find_earlier_location(workspace.place)
 
     def _get_reader(self, place: Location, owner: str | None) -> GitService:
         if place.id == OWN_LOCATION and owner is None:

@@ -155,7 +155,7 @@ class GitRunner:
             ending = await git.ended
         finally:
             self._running.discard(git)
-        self._check_end(ending, timeout)
+        self._check_process_result(ending, timeout)
         return ending
 
     async def read(
@@ -215,7 +215,7 @@ class GitRunner:
             raise GitError(f"git could not be started: {error.strerror}") from None
         git.start_timer(lambda: self._forks.kill_process(number))
 
-    def _check_end(self, ending: GitProcessResult, timeout: float) -> None:
+    def _check_process_result(self, ending: GitProcessResult, timeout: float) -> None:
         if ending.timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.fault is not None:

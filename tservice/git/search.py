@@ -175,7 +175,7 @@ def _read_pointer(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
 
 
 def _find_enclosing_repository(workspace: bytes, bounds: SearchBounds) -> GitRepository | None:
-    for folder in _walk_upwards(workspace):
+    for folder in _iterate_with_parents(workspace):
         found = recognise_repository(folder, bounds.top)
         if found is not None and bounds.is_allowed(found, workspace):
             return found
@@ -233,7 +233,7 @@ def _is_searched(entry: os.DirEntry[bytes]) -> bool:
     return entry.is_dir(follow_symlinks=False)
 
 
-def _walk_upwards(folder: bytes) -> Iterator[bytes]:
+def _iterate_with_parents(folder: bytes) -> Iterator[bytes]:
     while True:
         yield folder
         parent = os.path.dirname(folder)

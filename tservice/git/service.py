@@ -104,7 +104,7 @@ class GitService:
 
     def make_unsupported_response(self, reason: str) -> dict[str, Any]:
         """Return the status response for a workspace in which git must not be run."""
-        return self._make_answer("unsupported", reason=reason)
+        return self._make_status_response("unsupported", reason=reason)
 
     async def get_status(self, workspace: GitWorkspace, options: GitOptions) -> dict[str, Any]:
         """Return the response of the status route (protocol-git-status)."""
@@ -115,13 +115,15 @@ class GitService:
             )
         except OSError as error:
             reason = os.strerror(error.errno or 0)
-            return self._make_answer("error", error=f"the workspace cannot be read: {reason}")
+            return self._make_status_response(
+                "error", error=f"the workspace cannot be read: {reason}"
+            )
         if not found.repositories:
-            return self._make_answer("not-a-repo", reposTruncated=found.more)
+            return self._make_status_response("not-a-repo", reposTruncated=found.more)
         states = await self._read_all(found.repositories, options)
         if states[0].git_missing:
-            return self._make_answer("error", error=states[0].error)
-        return self._make_full_answer(wanted, found, states, options)
+            return self._make_status_response("error", error=states[0].error)
+        return self._make_full_status_response(wanted, found, states, options)
 
     async def get_diff(
         self, workspace: GitWorkspace, repo: str, path: str, kind: ChangeKind, options: GitOptions
@@ -133,7 +135,7 @@ class GitService:
         @raise ServiceError: 404 if the status does not list the repository or path; 422 if git
             fails.
         """
-        repository = await self._match_repository(workspace, repo, options)
+        repository = await self._find_requested_repository(workspace, repo, options)
         state = await self._read_state(repository, options)
         if state.error is not None:
             raise make_failure_error(state.error)
@@ -169,9 +171,9 @@ class GitService:
         kept = None if options.fresh else self._found.get_cached(wanted)
         if kept is not None:
             return kept
-        return await self._found.get_or_compute(wanted, lambda: self._search_folders(wanted))
+        return await self._found.get_or_compute(wanted, lambda: self._search_in_worker(wanted))
 
-    async def _search_folders(self, wanted: _SearchKey) -> FoundRepositories:
+    async def _search_in_worker(self, wanted: _SearchKey) -> FoundRepositories:
         def search_in_thread() -> FoundRepositories:
             home = os.path.realpath(self._home)
             bounds = SearchBounds(home=home, forbidden=wanted.forbidden, top=wanted.top)
@@ -179,7 +181,7 @@ class GitService:
 
         return await self._in_thread(search_in_thread, os.fsdecode(wanted.workspace))
 
-    async def _match_repository(
+    async def _find_requested_repository(
         self, workspace: GitWorkspace, repo: str, options: GitOptions
     ) -> GitRepository:
         try:
@@ -245,7 +247,7 @@ class GitService:
 
     # -- telling
 
-    def _make_full_answer(
+    def _make_full_status_response(
         self,
         wanted: _SearchKey,
         found: FoundRepositories,
@@ -261,15 +263,15 @@ class GitService:
             for repository, state in zip(found.repositories, states, strict=True)
         ]
         if found.scanned:
-            return self._make_answer(
+            return self._make_status_response(
                 "ok", repos=repos, reposTruncated=found.more, repoLimit=options.max_repos
             )
         error = states[0].error
         if error is not None:
-            return self._make_answer("error", repos=repos, error=error)
-        return self._make_answer("ok", repos=repos)
+            return self._make_status_response("error", repos=repos, error=error)
+        return self._make_status_response("ok", repos=repos)
 
-    def _make_answer(self, state: str, **fields: Any) -> dict[str, Any]:
+    def _make_status_response(self, state: str, **fields: Any) -> dict[str, Any]:
         return {
             "state": state,
             "repos": [],

@@ -14,7 +14,7 @@ from pathlib import Path
 from attrs import frozen
 from dulwich.config import ConfigFile
 
-from tservice.git.isolation import ConfiguredNames
+from tservice.git.isolation import RepositoryConfigKeys
 from tservice.git.small_files import read_small_file
 
 _CONFIG_LIMIT = 1024 * 1024
@@ -37,7 +37,7 @@ class UserSettings:
     core: Mapping[str, str]
     safe: frozenset[bytes]
 
-    def get_defaults(self, configured: ConfiguredNames) -> dict[str, str]:
+    def get_defaults(self, configured: RepositoryConfigKeys) -> dict[str, str]:
         """Return those settings that the repository does not set itself."""
         return {
             f"core.{key}": value

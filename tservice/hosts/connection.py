@@ -118,12 +118,12 @@ class HostConnection:
         self.attempt = 0
         self._start_attempt()
 
-    def connect_first(self) -> None:
+    def connect_unless_attempted(self) -> None:
         """Start to connect, unless there was an attempt already."""
         if self.state is ConnectionState.DOWN and self.attempt == 0 and self.failure_reason is None:
             self.request_connection()
 
-    async def wait_connected(self) -> None:
+    async def wait_for_attempt(self) -> None:
         """Wait until the connection is open, or the current attempt has failed.
 
         @raise HostUnreachable: the attempt failed.
@@ -136,7 +136,7 @@ class HostConnection:
         if not self.is_up:
             raise HostUnreachable(self.failure_reason or "the connection is closed")
 
-    def wait_ready(self) -> Deferred[None]:
+    def wait_until_open(self) -> Deferred[None]:
         """Return a Deferred that fires once the connection is open."""
         waiter: Deferred[None] = Deferred(self._remove_waiter)
         if self.is_up:

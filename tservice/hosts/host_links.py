@@ -122,7 +122,7 @@ class HostLink:
         @raise HostUnreachable: the host is unreachable.
         """
         try:
-            await (self.waker.connect_waking() if waking else self.connection.wait_connected())
+            await (self.waker.connect_waking() if waking else self.connection.wait_for_attempt())
         except HostUnreachable as error:
             raise HostUnreachable(await self.explain_failure(str(error))) from error
         if self.facts is None:
@@ -134,7 +134,7 @@ class HostLink:
         return self.facts
 
 
-async def _keep_reason(host: RemoteHost, why: str) -> str:
+async def _return_reason_unchanged(host: RemoteHost, why: str) -> str:
     return why
 
 
@@ -172,9 +172,9 @@ class HostLinks:
         self._waker = waker
         self._on_new_link = on_new_link
         self._links: dict[str, HostLink] = {}
-        self.explain_failure: Explain = _keep_reason
+        self.explain_failure: Explain = _return_reason_unchanged
 
-    def get_link(self, host_id: str) -> HostLink | None:
+    def find_or_create_link(self, host_id: str) -> HostLink | None:
         """Return the link to a host, and create it if needed. Return C{None} if the host does not
         exist.
         """
@@ -212,7 +212,7 @@ class HostLinks:
             takes_shell_text=True,
             env=self._env,
             is_open=lambda: connection.is_up,
-            wait_until_ready=connection.wait_ready,
+            wait_until_ready=connection.wait_until_open,
             request_connection=waker.request_connection,
         )
         spare = PreopenedChannel(self._clock, self._processes, way.build_argv, way.env)
@@ -232,13 +232,13 @@ class HostRunners:
 
     links: HostLinks
 
-    def get_link(self, place: Location) -> RemoteEnd:
-        link = self.links.get_link(place.id.name)
+    def get_remote_end(self, place: Location) -> RemoteEnd:
+        link = self.links.find_or_create_link(place.id.name)
         if link is None:
             raise MuxError(f"unknown remote host {place.id.name}")
         # The caller uses this host, so open the connection.
-        link.connection.connect_first()
+        link.connection.connect_unless_attempted()
         return link.runner
 
-    def list_links(self) -> Sequence[RemoteEnd]:
+    def list_remote_ends(self) -> Sequence[RemoteEnd]:
         return [link.runner for link in self.links.list_links()]

@@ -74,7 +74,7 @@ class HostRegistry:
         check_host(host)
         made: list[RemoteHost] = []
 
-        def add_host(hosts: Hosts) -> Hosts:
+        def append_to_list(hosts: Hosts) -> Hosts:
             reauthorize()
             if len(hosts) >= MOST_HOSTS:
                 raise make_failure_error(
@@ -84,7 +84,7 @@ class HostRegistry:
             made.append(evolve(host, id=make_host_id(host.label, {each.id: 1 for each in hosts})))
             return (*hosts, made[0])
 
-        await self._apply_change(add_host)
+        await self._apply_change(append_to_list)
         return made[0]
 
     async def replace_host(
@@ -114,12 +114,12 @@ class HostRegistry:
             written.
         """
 
-        def remove_host(hosts: Hosts) -> Hosts:
+        def remove_from_list(hosts: Hosts) -> Hosts:
             gone = self.get_host(host_id)
             check()
             return tuple(each for each in hosts if each is not gone)
 
-        await self._apply_change(remove_host)
+        await self._apply_change(remove_from_list)
 
     async def _apply_change(self, change: Callable[[Hosts], Hosts]) -> None:
         await self._lock.acquire()

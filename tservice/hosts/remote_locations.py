@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 @frozen
-class RemoteEffects:
+class RemoteLocationOperations:
     """Operations on a remote location. It runs panes only; the service has no access to its
     files.
     """
@@ -66,7 +66,7 @@ class RemoteLocations:
         await self._fetch_facts(known)
 
     async def _fetch_facts(self, known: LocationId, *, waking: bool = False) -> None:
-        link = self.links.get_link(known.name)
+        link = self.links.find_or_create_link(known.name)
         if link is None:
             return
         try:
@@ -78,16 +78,16 @@ class RemoteLocations:
         await self._fetch_facts(known, waking=True)
 
     async def refresh_if_reachable(self, known: LocationId) -> None:
-        link = self.links.get_link(known.name)
+        link = self.links.find_or_create_link(known.name)
         if link is None:
             raise make_failure_error(f"remote host {known.name} no longer exists")
-        link.connection.connect_first()
+        link.connection.connect_unless_attempted()
         if not link.connection.is_up:
             raise make_failure_error(f"{link.host.label} is out of reach")
         await self.refresh_location(known)
 
     def find_outage(self, known: LocationId) -> LocationOutage | None:
-        link = self.links.get_link(known.name)
+        link = self.links.find_or_create_link(known.name)
         if link is None:
             return LocationOutage(title=known.name)
         if link.connection.is_up:
@@ -95,20 +95,20 @@ class RemoteLocations:
         return LocationOutage(title=link.host.label, next_at=link.connection.next_at)
 
     def request_connection(self, known: LocationId) -> None:
-        link = self.links.get_link(known.name)
+        link = self.links.find_or_create_link(known.name)
         if link is not None:
             link.waker.request_connection()
 
     def find_location(self, known: LocationId) -> Location | None:
-        link = self.links.get_link(known.name)
+        link = self.links.find_or_create_link(known.name)
         return None if link is None else _make_location(known, link)
 
-    def recall_location(self, known: LocationId) -> Location:
-        link = self.links.get_link(known.name)
+    def find_earlier_location(self, known: LocationId) -> Location:
+        link = self.links.find_or_create_link(known.name)
         return _make_location(known, link) if link is not None else _missing_location(known)
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
-        link = self.links.get_link(known.name)
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
+        link = self.links.find_or_create_link(known.name)
         if link is None:
             raise make_failure_error(f"remote host {known.name} no longer exists")
         if link.facts is None:
@@ -155,7 +155,7 @@ def _make_location(known: LocationId, link: HostLink) -> Location:
         has_local_files=False,
         unreadable_reason="remote",
         commands=link.host.commands,
-        operations=RemoteEffects(facts),
+        operations=RemoteLocationOperations(facts),
     )
 
 
@@ -169,5 +169,5 @@ def _missing_location(known: LocationId) -> Location:
         is_isolated=True,
         has_local_files=False,
         unreadable_reason="remote",
-        operations=RemoteEffects(None),
+        operations=RemoteLocationOperations(None),
     )

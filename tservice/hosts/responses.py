@@ -83,11 +83,11 @@ class WakeResponse(Payload):
     error: str | None = omit_if_none()
 
 
-def to_response(host: RemoteHost) -> RemoteHostAnswer:
+def make_host_response(host: RemoteHost) -> RemoteHostAnswer:
     """Convert a host to the response model."""
     return RemoteHostAnswer.model_validate(host, from_attributes=True)
 
 
-def to_check_response(found: HostCheck) -> HostCheckResponse:
+def make_check_response(found: HostCheck) -> HostCheckResponse:
     """Convert the result of a host check to the response model."""
     return HostCheckResponse.model_validate(found, from_attributes=True)

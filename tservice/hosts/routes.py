@@ -24,8 +24,8 @@ from tservice.hosts.responses import (
     TmuxSession,
     TmuxSessions,
     WakeResponse,
-    to_check_response,
-    to_response,
+    make_check_response,
+    make_host_response,
 )
 from tservice.hosts.service import HostService
 from tservice.http.models import RequestBody
@@ -98,13 +98,13 @@ class HostRoutes:
         """List the remote hosts; empty unless you are an admin."""
         if not call.identity.admin:
             return []
-        return [to_response(host) for host in self._hosts.registry.list_hosts()]
+        return [make_host_response(host) for host in self._hosts.registry.list_hosts()]
 
     @operation("POST", "/api/remote-hosts", _CHANGES, errors=(ErrorCode.ALREADY_EXISTS,))
     async def add_host(self, call: OperationCall, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Add a remote host."""
         return RemoteHostEnvelope(
-            host=to_response(await self._hosts.add_host(body.to_record(), call.reauthorize))
+            host=make_host_response(await self._hosts.add_host(body.to_record(), call.reauthorize))
         )
 
     @operation(
@@ -116,7 +116,7 @@ class HostRoutes:
     async def replace_host(self, call: OperationCall, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Replace a remote host."""
         made = await self._hosts.replace_host(call.id, body.to_record(), call.reauthorize)
-        return RemoteHostEnvelope(host=to_response(made))
+        return RemoteHostEnvelope(host=make_host_response(made))
 
     @operation("DELETE", "/api/remote-hosts/{id}", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
     async def remove_host(self, call: OperationCall) -> EmptyPayload:
@@ -127,7 +127,7 @@ class HostRoutes:
     @operation("POST", "/api/remote-hosts/{id}/check", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
     async def check_host(self, call: OperationCall) -> HostCheckResponse:
         """Check that a remote host can be used, and get its key."""
-        return to_check_response(await self._hosts.check_host(call.id))
+        return make_check_response(await self._hosts.check_host(call.id))
 
     @operation("POST", "/api/remote-hosts/{id}/trust", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
     async def trust_host(self, call: OperationCall, body: TrustBody) -> EmptyPayload:
@@ -162,7 +162,7 @@ class HostRoutes:
         place = self._place_of(call.id)
         if place.kind is not LocationKind.REMOTE:
             return HostReachability(reachable=True, wake_configured="none")
-        link = self._hosts.links.get_link(place.name)
+        link = self._hosts.links.find_or_create_link(place.name)
         if link is None:
             return HostReachability(
                 reachable=False, wake_configured="none", error="the host was removed"
@@ -188,7 +188,11 @@ class HostRoutes:
     async def wake_session_host(self, call: OperationCall) -> WakeResponse:
         """Wake the host of a session, and wait for it up to 40 s."""
         place = self._place_of(call.id)
-        link = self._hosts.links.get_link(place.name) if place.kind is LocationKind.REMOTE else None
+        link = (
+            self._hosts.links.find_or_create_link(place.name)
+            if place.kind is LocationKind.REMOTE
+            else None
+        )
         return await _wake_link(link, "the host of this session")
 
     @operation(
@@ -203,7 +207,8 @@ class HostRoutes:
     async def wake_host(self, call: OperationCall) -> WakeResponse:
         """Wake a remote host, and wait for it up to 40 s."""
         return await _wake_link(
-            self._hosts.links.get_link(self._hosts.registry.get_host(call.id).id), "this host"
+            self._hosts.links.find_or_create_link(self._hosts.registry.get_host(call.id).id),
+            "this host",
         )
 
 

@@ -103,13 +103,13 @@ class HostService:
         @raise ServiceError: 404 if there is no such host; 422 if a case or a session uses it.
         """
 
-        def check() -> None:
+        def refuse_if_host_used() -> None:
             reauthorize()
             user = self._find_user(host_id)
             if user is not None:
                 raise make_failure_error(f"{user} uses this host")
 
-        await self.registry.remove(host_id, check)
+        await self.registry.remove(host_id, refuse_if_host_used)
         self.links.close_link(host_id)
 
     async def check_host(self, host_id: str) -> HostCheck:
@@ -130,7 +130,7 @@ class HostService:
             trusted = known[0].fingerprint if known else None
             why = _describe_untrusted(host, shown, known)
             return told(ok=False, host_key=state, known_fingerprint=trusted, error=why)
-        link = self.links.get_link(host_id)
+        link = self.links.find_or_create_link(host_id)
         if link is None:
             return told(ok=False, host_key="known", error="the host was removed during the check")
         try:
@@ -152,7 +152,7 @@ class HostService:
 
         @raise ServiceError: 404 if there is no such host; 422 if it is unreachable or has no tmux.
         """
-        link = self.links.get_link(host_id)
+        link = self.links.find_or_create_link(host_id)
         if link is None:
             self.registry.get_host(host_id)
             return []

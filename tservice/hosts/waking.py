@@ -94,11 +94,11 @@ class HostWakeService:
         if self._connection.is_up:
             return
         if self._host.wake_method == "none":
-            await self._connection.wait_connected()
+            await self._connection.wait_for_attempt()
             return
         if self._wake_task is None and await self._is_awake():
             try:
-                await self._connection.wait_connected()
+                await self._connection.wait_for_attempt()
                 return
             except HostUnreachable:
                 if self._host.jump_host is None:
@@ -173,7 +173,7 @@ class HostWakeService:
         if not await self._is_awake():
             return f"port {self._host.port} of {self._host.host} does not answer"
         try:
-            await self._connection.wait_connected()
+            await self._connection.wait_for_attempt()
         except HostUnreachable as error:
             return str(error)
         return None

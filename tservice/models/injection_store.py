@@ -50,7 +50,9 @@ class InjectionStore:
 
     def get_folder(self, session: Session) -> Path:
         """Return the path of the session's folder, which may not exist."""
-        return self._folder_path(session.id, self._places.recall_location(session.location_id))
+        return self._folder_path(
+            session.id, self._places.find_earlier_location(session.location_id)
+        )
 
     async def write_injection(self, session: Session, injection: Injection) -> Path:
         """Write the files of C{injection} into the session's folder, and return the folder.
@@ -126,7 +128,7 @@ class InjectionStore:
 
     async def _get_location(self, known: LocationId) -> Location:
         await self._places.refresh_location(known)
-        return self._places.recall_location(known)
+        return self._places.find_earlier_location(known)
 
     def _folder_path(self, session_id: str, place: Location) -> Path:
         base = place.home / injection_folders.GUEST_FOLDER if place.is_isolated else self._base

@@ -344,7 +344,7 @@ class ModelService:
     def _model_style(self, mode: str) -> CustomModelStyle:
         entry = self._clis.get_entry(mode)
         if entry is None:
-            entry = self._clis.require_enabled(mode)
+            entry = self._clis.get_enabled_entry(mode)
         return entry.capabilities.custom_model.style
 
     def _find_users(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:

@@ -123,7 +123,7 @@ class IntentService:
         session = self._sessions.get(session_id)
         await self._places.refresh_location(session.location_id)
         look = partial(os.path.realpath, session.working_dir)
-        work = partial(self._places.recall_location(session.location_id).run_file_work, look)
+        work = partial(self._places.find_earlier_location(session.location_id).run_file_work, look)
         folder = await self._threads.run(work, at=session.working_dir, owner=session.owner)
         return intent_key(session.owner, folder), folder
 

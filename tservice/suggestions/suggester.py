@@ -208,7 +208,7 @@ class Suggester:
     async def _find_location(self, session: Session) -> Location:
         """Return the location in which the session's CLI may be started now."""
         await self._places.refresh_location(session.location_id)
-        if not self._places.recall_location(session.location_id).has_local_files:
+        if not self._places.find_earlier_location(session.location_id).has_local_files:
             raise make_failure_error("suggestions are for sessions that run on this machine itself")
         return self._starting(session)
 

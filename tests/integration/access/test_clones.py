@@ -21,7 +21,7 @@ from tests.integration.harness import DaemonCase
 from tests.unit.http.gate_harness import basic_headers
 from tservice.git.changing.clone_environment import CONFIG_NAMES, clone_arguments, clone_environment
 from tservice.git.clone_address import CloneSource, parse_source
-from tservice.git.isolation import parse_names
+from tservice.git.isolation import parse_config_keys
 
 KIM = basic_headers("kim", WORD)
 
@@ -70,7 +70,7 @@ class HeldGitTests(SynchronousTestCase):
     def clone(self, source: CloneSource, name: str) -> subprocess.CompletedProcess[bytes]:
         around = {"HOME": str(self.folder), "PATH": os.environ["PATH"], "LC_ALL": "C"}
         names = subprocess.run(["git", *CONFIG_NAMES], env=around, capture_output=True, check=True)
-        env = clone_environment(around, source, parse_names(names.stdout))
+        env = clone_environment(around, source, parse_config_keys(names.stdout))
         words = clone_arguments(source, str(self.folder / name), None, shallow=False)
         return subprocess.run(["git", *words], env=env, capture_output=True, check=False)
 

@@ -55,8 +55,8 @@ class ContainerTestCase(TmuxTestCase):
         cls.folders = ContainerFolders(cls.engine.folder / "containers")
         keeper = find_compiled_keeper(sys.executable)
         assert keeper is not None, "the keeper was not built"
-        cls.folders.prepare_library([CONFIGURATION, keeper])
-        cls.folders.prepare_container(NAME, (os.geteuid(), os.getegid()))
+        cls.folders.write_library_files([CONFIGURATION, keeper])
+        cls.folders.create_container_folders(NAME, (os.geteuid(), os.getegid()))
         workspace = cls.engine.folder / "workspace"
         workspace.mkdir()
         box = ContainerSpec(
@@ -127,7 +127,7 @@ class ContainerTestCase(TmuxTestCase):
 
     async def kill_inside(self, inner: int) -> None:
         """End a process by the number that it has inside."""
-        held = procfs.open_process_by_inner_pid(self.first, inner)
+        held = procfs.open_process_by_container_pid(self.first, inner)
         assert held is not None, f"no process {inner} inside"
         await held.kill()
         held.close()

@@ -98,7 +98,7 @@ class OsUserFactory:
 
     def place(self, user: OsUser) -> Location:
         """That user's."""
-        return self.places().recall_location(make_os_user_location(user.name, user.uid))
+        return self.places().find_earlier_location(make_os_user_location(user.name, user.uid))
 
     def remove(self, user: OsUser) -> None:
         """Forget the account; what runs as that user runs on."""

@@ -321,7 +321,7 @@ class UndoTests(CaseCase):
         making.make_file(self.outside / "made" / "file", "x")
         self.assertRaises(FileExistsError, making.make_folder, self.outside / "x")
         (self.outside / "made" / "theirs").write_text("theirs")
-        making.roll_back()
+        making.remove_created_paths()
         self.assertEqual(["theirs"], os.listdir(self.outside / "made"))
 
     def test_abandoned_work_is_rolled_back(self) -> None:
@@ -331,13 +331,13 @@ class UndoTests(CaseCase):
 
         def work(making: CreatedFiles) -> None:
             making.make_folder(target)
-            self.assertFalse(making.stop_waiting())
+            self.assertFalse(making.abandon_work())
 
         late.run_work(work)
         self.assertFalse(target.exists())
         early.run_work(lambda making: making.make_folder(target))
-        self.assertTrue(early.stop_waiting())
-        early.roll_back()
+        self.assertTrue(early.abandon_work())
+        early.remove_created_paths()
         self.assertFalse(target.exists())
 
 

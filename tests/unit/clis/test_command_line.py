@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tests.unit.clis.fakes import make_entry
-from tservice.clis.command_line import build_argv, check_resume, resolve_params
+from tservice.clis.command_line import build_argv, check_conversation_id, resolve_params
 from tservice.clis.model import CliEntry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.errors import ErrorCode, ServiceError
@@ -75,10 +75,12 @@ class ArgvBuildTests(SynchronousTestCase):
 
     def test_unsafe_resume_ids_are_refused(self) -> None:
         for conversation in ("-c", "", "a b", "a" * 101, "../a", "a\n", "$(id)"):
-            error = self.assertRaises(ServiceError, check_resume, STOCK["primary"], conversation)
+            error = self.assertRaises(
+                ServiceError, check_conversation_id, STOCK["primary"], conversation
+            )
             self.assertTrue(error.message.startswith("resumeSessionId: "))
-        check_resume(STOCK["opencode"], "ses_4fA")
-        self.assertRaises(ServiceError, check_resume, STOCK["shell"], "0a")
+        check_conversation_id(STOCK["opencode"], "ses_4fA")
+        self.assertRaises(ServiceError, check_conversation_id, STOCK["shell"], "0a")
 
 
 class ParamTests(SynchronousTestCase):
@@ -194,7 +196,7 @@ class ArgvProperties(SynchronousTestCase):
         try:
             params, _ = resolve_params(entry, given, granted=granted)
             if resume is not None:
-                check_resume(entry, resume)
+                check_conversation_id(entry, resume)
         except ServiceError as error:
             self.assertRegex(error.message, r"^(params\.|resumeSessionId)")
             return

@@ -76,7 +76,7 @@ class LaunchTests(SynchronousTestCase):
         asked = self.request("codex", resume="0a", **how)
         plan = self.registry.plan_launch(asked)
         return self.successResultOf(
-            ensureDeferred(self.registry.fit_to_version("codex", plan, asked.place))
+            ensureDeferred(self.registry.remove_unsupported_arguments("codex", plan, asked.place))
         ).argv[1:]
 
     def test_older_program_gets_no_arguments_it_refuses(self) -> None:
@@ -151,8 +151,8 @@ class LaunchTests(SynchronousTestCase):
 
     def test_unknown_and_disabled_modes_are_refused(self) -> None:
         self.registry = self.make(codex={"enabled": False})
-        self.assertRaises(ServiceError, self.registry.require_enabled, "nope")
-        error = self.assertRaises(ServiceError, self.registry.require_enabled, "codex")
+        self.assertRaises(ServiceError, self.registry.get_enabled_entry, "nope")
+        error = self.assertRaises(ServiceError, self.registry.get_enabled_entry, "codex")
         self.assertEqual("mode: codex is disabled", error.message)
         self.assertEqual(ErrorCode.INVALID_INPUT, self.refusal("nope").code)
         self.assertEqual(
@@ -269,7 +269,7 @@ class OsUserLaunchTests(SynchronousTestCase):
         places = build_local_locations(
             clock=Clock(), environ=self.environ, own=self.root, os_users=self.world
         )
-        self.place = places.recall_location(make_os_user_location("ann", 1001))
+        self.place = places.find_earlier_location(make_os_user_location("ann", 1001))
 
     def registry(self) -> CliRegistry:
         registry = CliRegistry(

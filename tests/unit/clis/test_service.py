@@ -103,12 +103,12 @@ class CliWriteTests(CliServiceCase):
     def test_entry_is_disabled_and_enabled(self) -> None:
         answer = self.ok("PUT", "/api/clis/{id}", {"enabled": False}, id="codex")
         self.assertFalse(answer["enabled"])
-        self.assertRaises(ServiceError, self.registry.require_enabled, "codex")
+        self.assertRaises(ServiceError, self.registry.get_enabled_entry, "codex")
         self.assertEqual({"codex": {"enabled": False}}, self.stored())
         self.start()
         self.assertFalse(self.item("codex")["enabled"])
         self.ok("PUT", "/api/clis/{id}", {"enabled": True}, id="codex")
-        self.registry.require_enabled("codex")
+        self.registry.get_enabled_entry("codex")
         self.assertEqual(["cli:changed"] * 2, [event.name for event in self.events])
         self.assertEqual({EventAudience.ADMINS}, {event.name.audience for event in self.events})
 
@@ -122,7 +122,7 @@ class CliWriteTests(CliServiceCase):
     def test_custom_entry_is_added(self) -> None:
         self.assertTrue(self.ok("POST", "/api/clis", MINE)["enabled"])
         self.start()
-        self.assertEqual(("mine",), self.registry.require_enabled("mine").argv)
+        self.assertEqual(("mine",), self.registry.get_enabled_entry("mine").argv)
         for name in ("mine", "codex", "shell"):
             self.refused(ErrorCode.ALREADY_EXISTS, "POST", "/api/clis", {**MINE, "id": name})
 

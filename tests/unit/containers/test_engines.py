@@ -289,7 +289,7 @@ class ContainerProbeTests(SynchronousTestCase):
         found = parse_contents(
             f"{MARK}PATH=/bin:/usr/bin\nTMUX=tmux 3.3a\n/bin/sh\n/usr/bin/sh\n/usr/bin/x\n"
         )
-        self.assertEqual(("/bin:/usr/bin", None), (found.path, found.fault))
+        self.assertEqual(("/bin:/usr/bin", None), (found.path, found.unusable_reason))
         self.assertEqual({"sh": "/bin/sh", "x": "/usr/bin/x"}, dict(found.programs))
         self.assertIn("/usr/bin/sh", found.paths)
         self.assertEqual((), found.warnings)
@@ -303,7 +303,7 @@ class ContainerProbeTests(SynchronousTestCase):
     def test_output_before_the_probe_answer_is_skipped(self) -> None:
         noise = "Welcome!\nPATH=/wrong\nTMUX=tmux 1.8\n/wrong/x\nno line end: "
         found = parse_contents(f"{noise}{MARK}PATH=/bin\nTMUX=tmux 3.3a\n/bin/sh\n")
-        self.assertEqual(("/bin", None), (found.path, found.fault))
+        self.assertEqual(("/bin", None), (found.path, found.unusable_reason))
         self.assertEqual({"sh": "/bin/sh"}, dict(found.programs))
 
     def test_probe_finds_programs_of_version_managers(self) -> None:
@@ -329,7 +329,7 @@ class ContainerProbeTests(SynchronousTestCase):
         self.assertEqual(str(folders[2] / "own-.bun"), found.programs["own-.bun"])
 
     def test_missing_or_old_tmux_in_the_container_is_a_fault(self) -> None:
-        self.assertIn("has no tmux", str(parse_contents(f"{MARK}PATH=/bin\n").fault))
-        self.assertIn("tmux 3.1c", str(parse_contents(f"{MARK}TMUX=tmux 3.1c\n").fault))
+        self.assertIn("has no tmux", str(parse_contents(f"{MARK}PATH=/bin\n").unusable_reason))
+        self.assertIn("tmux 3.1c", str(parse_contents(f"{MARK}TMUX=tmux 3.1c\n").unusable_reason))
         for good in ("3.2", "3.5a", "next-3.6", "4.0"):
-            self.assertIsNone(parse_contents(f"{MARK}TMUX=tmux {good}\n").fault, good)
+            self.assertIsNone(parse_contents(f"{MARK}TMUX=tmux {good}\n").unusable_reason, good)

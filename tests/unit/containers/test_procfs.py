@@ -48,14 +48,14 @@ class NumberTests(SynchronousTestCase):
         """Thousands of them would hold everybody up, whoever started them."""
         for folder in ("box", "memory/box"):
             self.members(folder, "100\n101\n103\n")
-            self.assertEqual(101, procfs.find_outer_pid(100, 7))
-            self.assertEqual(0, procfs.find_outer_pid(100, 8))
+            self.assertEqual(101, procfs.find_host_pid(100, 7))
+            self.assertEqual(0, procfs.find_host_pid(100, 8))
             self.assertLessEqual(len(self.looked_at), 6)
             self.looked_at.clear()
 
     def test_process_is_found_without_readable_control_groups(self) -> None:
-        self.assertEqual(103, procfs.find_outer_pid(100, 9))
-        self.assertEqual(0, procfs.find_outer_pid(100, 8))
+        self.assertEqual(103, procfs.find_host_pid(100, 9))
+        self.assertEqual(0, procfs.find_host_pid(100, 8))
 
     def test_container_without_control_groups_is_found_by_its_namespace(self) -> None:
         """As under docker without root: each has a namespace of process numbers."""
@@ -71,13 +71,13 @@ class NumberTests(SynchronousTestCase):
             folder = self.folder / "proc" / str(pid) / "ns"
             folder.mkdir()
             (folder / "pid").symlink_to(f"pid:[{space}]")
-        self.assertEqual(301, procfs.find_outer_pid(300, 7))
-        self.assertEqual(101, procfs.find_outer_pid(100, 7))
-        self.assertEqual(0, procfs.find_outer_pid(300, 9))
+        self.assertEqual(301, procfs.find_host_pid(300, 7))
+        self.assertEqual(101, procfs.find_host_pid(100, 7))
+        self.assertEqual(0, procfs.find_host_pid(300, 9))
 
     def test_process_number_is_zero_without_a_first_process(self) -> None:
-        self.assertEqual(0, procfs.find_outer_pid(0, 7))
-        self.assertEqual(0, procfs.find_outer_pid(99, 7))
+        self.assertEqual(0, procfs.find_host_pid(0, 7))
+        self.assertEqual(0, procfs.find_host_pid(99, 7))
 
 
 class FullTests(SynchronousTestCase):
@@ -149,7 +149,9 @@ class ContainerFileTests(SynchronousTestCase):
         (root / "own").mkdir(parents=True)
         (root / "link").symlink_to("/etc")
         self.patch(procfs, "PROC", root.parents[1])
-        self.assertEqual((root / "own").stat().st_ino, procfs.stat_inside(7, "/own").st_ino)
-        self.assertTrue(stat.S_ISLNK(procfs.stat_inside(7, "/link").st_mode))
+        self.assertEqual(
+            (root / "own").stat().st_ino, procfs.stat_path_in_container(7, "/own").st_ino
+        )
+        self.assertTrue(stat.S_ISLNK(procfs.stat_path_in_container(7, "/link").st_mode))
         with self.assertRaises(FileNotFoundError):
-            procfs.stat_inside(8, "/own")
+            procfs.stat_path_in_container(8, "/own")

@@ -40,7 +40,7 @@ from tservice.git.changing.worktrees import WorktreeManager
 from tservice.git.clone_address import parse_source
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import CloneProgress, CloneSource, WorktreeRequest
-from tservice.git.isolation import parse_names
+from tservice.git.isolation import parse_config_keys
 from tservice.git.runner import GitRunner
 
 _T = TypeVar("_T")
@@ -142,7 +142,7 @@ class GitEnvironmentFenceTests(SynchronousTestCase):
             ("https://u:pw@example.org/x", "https", "example.org.evil.net", False),
         ):
             source = parse_source(address, local=False)
-            env = clone_environment(user_environment(os.environ), source, parse_names(b""))
+            env = clone_environment(user_environment(os.environ), source, parse_config_keys(b""))
             ended = subprocess.run(
                 ["git", "credential", "fill"],
                 input=f"protocol={protocol}\nhost={host}\n\n".encode(),
@@ -157,7 +157,7 @@ class GitEnvironmentFenceTests(SynchronousTestCase):
         words = clone_arguments(source, "/t", "v1", shallow=True)
         self.assertEqual(["--", "https://h:1/x", "/t"], words[-3:])
         self.assertNotIn("ret", " ".join(words))
-        configured = parse_names(b"filter.lfs.smudge\0filter.a.b.clean\0credential.helper\0")
+        configured = parse_config_keys(b"filter.lfs.smudge\0filter.a.b.clean\0credential.helper\0")
         env = clone_environment({"PATH": "/bin"}, source, configured)
         count = int(env[b"GIT_CONFIG_COUNT"])
         pairs = [
@@ -179,9 +179,9 @@ class GitEnvironmentFenceTests(SynchronousTestCase):
         self.assertEqual(b"username=ann\npassword=se'c$ret\n", ended.stdout)
 
     def test_clone_of_a_path_uses_no_network(self) -> None:
-        local = clone_environment({}, CloneSource(url="/x", local=True), parse_names(b""))
+        local = clone_environment({}, CloneSource(url="/x", local=True), parse_config_keys(b""))
         self.assertEqual(b"file", local[b"GIT_ALLOW_PROTOCOL"])
-        far = clone_environment({}, CloneSource(url="https://h/x"), parse_names(b""))
+        far = clone_environment({}, CloneSource(url="https://h/x"), parse_config_keys(b""))
         self.assertNotIn(b"file", far[b"GIT_ALLOW_PROTOCOL"].split(b":"))
 
 

@@ -13,7 +13,7 @@ from tservice.git.isolation import (
     TooManyOverridesError,
     make_arguments,
     make_environment,
-    parse_names,
+    parse_config_keys,
     remove_relative_folders,
 )
 from tservice.git.model import ERROR_LIMIT, GitRepository
@@ -31,19 +31,19 @@ class FilterOverrideTests(SynchronousTestCase):
     @given(st.lists(DRIVERS, max_size=5), st.sampled_from(["clean", "process", "smudge"]))
     def test_every_filter_is_disabled(self, drivers: list[str], key: str) -> None:
         output = "".join(f"filter.{driver}.{key}\0" for driver in drivers).encode()
-        overrides = parse_names(output).make_overrides()
+        overrides = parse_config_keys(output).make_overrides()
         for driver in drivers:
             for command in ("clean", "smudge", "process"):
                 self.assertEqual("", overrides[f"filter.{driver}.{command}"])
             self.assertEqual("false", overrides[f"filter.{driver}.required"])
 
     def test_non_utf8_filter_names_are_disabled(self) -> None:
-        overrides = parse_names(b"filter.\xe9.clean\0").make_overrides()
+        overrides = parse_config_keys(b"filter.\xe9.clean\0").make_overrides()
         environ = make_environment("/bin", overrides)
         self.assertIn(b"filter.\xe9.clean", environ.values())
 
     def test_all_overrides_reach_git(self) -> None:
-        overrides = parse_names(b"filter.x.clean\0").make_overrides()
+        overrides = parse_config_keys(b"filter.x.clean\0").make_overrides()
         environ = make_environment("/bin", overrides)
         self.assertEqual(b"%d" % len(overrides), environ[b"GIT_CONFIG_COUNT"])
         pairs = {
@@ -54,7 +54,7 @@ class FilterOverrideTests(SynchronousTestCase):
 
     def test_too_many_filters_are_an_error(self) -> None:
         names = b"".join(b"filter.%d.clean\0" % n for n in range(OVERRIDES_LIMIT))
-        self.assertRaises(TooManyOverridesError, parse_names(names).make_overrides)
+        self.assertRaises(TooManyOverridesError, parse_config_keys(names).make_overrides)
 
     def test_remotes_are_never_fetched_from(self) -> None:
         for names, wanted in (
@@ -63,9 +63,9 @@ class FilterOverrideTests(SynchronousTestCase):
             (b"remote.origin.url\0", True),
             (b"remote.a.b.c.fetch\0", True),
         ):
-            self.assertEqual(wanted, parse_names(names).has_remote, names)
+            self.assertEqual(wanted, parse_config_keys(names).has_remote, names)
         self.assertEqual(
-            "false", parse_names(b"remote.a.b.url\0").make_overrides()["remote.a.b.promisor"]
+            "false", parse_config_keys(b"remote.a.b.url\0").make_overrides()["remote.a.b.promisor"]
         )
 
 

@@ -9,7 +9,7 @@ from unittest import mock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.git import runner
-from tservice.git.isolation import ConfiguredNames
+from tservice.git.isolation import RepositoryConfigKeys
 from tservice.git.model import GitRepository
 from tservice.git.runner import GitActor, GitError, choose_actor
 from tservice.git.user_settings import UserSettings, read_user_settings
@@ -41,9 +41,9 @@ class UserSettingsTests(SynchronousTestCase):
         self.assertNotIn("pager", settings.core)
 
     def test_repository_settings_take_precedence(self) -> None:
-        configured = ConfiguredNames(names=frozenset({"core.excludesfile"}))
+        configured = RepositoryConfigKeys(names=frozenset({"core.excludesfile"}))
         self.assertNotIn("core.excludesFile", self.read().get_defaults(configured))
-        nothing = ConfiguredNames(names=frozenset())
+        nothing = RepositoryConfigKeys(names=frozenset())
         self.assertIn("core.excludesFile", self.read().get_defaults(nothing))
 
     def test_safe_directories_are_read(self) -> None:

@@ -56,18 +56,18 @@ class ConnectionTests(SynchronousTestCase):
         self.assertIs(ConnectionState.DOWN, self.way.state)
 
     def test_waiting_callers_share_one_attempt(self) -> None:
-        waiting = [Deferred.fromCoroutine(self.way.wait_connected()) for _ in range(3)]
-        ready = self.way.wait_ready()
+        waiting = [Deferred.fromCoroutine(self.way.wait_for_attempt()) for _ in range(3)]
+        ready = self.way.wait_until_open()
         self.assertEqual(1, len(self.masters))
         self.assertIs(ConnectionState.CONNECTING, self.way.state)
         self.opened()
-        for each in (*waiting, ready, self.way.wait_ready()):
+        for each in (*waiting, ready, self.way.wait_until_open()):
             self.assertIsNone(self.successResultOf(each))
         self.assertTrue(self.way.is_up)
         self.assertEqual(["up"], self.heard.told)
 
     def test_failed_attempt_reaches_its_callers(self) -> None:
-        waiting = Deferred.fromCoroutine(self.way.wait_connected())
+        waiting = Deferred.fromCoroutine(self.way.wait_for_attempt())
         self.refuse("refused")
         why = self.failureResultOf(waiting, HostUnreachable)
         self.assertEqual("refused", why.getErrorMessage())
@@ -111,10 +111,10 @@ class ConnectionTests(SynchronousTestCase):
         self.assertEqual("up", self.heard.told[-1])
 
     def test_discovery_does_not_shorten_the_delay(self) -> None:
-        self.way.connect_first()
+        self.way.connect_unless_attempted()
         self.refuse()
         for _ in range(4):
-            self.way.connect_first()
+            self.way.connect_unless_attempted()
             self.clock.advance(1)
         self.assertEqual(1, len(self.masters))
 
@@ -134,7 +134,7 @@ class ConnectionTests(SynchronousTestCase):
         self.way.request_connection()
         self.opened()
         self.masters[0].gone.callback("reset")
-        waiter = self.way.wait_ready()
+        waiter = self.way.wait_until_open()
         self.way.close()
         self.failureResultOf(waiter)
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -148,11 +148,11 @@ class ConnectionTests(SynchronousTestCase):
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_waiting_callers_are_bounded(self) -> None:
-        waiting = [self.way.wait_ready() for _ in range(MAX_WAITERS)]
-        self.failureResultOf(self.way.wait_ready(), HostUnreachable)
+        waiting = [self.way.wait_until_open() for _ in range(MAX_WAITERS)]
+        self.failureResultOf(self.way.wait_until_open(), HostUnreachable)
         waiting[0].cancel()
         self.failureResultOf(waiting[0])
-        last = self.way.wait_ready()
+        last = self.way.wait_until_open()
         self.assertNoResult(last)
         self.way.close()
         for each in (*waiting[1:], last):

@@ -197,7 +197,7 @@ class OsUserTransportTests(SetupCase):
         self.assertEqual(["me"], self.world.acted)
 
     def test_remote_user_is_unreachable(self) -> None:
-        far = places_of(HERE).recall_location(LocationId(kind=LocationKind.REMOTE, name="h"))
+        far = places_of(HERE).find_earlier_location(LocationId(kind=LocationKind.REMOTE, name="h"))
         transport = evolve(self.transport, place=far)
         self.assertIs(
             ServerReachability.UNKNOWN, self.now(transport.check_reachability(self.folder / "none"))

@@ -347,7 +347,7 @@ def _case_book(world: StoryHarness) -> Sequence[StoryStep]:
         StoryStep(name="forgotten", do=lambda: store.delete_row("ann", "two"), needs="another"),
         StoryStep(
             name="taken back",
-            do=lambda: store.delete_later("ann", "three"),
+            do=lambda: store.delete_or_defer_row("ann", "three"),
             owed=True,
             needs="made",
         ),

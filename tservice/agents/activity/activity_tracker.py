@@ -50,7 +50,11 @@ class TrackedAgent:
 
         @param text: the submitted prompt; C{None} if a user pressed a key.
         """
-        said = text is not None and text.strip() != "" and not self.submission.is_not_prompt(text)
+        said = (
+            text is not None
+            and text.strip() != ""
+            and not self.submission.is_cli_or_shell_command(text)
+        )
         return said and self.has_answer is not None
 
 

@@ -234,7 +234,7 @@ class AgentRegistry:
 
     def _make_model_reader(self, session: Session) -> Callable[[], str | None]:
         """Return a function that reads the model from the agent's settings; call it in a thread."""
-        place = self._deps.places.recall_location(session.location_id)
+        place = self._deps.places.find_earlier_location(session.location_id)
         if place.unreadable_reason is not None:
             return lambda: None  # its settings are on another machine
         env = {**place.build_environment(), **session.env_overrides}

@@ -52,7 +52,7 @@ class FolderTrustPreview:
         place = (
             places.get_caller_location(caller)
             if there is None
-            else places.check_location(there, None)
+            else places.get_usable_location(there, None)
         )
         if working_dir is not None:
             folder = await self.cases.resolve_folder(working_dir, caller)

@@ -79,7 +79,7 @@ class FolderTrust:
 
     async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
         await self._preparation.prepare_launch(session, env)
-        place = self.places.recall_location(session.location_id)
+        place = self.places.find_earlier_location(session.location_id)
         found = await self.examine_folder(
             session.mode, place, session.working_dir, session.owner, env
         )

@@ -64,7 +64,7 @@ class HookPreparation:
         entry = self._clis.get_entry(session.mode)
         if entry is None or entry.capabilities.hooks is HookSupport.NONE:
             return
-        place = self._places.recall_location(session.location_id)
+        place = self._places.find_earlier_location(session.location_id)
         if place.unreadable_reason is None and self._settings.get().first_run_seed_enabled:
             await self._seed_first_run(session, place, env)
         available = place.hooks is not None and await self._write_config(session, place, env)

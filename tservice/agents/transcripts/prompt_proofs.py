@@ -127,7 +127,7 @@ class PromptProofs:
         """Return true if a session's agent stores its conversation in a readable location."""
         return (
             session.mode in STORES
-            and self._homes.places.recall_location(session.location_id).has_local_files
+            and self._homes.places.find_earlier_location(session.location_id).has_local_files
         )
 
     async def has_recorded_answer(self, session: Session, since: int) -> bool:

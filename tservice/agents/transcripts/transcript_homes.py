@@ -36,7 +36,7 @@ class TranscriptHomes:
         """Return the locations of a session's transcripts, which its C{envOverrides} may have
         moved.
         """
-        place = self.places.recall_location(session.location_id)
+        place = self.places.find_earlier_location(session.location_id)
         files = self._get_default_files(place).with_environment(session.mode, session.env_overrides)
         return evolve(files, inside=self.inside(session.owner, session.location_id))
 
@@ -59,7 +59,7 @@ class TranscriptHomes:
         Call the result in a thread. A session's agent chooses the target of its transcript's path,
         so root must not follow it.
         """
-        place = self.places.recall_location(session.location_id)
+        place = self.places.find_earlier_location(session.location_id)
         kept = reuse_readers(work)
         return lambda: place.run_file_work(kept)
 

@@ -182,9 +182,9 @@ class ContainerWatcher:
             self._events.pop(engine).stop()
         for engine, host in hosts.items():
             if host.id == case.host_id:
-                self._follow_engine(engine)
+                self._start_engine_stream(engine)
 
-    def _follow_engine(self, engine: _Engine) -> None:
+    def _start_engine_stream(self, engine: _Engine) -> None:
         if engine not in self._events:
             self._events[engine] = EngineEventStream(
                 self._clock,
@@ -192,7 +192,7 @@ class ContainerWatcher:
                 self._environ,
                 argv=partial(self._events_command, engine[0]),
                 on_event=self._handle_container_event,
-                on_start=partial(self._handle_stream_start, engine[0]),
+                on_start=partial(self._check_missed_events, engine[0]),
                 is_needed=lambda: bool(self._list_cases_in_use(engine[0])),
             )
         self._events[engine].follow_events()
@@ -224,7 +224,7 @@ class ContainerWatcher:
         except ServiceError as error:
             self._log.info("session {id}: {error}", id=session_id, error=error)
             self._timers.schedule_call(
-                case.host_id, AGAIN_SECONDS, self._handle_stream_start, case.host_id
+                case.host_id, AGAIN_SECONDS, self._check_missed_events, case.host_id
             )
             return
         self._report_reason(session_id, seen)
@@ -288,7 +288,7 @@ class ContainerWatcher:
 
     # -- what engines tell
 
-    def _handle_stream_start(self, host_id: str) -> None:
+    def _check_missed_events(self, host_id: str) -> None:
         self._timers.cancel_timer(host_id)
         self._forget_old_ends()
         spawn_logged(
@@ -307,7 +307,7 @@ class ContainerWatcher:
             self._log.debug("{host}: {error}", host=host_id, error=error)
             if self._list_cases_in_use(host_id):
                 self._timers.schedule_call(
-                    host_id, AGAIN_SECONDS, self._handle_stream_start, host_id
+                    host_id, AGAIN_SECONDS, self._check_missed_events, host_id
                 )
             return
         finally:
@@ -316,7 +316,9 @@ class ContainerWatcher:
             self._record_oom_kills(case)
             for session in self._list_sessions_inside(case):
                 it = seen.get(case.container)
-                self._reconcile_session(session, case, it, still=case.container not in moved)
+                self._report_missed_session_state(
+                    session, case, it, still=case.container not in moved
+                )
 
     def _list_cases_in_use(self, host_id: str) -> list[ContainerCase]:
         """Return those cases of a host that have sessions."""
@@ -324,14 +326,14 @@ class ContainerWatcher:
         found = {case.container: case for case in cases if case and case.host_id == host_id}
         return [*found.values()]
 
-    def _reconcile_session(
+    def _report_missed_session_state(
         self, session: Session, case: ContainerCase, seen: ContainerSnapshot | None, *, still: bool
     ) -> None:
         if session.id in self._ends:
             self._report_reason(session.id, seen)
         elif session.pid is None:
             if seen is None:
-                self._mark_removed(case)
+                self._report_container_removed(case)
         elif still and seen is not None:
             self._report_pause_state(session, paused=seen.state is ContainerState.PAUSED)
 
@@ -350,10 +352,10 @@ class ContainerWatcher:
             at = f"{case.container} is out of memory"
             self._timers.schedule_call(at, SETTLED_SECONDS, self._record_oom_kills, case)
         elif told.action == "destroy":
-            self._mark_removed(case)
+            self._report_container_removed(case)
             # An explanation of the end may be running.
             at = f"{case.container} is removed"
-            self._timers.schedule_call(at, SETTLED_SECONDS, self._mark_removed, case)
+            self._timers.schedule_call(at, SETTLED_SECONDS, self._report_container_removed, case)
         elif told.action in ("pause", "unpause"):
             for session in self._list_sessions_inside(case):
                 if session.pid is not None:
@@ -369,7 +371,7 @@ class ContainerWatcher:
             if session.id in self._ends:
                 self._schedule_explanation(session.id, case)
 
-    def _mark_removed(self, case: ContainerCase) -> None:
+    def _report_container_removed(self, case: ContainerCase) -> None:
         """Set the reason of recently ended sessions to the removal of their container.
 
         A forced removal first kills the container, so that these sessions have another reason

@@ -68,10 +68,10 @@ class OwnLocationProvider:
     def find_location(self, known: LocationId) -> Location:
         return self.location
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         return self.location
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user is not None:
             raise make_user_changed_error()
         return self.location
@@ -144,14 +144,14 @@ class OsUserLocationProvider:
             None if user is None or known.uid not in (None, user.uid) else self._make_location(user)
         )
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         if known.uid is None:
             raise ValueError(f"the stored location of {known.name!r} has no user id")
         return self._make_location(
             self.users.get_known_user(OsUserId(name=known.name, uid=known.uid))
         )
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
         if os_user != known.name:
             raise make_user_changed_error()
         if known.uid is None:

@@ -60,13 +60,13 @@ class LocationProvider(Protocol):
     def find_location(self, known: LocationId) -> Location | None:
         """Return the location, usable or not; C{None} if it does not exist."""
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         """Return the location of something that was started earlier, even if it was removed since.
 
         Sessions in a removed location keep running.
         """
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
         """Return the location if something new may be started in it.
 
         @param os_user: the OS user of the account that will own the new object.
@@ -158,9 +158,9 @@ class LocationRegistry:
         """See L{LocationProvider.find_location}."""
         return self._get_provider(known).find_location(known)
 
-    def recall_location(self, known: LocationId) -> Location:
-        """See L{LocationProvider.recall_location}."""
-        return self._get_provider(known).recall_location(known)
+    def find_earlier_location(self, known: LocationId) -> Location:
+        """See L{LocationProvider.find_earlier_location}."""
+        return self._get_provider(known).find_earlier_location(known)
 
     def get_caller_location(self, caller: LocationUser) -> Location:
         """Return the default location of the caller's new sessions.
@@ -169,11 +169,11 @@ class LocationRegistry:
 
         @raise ServiceError: 422 naming C{osUser}: the location cannot be used now.
         """
-        return self.check_location(caller.location_id, caller.os_user)
+        return self.get_usable_location(caller.location_id, caller.os_user)
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
-        """See L{LocationProvider.check_location}."""
-        return self._get_provider(known).check_location(known, os_user)
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
+        """See L{LocationProvider.get_usable_location}."""
+        return self._get_provider(known).get_usable_location(known, os_user)
 
     def _get_provider(self, known: LocationId) -> LocationProvider:
         return self._kinds.get(known.kind, _UNKNOWN)
@@ -211,12 +211,12 @@ class _UnknownKindProvider:
         """Do nothing, since there is nothing to query."""
 
     async def prepare_location(self, known: LocationId) -> None:
-        """Do nothing; L{check_location} refuses any use."""
+        """Do nothing; L{get_usable_location} refuses any use."""
 
     def find_location(self, known: LocationId) -> Location | None:
-        return self.recall_location(known)
+        return self.find_earlier_location(known)
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         user = make_missing_user(known.name)
         return Location(
             id=known,
@@ -229,7 +229,7 @@ class _UnknownKindProvider:
             operations=_UnreachableOperations(),
         )
 
-    def check_location(self, known: LocationId, os_user: str | None) -> NoReturn:
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> NoReturn:
         raise make_failure_error(f"this service does not support locations of kind {known.kind}")
 
 

@@ -31,7 +31,7 @@ class _StderrProcess(GitProcess):
         self._heard(data)
 
 
-class GitChildren:
+class GitChildRunner:
     """Running git processes whose environment the caller provides.
 
     L{stop} kills them.

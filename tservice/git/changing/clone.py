@@ -11,7 +11,7 @@ from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.workers.thread_runners import RunInLocation
-from tservice.git.changing.child_processes import GitChildren
+from tservice.git.changing.child_processes import GitChildRunner
 from tservice.git.changing.clone_environment import (
     CONFIG_NAMES,
     clone_arguments,
@@ -23,7 +23,7 @@ from tservice.git.changing.progress import ProgressReader, find_failure_reason
 from tservice.git.error_text import make_error_text
 from tservice.git.inspector import CONFIG_SECONDS
 from tservice.git.interfaces import CloneOutcome, CloneRequest, CloneRun, MissingParts
-from tservice.git.isolation import parse_names
+from tservice.git.isolation import parse_config_keys
 from tservice.git.process import GitProcessResult
 from tservice.git.runner import GitError, get_actor
 from tservice.git.small_files import read_small_file
@@ -41,7 +41,7 @@ class RepositoryCloner:
     def __init__(
         self,
         *,
-        children: GitChildren,
+        children: GitChildRunner,
         in_place: RunInLocation,
         redactor: SecretRedactor,
         incomplete: Callable[[str, Location, str | None], Awaitable[MissingParts]],
@@ -67,8 +67,8 @@ class RepositoryCloner:
         if ending.status != 0 or run.cancelled:
             look = partial(_is_disk_full, order.target)
             full = await self._in_place(order.place, look, order.target, order.owner)
-            raise self._explain_failure(ending, order, run, full, reader.finish_input())
-        finish = partial(_finish_checkout, order)
+            raise self._make_clone_error(ending, order, run, full, reader.finish_input())
+        finish = partial(_prepare_info_and_read_head, order)
         ref = await self._in_place(order.place, finish, order.target, order.owner)
         lacking = await self._incomplete(order.target, order.place, order.owner)
         return CloneOutcome(ref=ref, warnings=lacking.warnings)
@@ -81,7 +81,7 @@ class RepositoryCloner:
         names = await self._children.read_output(
             CONFIG_NAMES, encode_environment(own), actor, CONFIG_SECONDS
         )
-        env = clone_environment(own, order.source, parse_names(names))
+        env = clone_environment(own, order.source, parse_config_keys(names))
         words = clone_arguments(order.source, order.target, order.ref, shallow=order.shallow)
 
         def parse_progress(data: bytes) -> None:
@@ -98,7 +98,7 @@ class RepositoryCloner:
             on_start=run.set_kill,
         )
 
-    def _explain_failure(
+    def _make_clone_error(
         self,
         ending: GitProcessResult,
         order: CloneRequest,
@@ -131,7 +131,7 @@ def _is_disk_full(target: str) -> bool:
         return False
 
 
-def _finish_checkout(order: CloneRequest) -> str | None:
+def _prepare_info_and_read_head(order: CloneRequest) -> str | None:
     """Create the folder C{.git/info} and return the branch or ref that was checked out.
 
     Blocks.

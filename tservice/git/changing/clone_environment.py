@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tservice.git.clone_address import CloneSource
-from tservice.git.isolation import ConfiguredNames, remove_relative_folders
+from tservice.git.isolation import RepositoryConfigKeys, remove_relative_folders
 
 NETWORK = "https:http:ssh:git"
 """Protocols that a clone may use.
@@ -87,7 +87,7 @@ def user_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def clone_environment(
-    environ: Mapping[str, str], source: CloneSource, configured: ConfiguredNames
+    environ: Mapping[str, str], source: CloneSource, configured: RepositoryConfigKeys
 ) -> dict[bytes, bytes]:
     """Return the complete environment of a clone.
 
@@ -98,7 +98,7 @@ def clone_environment(
         *_FIXED,
         *_filter_overrides(configured),
         *_credential_settings(source),
-        *_restrict_addresses(source),
+        *_make_address_settings(source),
     ]
     found = {
         **environ,
@@ -145,7 +145,7 @@ def encode_environment(environ: Mapping[str, str]) -> dict[bytes, bytes]:
     }
 
 
-def _filter_overrides(configured: ConfiguredNames) -> Iterable[tuple[str, str]]:
+def _filter_overrides(configured: RepositoryConfigKeys) -> Iterable[tuple[str, str]]:
     return [
         (f"filter.{driver}.{key}", value)
         for driver in sorted(configured.find_subsections("filter"))
@@ -153,7 +153,7 @@ def _filter_overrides(configured: ConfiguredNames) -> Iterable[tuple[str, str]]:
     ]
 
 
-def _restrict_addresses(source: CloneSource) -> Sequence[tuple[str, str]]:
+def _make_address_settings(source: CloneSource) -> Sequence[tuple[str, str]]:
     """Return configuration that makes git connect only to C{source.addresses}.
 
     Host names are resolved once.  curl receives the resolved addresses, and a C{git:} URL contains

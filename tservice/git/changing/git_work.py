@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, gatherResults
 from zope.interface import implementer
 
 from tservice.core.locations.location import Location
-from tservice.git.changing.child_processes import GitChildren
+from tservice.git.changing.child_processes import GitChildRunner
 from tservice.git.changing.clone import RepositoryCloner
 from tservice.git.changing.missing_parts import MissingPartsFinder
 from tservice.git.changing.unsaved_work import UnsavedWorkFinder
@@ -35,7 +35,7 @@ class GitWork:
         unsaved: UnsavedWorkFinder,
         worktrees: WorktreeManager,
         incomplete: MissingPartsFinder,
-        children: GitChildren,
+        children: GitChildRunner,
         runner: GitRunner,
     ) -> None:
         self._cloner = cloner

@@ -35,7 +35,9 @@ async def list_ignored_secrets(
     return [each for each in listed.split(b"\0") if is_secret_file(os.fsdecode(each))]
 
 
-def filter_uncopied(root: bytes, paths: Sequence[bytes], top: bytes, source: bytes) -> list[bytes]:
+def select_uncopied_paths(
+    root: bytes, paths: Sequence[bytes], top: bytes, source: bytes
+) -> list[bytes]:
     """Return the C{paths} below C{root} of which C{source} has no identical copy.
 
     Blocks.
@@ -44,9 +46,9 @@ def filter_uncopied(root: bytes, paths: Sequence[bytes], top: bytes, source: byt
     @param source: folder with possible copies, at the same relative paths as in C{top}.
     """
     other = os.path.join(source, os.path.relpath(root, top))
-    return [each for each in paths if not _is_copied(root, each, other)]
+    return [each for each in paths if not _has_identical_copy(root, each, other)]
 
 
-def _is_copied(root: bytes, path: bytes, other: bytes) -> bool:
+def _has_identical_copy(root: bytes, path: bytes, other: bytes) -> bool:
     found = read_small_file(os.path.join(root, path), COMPARED_BYTES)
     return found is not None and found == read_small_file(os.path.join(other, path), COMPARED_BYTES)

@@ -149,9 +149,9 @@ def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> l
     Blocks.
     """
     common = repository.common
-    controls = [] if inside.is_removed(common) else [common]
+    controls = [] if inside.removes_path(common) else [common]
     for control, folder in list_worktree_folders(common):
-        goes = inside.is_removed(os.path.realpath(control)) or inside.is_removed(folder)
+        goes = inside.removes_path(os.path.realpath(control)) or inside.removes_path(folder)
         if not goes and os.path.isdir(folder):
             controls.append(control)
     found = [read_small_file(os.path.join(control, b"HEAD"), _HASH_LIMIT) for control in controls]
@@ -161,17 +161,19 @@ def read_other_heads(repository: GitRepository, inside: FolderRepositories) -> l
 
 def read_branch_reflogs(repository: GitRepository, inside: FolderRepositories) -> list[str]:
     """Return the hashes in the reflogs of branches that survive the removal.  Blocks."""
-    if inside.is_removed(repository.common):
+    if inside.removes_path(repository.common):
         return []
     found: dict[str, None] = {}
-    for number, path in enumerate(_walk_files(os.path.join(repository.common, b"logs", b"refs"))):
+    for number, path in enumerate(
+        _iterate_files_below(os.path.join(repository.common, b"logs", b"refs"))
+    ):
         if number >= BRANCH_LOGS or len(found) >= LOG_HASHES:
             break
         found |= dict.fromkeys(_read_reflog_hashes(path, lambda said: False))
     return list(found)[:LOG_HASHES]
 
 
-def _walk_files(folder: bytes) -> Iterator[bytes]:
+def _iterate_files_below(folder: bytes) -> Iterator[bytes]:
     for parent, _, names in os.walk(folder):
         for name in names:
             yield os.path.join(parent, name)

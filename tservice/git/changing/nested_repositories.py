@@ -59,7 +59,7 @@ class FolderRepositories:
     broken: tuple[str, ...] = ()
     _going: tuple[bytes, ...] = field(default=())
 
-    def is_removed(self, path: bytes) -> bool:
+    def removes_path(self, path: bytes) -> bool:
         """Return true if removing the folder also removes C{path}.
 
         The main repository holds the state of a linked worktree, including its submodules.  Git

@@ -12,7 +12,7 @@ from attrs import frozen
 from tservice.core.locations.location import Location
 from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.changing.hidden_changes import count_hidden_changes
-from tservice.git.changing.ignored_secrets import filter_uncopied, list_ignored_secrets
+from tservice.git.changing.ignored_secrets import list_ignored_secrets, select_uncopied_paths
 from tservice.git.changing.lost_commits import (
     LostCommits,
     find_detached_commits,
@@ -136,7 +136,7 @@ class UnsavedWorkFinder:
         return " and ".join(said)
 
     async def _list_losses(self, look: _FolderCheckContext, repository: GitRepository) -> list[str]:
-        inspector, goes = look.inspector, look.inside.is_removed(repository.common)
+        inspector, goes = look.inspector, look.inside.removes_path(repository.common)
         status = None if repository.bare else await inspector.read_status(repository, SECONDS)
         visit = await inspector.open_repository(repository, SECONDS)
         read = partial(_collect_repository_facts, repository, look.inside, status)
@@ -176,7 +176,7 @@ class UnsavedWorkFinder:
             return []
         root = visit.repository.root
         source = os.fsencode(look.source)
-        work = partial(filter_uncopied, root, paths, look.inside.top, source)
+        work = partial(select_uncopied_paths, root, paths, look.inside.top, source)
         found = await self._in_place(look.place, work, visit.repository.folder, look.owner)
         said = _format_count(len(found), "ignored file with secrets", "ignored files with secrets")
         return [f"{each} ({to_display_text(found[0])})" for each in said]
@@ -196,7 +196,7 @@ async def _count_unpushed(
     For a worktree only its checked-out branch counts, because the main repository keeps the others.
     """
     checked_out = 0 if status is None else status.unpushed.count
-    goes = look.inside.is_removed(visit.repository.common)
+    goes = look.inside.removes_path(visit.repository.common)
     if not visit.configured.has_remote or not goes:
         return checked_out
     output = await look.inspector.run_git(visit, (*COUNT, *_ON_NO_REMOTE), _COUNT_LIMIT)
@@ -211,8 +211,8 @@ async def _find_lost_commits(
     The first can be reached from a reference or HEAD, the second only from the reflog.
     """
     inspector, inside, repository = look.inspector, look.inside, visit.repository
-    goes = inside.is_removed(repository.common)
-    if not goes and not inside.is_removed(repository.control):
+    goes = inside.removes_path(repository.common)
+    if not goes and not inside.removes_path(repository.control):
         return LostCommits(), LostCommits()
     if not goes:
         lost = await find_worktree_commits(inspector, visit, files.others)
@@ -262,12 +262,12 @@ def _collect_repository_facts(
 ) -> _RepositoryFacts:
     """Collect facts about a repository from the file system.  Blocks."""
     control = repository.control
-    goes = inside.is_removed(control)
+    goes = inside.removes_path(control)
     names = (
         name for name in _UNFINISHED_OPERATIONS if os.path.lexists(os.path.join(control, name))
     )
     return _RepositoryFacts(
-        changes=0 if status is None else _count_changes(repository, status),
+        changes=0 if status is None else _count_uncommitted_paths(repository, status),
         under_way=tuple(dict.fromkeys(_UNFINISHED_OPERATIONS[name] for name in names))
         if goes
         else (),
@@ -295,13 +295,13 @@ def _count_outside_worktrees(repository: GitRepository, inside: FolderRepositori
 
     They become useless when the repository is removed.
     """
-    if not inside.is_removed(repository.common) or repository.control != repository.common:
+    if not inside.removes_path(repository.common) or repository.control != repository.common:
         return 0
     folders = [folder for _, folder in list_worktree_folders(repository.common)]
-    return sum(os.path.isdir(folder) and not inside.is_removed(folder) for folder in folders)
+    return sum(os.path.isdir(folder) and not inside.removes_path(folder) for folder in folders)
 
 
-def _count_changes(repository: GitRepository, status: RepositoryStatus) -> int:
+def _count_uncommitted_paths(repository: GitRepository, status: RepositoryStatus) -> int:
     """Return the number of uncommitted paths, except files that the service wrote.
 
     Blocks.

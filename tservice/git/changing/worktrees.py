@@ -14,7 +14,7 @@ from tservice.core.disk_errors import find_disk_problem
 from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.workers.thread_runners import RunInLocation
-from tservice.git.inspector import ReadingContext, RepositoryClosedError, RepositoryInspector
+from tservice.git.inspector import ReadingContext, RepositoryAccessRefusedError, RepositoryInspector
 from tservice.git.interfaces import WorktreeRequest
 from tservice.git.model import GitRepository
 from tservice.git.runner import GitError
@@ -82,7 +82,7 @@ class WorktreeManager:
         """Add a worktree and return a function that undoes this."""
         try:
             shop = await self._open_repository(order.folder, order.place, order.owner)
-        except RepositoryClosedError as error:
+        except RepositoryAccessRefusedError as error:
             raise _to_service_error(error) from None
         if shop is None:
             raise make_failure_error(f"{order.folder} is not a git repository")
@@ -100,11 +100,11 @@ class WorktreeManager:
                 )
             except GitError as error:
                 made = not there and "a branch named" not in str(error)
-                await self._roll_back(shop, order, made)
+                await self._undo_addition(shop, order, made)
                 raise
         except GitError as error:
             raise _to_service_error(error) from None
-        return partial(self._roll_back, shop, order, not there)
+        return partial(self._undo_addition, shop, order, not there)
 
     async def remove_worktree(
         self, path: str, repository: str, place: Location, owner: str | None
@@ -115,7 +115,7 @@ class WorktreeManager:
             return  # a separate repository was made there
         try:
             shop = await self._open_repository(repository, place, owner)
-        except RepositoryClosedError:
+        except RepositoryAccessRefusedError:
             # The git inside the container can remove the rest of it.
             if found is not None:
                 work = partial(shutil.rmtree, path, ignore_errors=True)
@@ -144,7 +144,7 @@ class WorktreeManager:
         inspector = self._inspector_of(place, owner)
         try:
             visit = await inspector.open_repository(repository, READ_SECONDS)
-        except RepositoryClosedError:
+        except RepositoryAccessRefusedError:
             raise
         except GitError as error:
             raise _to_service_error(error) from None
@@ -166,7 +166,7 @@ class WorktreeManager:
         only = far[0] if len(far) == 1 and far[0].split("/", 3)[-1] == branch else None
         return own in names, only
 
-    async def _roll_back(
+    async def _undo_addition(
         self, shop: _RepositoryCommands, order: WorktreeRequest, made: bool
     ) -> None:
         """Undo a failed addition.

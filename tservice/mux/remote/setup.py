@@ -95,13 +95,13 @@ class RemoteSetup:
 class RemoteEndRegistry(Protocol):
     """Registry of remote locations of one kind, with the L{RemoteEnd} that runs programs there."""
 
-    def get_link(self, place: Location) -> RemoteEnd:
+    def get_remote_end(self, place: Location) -> RemoteEnd:
         """Return the remote end of the location C{place}.
 
         @raise MuxError: no remote end exists for that location.
         """
 
-    def list_links(self) -> Sequence[RemoteEnd]:
+    def list_remote_ends(self) -> Sequence[RemoteEnd]:
         """Return all known remote ends."""
 
 
@@ -114,7 +114,7 @@ class RemoteSetups:
     remotes: RemoteEndRegistry
 
     async def get_setup(self, place: Location) -> ServerSetup:
-        far = self.remotes.get_link(place)
+        far = self.remotes.get_remote_end(place)
         if place.id.tmux_session is not None:
             return AttachedSetup(remote=far, name=place.id.tmux_session)
         return RemoteSetup(remote=far)
@@ -122,6 +122,6 @@ class RemoteSetups:
     async def find_session_ids(self) -> frozenset[str]:
         # A closed connection fails immediately.
         names: frozenset[str] = frozenset()
-        for far in self.remotes.list_links():
+        for far in self.remotes.list_remote_ends():
             names |= await RemoteSockets(far).find_session_ids()
         return names

@@ -180,8 +180,9 @@ class PromptRunner:
         told = await self._submitter.get_report()
         if told is PromptReport.SUBMITTED:
             return False
-        untold = told is not PromptReport.NOTHING and not self._composer.submission.is_not_prompt(
-            self._text
+        untold = (
+            told is not PromptReport.NOTHING
+            and not self._composer.submission.is_cli_or_shell_command(self._text)
         )
         # The agent may not have read it yet, a user may have removed it, or it is put aside. Its
         # absence then proves nothing.

@@ -151,7 +151,7 @@ class PromptSubmitter:
 
         Return false if the agent reports its prompts but did not report this one.
         """
-        if self._composer.submission.is_not_prompt(self._text):
+        if self._composer.submission.is_cli_or_shell_command(self._text):
             return True
         for pause in TELLING:
             if await self.get_report() in (PromptReport.SUBMITTED, PromptReport.NOTHING):
@@ -220,7 +220,7 @@ class PromptSubmitter:
             if found and await self._is_text_still_gone(whole):
                 return True
             seen = seen or found is not None
-        return not seen and self._composer.submission.is_not_prompt(self._text)
+        return not seen and self._composer.submission.is_cli_or_shell_command(self._text)
 
     async def _is_text_gone(self) -> bool | None:
         """Return true if the text is gone or a dialog replaces the composer; C{None} if this is
@@ -268,7 +268,7 @@ class PromptSubmitter:
         screen ends with its first prompt gets the same time, because it may restore the text.
         """
         submission = self._composer.submission
-        if submission.is_not_prompt(self._text):
+        if submission.is_cli_or_shell_command(self._text):
             return True
         for pause in TELLING:
             told = await self.get_report()
@@ -328,4 +328,8 @@ class PromptSubmitter:
         then.
         """
         submission = self._composer.submission
-        return submission.home and sight.draft.hinted and not submission.is_not_prompt(self._text)
+        return (
+            submission.home
+            and sight.draft.hinted
+            and not submission.is_cli_or_shell_command(self._text)
+        )

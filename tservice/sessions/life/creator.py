@@ -92,7 +92,7 @@ class SessionCreator:
             use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
             folder is not reachable.
         """
-        self._clis.require_enabled(self.resolve_mode(request))
+        self._clis.get_enabled_entry(self.resolve_mode(request))
         self._check_name(request)
         if request.attach is not None:
             return self._build_record(
@@ -118,7 +118,7 @@ class SessionCreator:
         folder: str,
     ) -> Session:
         mode = self.resolve_mode(request)
-        entry = self._clis.require_enabled(mode)
+        entry = self._clis.get_enabled_entry(mode)
         owner = self._cases.get_owner_name(caller)
         name, source = self._check_name(request)
         custom = request.custom_model
@@ -164,7 +164,7 @@ class SessionCreator:
         if not places.has_provider(known.kind) or places.find_location(known) is None:
             raise make_not_found_error(f"Remote host {known.name}")
         await places.prepare_location(known)
-        place = places.check_location(known, None)
+        place = places.get_usable_location(known, None)
         return place, None, str(place.home)
 
     async def create_worktree(
@@ -245,7 +245,7 @@ class SessionCreator:
         if case is None or case.place is None:
             return places.find_caller_location(caller)
         await places.places.prepare_location(case.place)
-        return places.places.check_location(case.place, None)
+        return places.places.get_usable_location(case.place, None)
 
     async def _resolve_folder(
         self, request: CreateRequest, case: ResolvedCase | None, caller: Identity

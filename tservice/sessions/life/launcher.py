@@ -218,7 +218,7 @@ class PaneLauncher:
                 f"the folder {folder} was not found, or its user may not enter it"
             )
         write_hook_secret(place)
-        plan = await self._clis.fit_to_version(session.mode, plan, place)
+        plan = await self._clis.remove_unsupported_arguments(session.mode, plan, place)
         plan = await self._models().inject_model(session, plan)
         await self._preparation.prepare_launch(session, plan.env)
         spec = PaneSpec(

@@ -41,7 +41,7 @@ class SessionLocationRules:
 
         @raise ServiceError: 422: the location does not allow a start now.
         """
-        return self.places.check_location(session.location_id, self.of_account(session.owner))
+        return self.places.get_usable_location(session.location_id, self.of_account(session.owner))
 
     async def find_running_location(self, session: Session) -> Location:
         """Return the location where C{session} runs, even if no new process may be started there.
@@ -49,7 +49,7 @@ class SessionLocationRules:
         @raise ServiceError: 422, 429: the location does not answer.
         """
         await self.places.refresh_if_reachable(session.location_id)
-        return self.places.recall_location(session.location_id)
+        return self.places.find_earlier_location(session.location_id)
 
 
 def write_hook_secret(place: Location) -> None:

@@ -244,7 +244,7 @@ class FoundTests(FolderTrustCase):
     def test_a_cli_that_does_not_say_brings_those_of_all(self) -> None:
         self.bring(".pi/extensions/a.ts", "run()")
         self.bring(".codex/hooks.json", "{}")
-        entry = self.machine.clis.require_enabled("codex")
+        entry = self.machine.clis.get_enabled_entry("codex")
         can = entry.capabilities.model_copy(update={"folder_config": None})
         unsure = entry.model_copy(update={"capabilities": can})
         self.patch(self.machine.clis, "get_entry", lambda mode: unsure)

@@ -54,8 +54,8 @@ class PlacesTests(SynchronousTestCase):
     def test_location_kind_joins_once(self) -> None:
         places = places_of(HERE)
         places.register_provider(LocationKind.REMOTE, OwnLocationProvider(HERE))
-        self.assertIs(HERE, places.recall_location(FAR))
-        self.assertIs(HERE, places.check_location(FAR, None))
+        self.assertIs(HERE, places.find_earlier_location(FAR))
+        self.assertIs(HERE, places.get_usable_location(FAR, None))
         self.assertRaises(
             ValueError, places.register_provider, LocationKind.REMOTE, OwnLocationProvider(HERE)
         )
@@ -64,7 +64,7 @@ class PlacesTests(SynchronousTestCase):
         """What runs there is left alone, nothing is started, nothing is read."""
         places = LocationRegistry({})
         self.successResultOf(Deferred.fromCoroutine(places.refresh_location(FAR)))
-        place = places.recall_location(FAR)
+        place = places.find_earlier_location(FAR)
         self.assertEqual(place, places.find_location(FAR))
         self.assertEqual((FAR, "build-host"), (place.id, place.title))
         self.assertEqual(
@@ -73,12 +73,12 @@ class PlacesTests(SynchronousTestCase):
         self.assertRaises(OSError, place.run_file_work, list)
         self.assertEqual((None, {}), (place.find_program(["sh"]), place.build_environment()))
         self.assertRaises(OSError, place.build_command, ["/bin/true"])
-        error = self.assertRaises(ServiceError, places.check_location, FAR, None)
+        error = self.assertRaises(ServiceError, places.get_usable_location, FAR, None)
         self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
 
     def test_container_is_shown_as_docker_with_its_name(self) -> None:
         inside = LocationId(kind=LocationKind.CONTAINER, name="default", part="web")
-        place = LocationRegistry({}).recall_location(inside)
+        place = LocationRegistry({}).find_earlier_location(inside)
         self.assertEqual(("docker", "web"), (place.unreadable_reason, place.title))
 
     def test_local_processes_are_recognized(self) -> None:
@@ -113,9 +113,9 @@ class OwnLocationTests(SynchronousTestCase):
 
     def test_account_with_an_os_user_cannot_use_the_own_location(self) -> None:
         places = places_of(HERE)
-        self.assertIs(HERE, places.check_location(OWN_LOCATION, None))
-        self.assertIs(HERE, places.recall_location(OWN_LOCATION))
-        error = self.assertRaises(ServiceError, places.check_location, OWN_LOCATION, "ann")
+        self.assertIs(HERE, places.get_usable_location(OWN_LOCATION, None))
+        self.assertIs(HERE, places.find_earlier_location(OWN_LOCATION))
+        error = self.assertRaises(ServiceError, places.get_usable_location, OWN_LOCATION, "ann")
         self.assertIn("osUser: the account's OS user changed", error.message)
 
 
@@ -131,7 +131,7 @@ class OsUserLocationTests(SynchronousTestCase):
         )
 
     def test_os_user_location_has_its_home_and_rights(self) -> None:
-        place = self.places.check_location(self.known, "ann")
+        place = self.places.get_usable_location(self.known, "ann")
         self.assertEqual((self.known, "ann", self.user), (place.id, place.title, place.user))
         self.assertEqual(self.user.home, place.home)
         self.assertTrue(place.is_isolated and place.has_local_files)
@@ -153,31 +153,33 @@ class OsUserLocationTests(SynchronousTestCase):
         own.parent.mkdir(parents=True)
         own.write_text("#!/bin/sh\n")
         own.chmod(0o755)
-        place = self.places.recall_location(self.known)
+        place = self.places.find_earlier_location(self.known)
         self.world.acted.clear()
         self.assertEqual(own, place.find_program(["agent"]))
         self.assertEqual(["ann"], self.world.acted)
 
     def test_os_user_name_without_a_uid_is_only_for_new_sessions(self) -> None:
         named = make_os_user_location("ann")
-        self.assertEqual(self.known, self.places.check_location(named, "ann").id)
+        self.assertEqual(self.known, self.places.get_usable_location(named, "ann").id)
         found = self.places.find_location(named)
         assert found is not None
         self.assertEqual(self.known, found.id)
-        self.assertRaises(ValueError, self.places.recall_location, named)
+        self.assertRaises(ValueError, self.places.find_earlier_location, named)
 
     def test_changed_os_user_of_the_account_is_refused(self) -> None:
         for now in ("ben", None):
-            error = self.assertRaises(ServiceError, self.places.check_location, self.known, now)
+            error = self.assertRaises(
+                ServiceError, self.places.get_usable_location, self.known, now
+            )
             self.assertIn("osUser: the account's OS user changed", error.message)
 
     def test_os_user_with_another_uid_is_recalled_without_rights(self) -> None:
         """What runs is still reached, with nobody's rights; nothing is found or started there."""
         self.world.add("ann", 1002)
         self.assertIsNone(self.places.find_location(self.known))
-        recalled = self.places.recall_location(self.known)
+        recalled = self.places.find_earlier_location(self.known)
         self.assertEqual((self.known, (65534,)), (recalled.id, recalled.user.groups))
-        self.assertRaises(ServiceError, self.places.check_location, self.known, "ann")
+        self.assertRaises(ServiceError, self.places.get_usable_location, self.known, "ann")
         self.world.remove("ann")
         self.assertIsNone(self.places.find_location(self.known))
-        self.assertEqual(self.known, self.places.recall_location(self.known).id)
+        self.assertEqual(self.known, self.places.find_earlier_location(self.known).id)

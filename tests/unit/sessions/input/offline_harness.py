@@ -65,7 +65,7 @@ class OfflineHostHarness(SessionHarness):
 
     def ground(self, **given: Any) -> Runtime:
         ground = super().ground(**given)
-        places = FarPlaces(ground.locations.recall_location(OWN_LOCATION), self.far)
+        places = FarPlaces(ground.locations.find_earlier_location(OWN_LOCATION), self.far)
         ground.locations.register_provider(LocationKind.REMOTE, places, way=self.far)
         return ground
 

@@ -40,10 +40,10 @@ class OneHost:
     def find_location(self, known: LocationId) -> Location | None:
         return evolve(self.own, id=known) if known.name == "h" else None
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         return evolve(self.own, id=known)
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
         return evolve(self.own, id=known)
 
 
@@ -52,7 +52,7 @@ class AttachedHostHarness(SessionHarness):
 
     def ground(self, **given: Any) -> Runtime:
         ground = super().ground(**given)
-        self.far = OneHost(ground.locations.recall_location(OWN_LOCATION))
+        self.far = OneHost(ground.locations.find_earlier_location(OWN_LOCATION))
         ground.locations.register_provider(LocationKind.REMOTE, self.far)
         return ground
 
@@ -70,7 +70,7 @@ class AttachingTests(SessionCase):
 
     def somebody_starts(self, session: Session) -> None:
         """There is such a tmux session now."""
-        place = self.machine.far.recall_location(THERE)
+        place = self.machine.far.find_earlier_location(THERE)
         spec = PaneSpec(session_id=session.id, argv=("sh",), env={}, cwd="/", place=place)
         self.host.start_pane(spec, lambda hosted: None)
 

@@ -65,9 +65,9 @@ class FarHosts:
         await self.refresh_location(known)
 
     def find_location(self, known: LocationId) -> Location | None:
-        return self.recall_location(known)
+        return self.find_earlier_location(known)
 
-    def recall_location(self, known: LocationId) -> Location:
+    def find_earlier_location(self, known: LocationId) -> Location:
         return Location(
             id=known,
             title="Build host",
@@ -80,8 +80,8 @@ class FarHosts:
             operations=FarEffects(),
         )
 
-    def check_location(self, known: LocationId, os_user: str | None) -> Location:
-        return self.recall_location(known)
+    def get_usable_location(self, known: LocationId, os_user: str | None) -> Location:
+        return self.find_earlier_location(known)
 
 
 class RemoteLocationCase(SessionCase):
@@ -124,7 +124,7 @@ class RemoteLocationCase(SessionCase):
 
     def running(self) -> None:
         """What an earlier service had started there."""
-        place = self.hosts.recall_location(FAR)
+        place = self.hosts.find_earlier_location(FAR)
         spec = PaneSpec(session_id=ID, argv=("zsh",), env={}, cwd="/", place=place)
         self.run_now(self.machine.mux.create_pane(spec))
 
