@@ -167,7 +167,7 @@ def _build_agent_tokens(
         enabled=lambda: ground.settings.get().agent_tokens,
         hub=ground.hub,
         owner=(lambda name: alone) if accounts is None else accounts.find_identity,
-        children=sessions.find_children,
+        children=sessions.find_child_ids,
         ended=known.end_agent_access,
     )
     sessions.set_token_issuer(agents)

@@ -51,7 +51,7 @@ from tservice.sessions.interfaces import (
     EndpointModel,
     ICustomModels,
     ISessions,
-    ModelQuestion,
+    ModelConfirmationRequired,
     ModelRequest,
     ModelSource,
     Session,
@@ -203,7 +203,7 @@ class ModelService:
             )
         context = endpoint.find_context_length(wish.model_id)
         if context is not None and is_context_small(context) and not wish.confirmed_context:
-            raise ModelQuestion(
+            raise ModelConfirmationRequired(
                 ContextQuestion(
                     model_id=wish.model_id,
                     context_length=context,
@@ -230,7 +230,7 @@ class ModelService:
         session = self._require_changeable(session_id)
         try:
             custom = await self.choose_model(session.mode, ModelRequest(**wish), caller, session_id)
-        except ModelQuestion as question:
+        except ModelConfirmationRequired as question:
             return question.answer
         reauthorize()
         return await self._apply_model(session_id, custom, caller, reauthorize)
@@ -301,7 +301,7 @@ class ModelService:
             for each in self._find_users(endpoint.id, loaded)
             if each.id != besides and caller.can_access(each.owner, each.id)
         ]
-        raise ModelQuestion(
+        raise ModelConfirmationRequired(
             SwapQuestion(currently_loaded_model=loaded, affected_sessions=_session_names(affected))
         )
 

@@ -65,7 +65,7 @@ def build_sessions(
         set_priority=set_priority, windows=windows,
     )  # fmt: skip
     creator = _make_creator(ground, roster, clis, launcher, cases)
-    away = OfflineInput(ground.locations, processes.reconcile_session)
+    away = OfflineInput(ground.locations, processes.resolve_unknown_phase)
     service = SessionService(
         SessionDependencies(
             clock=ground.reactor,
@@ -90,7 +90,7 @@ def build_sessions(
     )  # fmt: skip
     unsubscribe = ground.hub.subscribe(away.make_reconnect_listener(roster.find))
     return _make_feature(
-        service, [unsubscribe, ground.settings.add_observer(windows.handle_settings_change)]
+        service, [unsubscribe, ground.settings.add_observer(windows.apply_default_colours)]
     )
 
 
@@ -110,12 +110,12 @@ def _make_feature(
         name="sessions",
         service=service,
         measures=[_session_count_metric(service)],
-        start=service.open,
+        start=service.load_and_adopt_sessions,
         close=close_feature,
     )
 
 
-def build_session_places(ground: Runtime) -> SessionLocationRules:
+def build_session_location_rules(ground: Runtime) -> SessionLocationRules:
     """Return the rules for locations of sessions. They use the OS users that accounts have now."""
 
     def find_os_user(owner: str | None) -> str | None:
@@ -129,7 +129,7 @@ def _make_launch_settings(ground: Runtime, api_url: Callable[[], str]) -> Launch
     return LaunchSettings(
         api_url=api_url,
         history_limit=lambda: ground.settings.get().history_limit,
-        places=build_session_places(ground),
+        places=build_session_location_rules(ground),
         reach=ground.reachability,
         files=ground.worker_pools.files,
         bounds=ground.workspace_bounds,

@@ -52,7 +52,7 @@ __all__ = [
     "InputDelivery",
     "InputRequest",
     "LeftoverProcess",
-    "ModelQuestion",
+    "ModelConfirmationRequired",
     "ModelRequest",
     "ModelSource",
     "NameSource",
@@ -203,7 +203,7 @@ class ISessions(Interface):
     async def resize_pane(session_id: str, wish: SizeRequest) -> tuple[int, int]:
         """Request a size and return the size that is now in effect (protocol-size)."""
 
-    def show_colours(session_id: str, viewer: str, colours: TerminalColours) -> None:
+    def set_viewer_colours(session_id: str, viewer: str, colours: TerminalColours) -> None:
         """Record the colours in which a viewer shows the session (protocol-colours).
 
         @param viewer: client id of a terminal socket.
@@ -309,7 +309,7 @@ class FolderApprovalRequired(ServiceError):
         super().__init__(ErrorCode.CONFLICT, f"the folder is not trusted yet: {what_to_do}")
 
 
-class ModelQuestion(Exception):
+class ModelConfirmationRequired(Exception):
     """Raised if the caller must confirm before a model is used. Nothing was changed
     (protocol-models).
 
@@ -336,7 +336,7 @@ class ICustomModels(Interface):
     async def choose_model(mode: str, wish: ModelRequest, caller: Identity) -> EndpointModel:
         """Return the custom model that C{wish} requests, for a session of that mode.
 
-        @raise ModelQuestion: the caller must answer a question first.
+        @raise ModelConfirmationRequired: the caller must answer a question first.
         @raise ServiceError: 403: the feature is off; 404: no such endpoint; 400: the endpoint does
             not offer that model id, or not in that mode.
         """

@@ -59,7 +59,7 @@ class LiveSession:
         return evolve(self.record, last_activity_at=self.last_output)
 
     @property
-    def held_pane(self) -> IPane | None:
+    def attached_pane(self) -> IPane | None:
         """The pane; C{None} if it was detached and is only kept for the next start."""
         return None if self.lifecycle.phase is ProcessPhase.DETACHED else self.pane
 

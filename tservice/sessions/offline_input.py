@@ -44,7 +44,7 @@ class OfflineInput:
             return LocationOutage(title=record.name)
         return found
 
-    async def send_input(self, live: LiveSession, request: InputRequest) -> InputDelivery:
+    async def type_or_buffer_input(self, live: LiveSession, request: InputRequest) -> InputDelivery:
         """Type C{request} now, buffer it, or wake the host for it, as the request says.
 
         @raise ServiceError: as L{InputQueue.deliver_input}; 422: the host is out of reach, and the
@@ -85,11 +85,11 @@ class OfflineInput:
                 return
             live = None if event.session_id is None else find(event.session_id)
             if live is not None:
-                self.handle_reconnect(live)
+                self.resume_input_after_reconnect(live)
 
         return handle_event
 
-    def handle_reconnect(self, live: LiveSession) -> None:
+    def resume_input_after_reconnect(self, live: LiveSession) -> None:
         """Resume input of a session whose host is reachable again."""
         if live.pane is not None:
             live.inputs.type_buffered()

@@ -73,7 +73,7 @@ class SessionRegistry:
         """Return the records of all sessions."""
         return [live.record for live in self._sessions.values()]
 
-    def find_children(self, session_id: str) -> frozenset[str]:
+    def find_child_ids(self, session_id: str) -> frozenset[str]:
         """Return the ids of the sessions whose parent is that session."""
         return frozenset(
             record.id for record in self.list_records() if record.parent_session_id == session_id
@@ -111,9 +111,9 @@ class SessionRegistry:
         """
         try:
             if asked:
-                self._repository.remove(live.record.id)
+                self._repository.delete_record(live.record.id)
             else:
-                self._repository.remove_deferred(live.record.id)
+                self._repository.delete_or_defer_record(live.record.id)
         finally:
             del self._sessions[live.record.id]
             live.inputs.close()
@@ -132,7 +132,7 @@ class SessionRegistry:
             if durable:
                 self._repository.save(record)
             else:
-                self._repository.save_observation(record)
+                self._repository.save_or_defer_record(record)
             live.record = record
             self.publish_event(live, EventName.SESSION_UPDATED, make_session_answer(record))
         return record
@@ -158,7 +158,7 @@ class SessionRegistry:
         for live in self:
             if live.session is not live.record:
                 live.record = live.session
-                self._repository.save_observation(live.record)
+                self._repository.save_or_defer_record(live.record)
 
     def publish_timestamped_event(self, live: LiveSession, name: EventName) -> None:
         """Publish an event of a session with the current time."""

@@ -44,7 +44,7 @@ from tservice.sessions.life.adoption import PaneAdoption
 from tservice.sessions.life.capacity import find_excess_stopped
 from tservice.sessions.life.conversation import check_conversation_free
 from tservice.sessions.life.creator import SessionCreator
-from tservice.sessions.life.launcher import NoLaunchPreparation, NoRecollection
+from tservice.sessions.life.launcher import NoLaunchPreparation, NoSavedState
 from tservice.sessions.life.processes import SessionProcesses
 from tservice.sessions.life.properties import SessionProperties
 from tservice.sessions.life.quick_start import QuickStartPreparer, QuickStartRequest, undo_created
@@ -131,7 +131,7 @@ class AgentSupport:
     gate: IInputGate = field(factory=PassThroughGate)
     preparation: ILaunchPreparation = field(factory=NoLaunchPreparation)
     conversations: IConversations = field(factory=UncheckedConversations)
-    recollection: SavedStateReader = field(factory=NoRecollection)
+    recollection: SavedStateReader = field(factory=NoSavedState)
 
 
 @frozen(kw_only=True)
@@ -179,7 +179,7 @@ class SessionService:
 
     # -- start and stop of the service
 
-    async def open(self) -> None:
+    async def load_and_adopt_sessions(self) -> None:
         """Load the records and adopt running processes. Call this before any request."""
         records = self._deps.repository.load()
         self._deps.recollection.accept_records(records)
@@ -199,19 +199,19 @@ class SessionService:
             live.inputs.close()
 
     def set_token_issuer(self, tokens: IAgentTokens) -> None:
-        """Set the issuer of agents' own tokens. Call this before L{open}."""
+        """Set the issuer of agents' own tokens. Call this before L{load_and_adopt_sessions}."""
         self._processes.set_token_issuer(tokens)
 
     def set_sender_check(self, entitled: Callable[[Identity, str], bool]) -> None:
-        """Set the check for senders of waiting input. Call this before L{open}.
+        """Set the check for senders of waiting input. Call this before L{load_and_adopt_sessions}.
 
         @param entitled: returns true if an identity may still type into a session.
         """
         self._entitled = entitled
 
-    def find_children(self, session_id: str) -> frozenset[str]:
+    def find_child_ids(self, session_id: str) -> frozenset[str]:
         """Return the ids of the sessions that a session's agent created."""
-        return self._roster.find_children(session_id)
+        return self._roster.find_child_ids(session_id)
 
     # -- reading
 
@@ -232,7 +232,7 @@ class SessionService:
         return self._deps.away.find_outage(self._roster.get(session_id))
 
     def get_pane(self, session_id: str) -> IPane | None:
-        return self._roster.get(session_id).held_pane
+        return self._roster.get(session_id).attached_pane
 
     def count_by_status(self) -> Iterable[tuple[str, SessionStatus, int]]:
         return self._roster.count_by_status()
@@ -248,7 +248,7 @@ class SessionService:
         live = self._roster.get(session_id)
         history = count_history_rows(full, lines, self._deps.history_limit())
         request = TerminalReadRequest(history=history, tail=tail)
-        pane = live.held_pane if live.record.pid is not None else None
+        pane = live.attached_pane if live.record.pid is not None else None
         reader = TerminalReader(
             clock=self._deps.clock, load_saved_screen=self._deps.recollection.find_saved_screen
         )
@@ -259,7 +259,7 @@ class SessionService:
         self, session_id: str, needle: str, limit: int, *, nocase: bool
     ) -> dict[str, Any]:
         """Search the pane's history (protocol-search), even after its process has ended."""
-        pane = self._roster.get(session_id).held_pane
+        pane = self._roster.get(session_id).attached_pane
         clock = self._deps.clock
         return await search_terminal(clock, pane, needle, limit, nocase=nocase)
 
@@ -268,13 +268,13 @@ class SessionService:
     async def choose_model(self, request: CreateRequest, caller: Identity) -> CreateRequest:
         """Return C{request} with its requested custom model resolved.
 
-        @raise ModelQuestion: the caller must answer a question first.
+        @raise ModelConfirmationRequired: the caller must answer a question first.
         @raise ServiceError: as L{ICustomModels.choose_model}.
         """
         wish = request.model_wish
         if wish is None:
             return request
-        mode = self._deps.creator.resolve_mode(request)
+        mode = self._deps.creator.find_requested_mode(request)
         custom = await self._deps.models().choose_model(mode, wish, caller)
         chosen: CreateRequest = evolve(request, custom_model=custom)
         return chosen
@@ -290,7 +290,7 @@ class SessionService:
         try:
             record = await self._deps.creator.make_record(request, caller)
             reauthorize()
-            live = self._add_session(record, starting=request.start)
+            live = self._register_session(record, starting=request.start)
             if request.start:
                 await self._start_new_session(live, caller, reauthorize)
         except Exception:
@@ -308,7 +308,7 @@ class SessionService:
         prepared = await self._deps.quick.prepare_session(wanted, caller, reauthorize)
         try:
             reauthorize()
-            live = self._add_session(prepared.session, starting=True)
+            live = self._register_session(prepared.session, starting=True)
             await self._start_new_session(live, caller, reauthorize)
         except Exception:
             await undo_created(prepared.made)
@@ -349,7 +349,9 @@ class SessionService:
                 self._processes.kill_session(live) if kill else self._processes.detach_session(live)
             )
 
-    async def delete_own(self, caller: Identity) -> tuple[int, tuple[LeftoverProcess, ...]]:
+    async def delete_sessions_of_caller(
+        self, caller: Identity
+    ) -> tuple[int, tuple[LeftoverProcess, ...]]:
         """End and remove every session of the caller.
 
         @return: the number of sessions, and the processes that outlive them.
@@ -380,7 +382,7 @@ class SessionService:
         self._deps.driving.check_sender(self._roster.get(session_id).record, sender)
 
     async def send_input(self, session_id: str, request: InputRequest) -> InputDelivery:
-        return await self._deps.away.send_input(self._roster.get(session_id), request)
+        return await self._deps.away.type_or_buffer_input(self._roster.get(session_id), request)
 
     async def send_prompt(self, session_id: str, text: str, sender: Identity | None = None) -> None:
         await self.send_input(session_id, InputRequest(text=text, use_mux=True, sender=sender))
@@ -393,7 +395,7 @@ class SessionService:
     async def resize_pane(self, session_id: str, wish: SizeRequest) -> tuple[int, int]:
         return await self._deps.windows.resize_pane(self._roster.get(session_id), wish)
 
-    def show_colours(self, session_id: str, viewer: str, colours: TerminalColours) -> None:
+    def set_viewer_colours(self, session_id: str, viewer: str, colours: TerminalColours) -> None:
         self._deps.windows.set_viewer_colours(self._roster.get(session_id), viewer, colours)
 
     async def remove_viewer(self, session_id: str, viewer: str) -> None:
@@ -418,7 +420,7 @@ class SessionService:
 
     # -- internals
 
-    def _add_session(self, record: Session, *, starting: bool) -> LiveSession:
+    def _register_session(self, record: Session, *, starting: bool) -> LiveSession:
         live = self._make_live_session(record, record.phase)
         # The start writes the record durably before there is a process.
         self._roster.add(live, durable=not starting)
@@ -466,10 +468,10 @@ class SessionService:
     def _make_live_session(self, record: Session, phase: ProcessPhase) -> LiveSession:
         target = InputTarget(
             session=lambda: live.record,
-            pane=lambda: live.held_pane,
+            pane=lambda: live.attached_pane,
             composer=lambda: find_composer(self._deps.clis, live.record.mode),
-            typed=lambda: self._handle_typed(live),
-            submitting=lambda text: self._handle_submit(live, text),
+            typed=lambda: self._record_typing_time(live),
+            submitting=lambda text: self._record_submission(live, text),
             may_still_type=lambda sender: self._entitled(sender, live.record.id),
             check_drivable=lambda sender: self._deps.driving.check_sender(live.record, sender),
             allowed=lambda *asked: self._deps.driving.check_text_permission(live.record, *asked),
@@ -487,10 +489,10 @@ class SessionService:
         live = LiveSession(record=record, lifecycle=SessionLifecycle(phase), inputs=inputs)
         return live
 
-    def _handle_typed(self, live: LiveSession) -> None:
+    def _record_typing_time(self, live: LiveSession) -> None:
         live.last_output = max(live.last_output, get_unix_ms(self._deps.clock))
 
-    def _handle_submit(self, live: LiveSession, text: str | None) -> None:
+    def _record_submission(self, live: LiveSession, text: str | None) -> None:
         # This time finds the agent's own record of the prompt. The confirmation may follow many
         # seconds later.
         now = get_unix_ms(self._deps.clock)

@@ -14,7 +14,7 @@ from tservice.sessions.live_session import LiveSession
 from tservice.sessions.output.reading import (
     TerminalReading,
     TerminalReadRequest,
-    make_stale_reading,
+    make_last_screen_reading,
     read_terminal,
 )
 from tservice.sessions.record.model import Session, SessionLocationKind
@@ -56,4 +56,4 @@ class TerminalReader:
     ) -> TerminalReading:
         seen = None if live.last_screen is None else live.last_screen.captured
         kept = None if seen else await self.load_saved_screen(live.record)
-        return make_stale_reading(live.session, seen, kept, request.tail)
+        return make_last_screen_reading(live.session, seen, kept, request.tail)

@@ -16,7 +16,7 @@ from tservice.git.workspaces import SessionWorkspaces
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
-from tservice.sessions.build import build_session_places
+from tservice.sessions.build import build_session_location_rules
 from tservice.sessions.interfaces import ISessions
 from tservice.suggestions.intents import IntentService
 from tservice.suggestions.interfaces import ConversationReader, GitStateReader, PendingItemFinder
@@ -54,7 +54,7 @@ def build_suggestions(
         sessions=sessions,
         clis=clis,
         places=ground.locations,
-        starting=build_session_places(ground).find_start_location,
+        starting=build_session_location_rules(ground).find_start_location,
         threads=ground.worker_pools.files,
         sources=SuggestionSources(
             intents=intents,

@@ -159,7 +159,7 @@ class ClaudeCase(TmuxTestCase):
     # -- what the tests say
 
     async def start(self) -> Session:
-        await self.sessions.open()
+        await self.sessions.load_and_adopt_sessions()
         request = CreateRequest(mode="primary", working_dir=str(self.work), start=True)
         return await self.sessions.create(request, ADMIN)
 
@@ -235,7 +235,7 @@ class ClaudeCase(TmuxTestCase):
         await self.mux.close()
         self.mux = self.multiplexer()
         self.sessions = self.build_sessions()
-        await self.sessions.open()
+        await self.sessions.load_and_adopt_sessions()
 
 
 class PlayedClaudeSessionTests(ClaudeCase):

@@ -132,7 +132,7 @@ class AgentHarnessCase(SessionCase):
         self.clock, self.host = self.machine.clock, self.machine.host
         self.work = folder / "work"
         self.work.mkdir()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
 
     def play(self, spec: PaneSpec) -> ScriptedScreen:
         return ScriptedScreen()

@@ -242,7 +242,7 @@ class CaseAccountTests(CaseCase):
         machine = self.machine
         machine.config = evolve(machine.config, multiuser=True)
         machine.boot()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.lay_api()
         self.as_user(ANN)
 

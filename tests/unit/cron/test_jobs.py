@@ -238,7 +238,7 @@ class JobOwnerTests(JobCase):
     def boot(self) -> None:
         self.machine.config = evolve(self.machine.config, multiuser=True)
         self.machine.boot()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.place("ann")
         self.place("bob")
         super().boot()

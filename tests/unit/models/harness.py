@@ -77,7 +77,7 @@ class ModelCase(SessionCase):
         self.machine = SessionHarness(folder, config=config, models=late)
         self.machine.config.data_dir.mkdir(parents=True)
         self.clock, self.host = self.machine.clock, self.machine.host
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.server, self.redactor = ModelServer(), SecretRedactor()
         self.switch(True)
         self.feature = self.built()

@@ -88,7 +88,7 @@ class RestoreHarnessCase(SessionCase):
         self.boots = 1
         self.work = folder / "work"
         self.work.mkdir()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.run_now(self.restore.start())
         self.addCleanup(self.machine.crash)
 
@@ -120,7 +120,7 @@ class RestoreHarnessCase(SessionCase):
         """The service starts."""
         self.machine.events.clear()
         self.machine.boot()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.run_now(self.restore.start())
 
     def stop(self) -> None:

@@ -164,7 +164,7 @@ class SessionHarness:
         """Kill the service and open another."""
         self.crash()
         self.boot()
-        self.opening = Deferred.fromCoroutine(self.sessions.open())
+        self.opening = Deferred.fromCoroutine(self.sessions.load_and_adopt_sessions())
         return self.sessions
 
     def _clis(self) -> ICliRegistry:
@@ -183,7 +183,7 @@ class SessionCase(SynchronousTestCase):
         self.machine = SessionHarness(Path(self.mktemp()).absolute(), self.program)
         self.clock = self.machine.clock
         self.host = self.machine.host
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
 
     @property
     def sessions(self) -> SessionService:

@@ -48,7 +48,7 @@ class FullDiskCase(SessionCase):
         self.machine.database.deferred_writes.use_clock(self.clock)
         self.addCleanup(self.connection.close)
         self.machine.boot()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.spend(1)
 
     def fill(self) -> None:
@@ -251,7 +251,7 @@ class FullDiskSessionTests(FullDiskCase):
     def test_all_deleted_sessions_end(self) -> None:
         panes = [self.pane(self.shell()) for _ in range(2)]
         self.fill()
-        error = self.full(self.sessions.delete_own(ADMIN))
+        error = self.full(self.sessions.delete_sessions_of_caller(ADMIN))
         self.assertIn("ended, but a restart now would list them again", error.message)
         self.assertTrue(all(pane.is_gone for pane in panes))
         self.assertEqual([], self.sessions.list())

@@ -154,14 +154,14 @@ def _sessions(world: StoryHarness) -> Sequence[StoryStep]:
         StoryStep(name="another", do=lambda: store.save(two)),
         StoryStep(
             name="noted",
-            do=lambda: store.save_observation(evolve(two, pid=7)),
+            do=lambda: store.save_or_defer_record(evolve(two, pid=7)),
             owed=True,
             needs="another",
         ),
         StoryStep(name="placed", do=lambda: store.set_positions({"1": 5, "2": 4}), needs="noted"),
         StoryStep(name="renamed", do=lambda: store.save(evolve(one, name="new")), needs="made"),
-        StoryStep(name="removed", do=lambda: store.remove("1"), holds=True),
-        StoryStep(name="dropped", do=lambda: store.remove_deferred("2"), owed=True),
+        StoryStep(name="removed", do=lambda: store.delete_record("1"), holds=True),
+        StoryStep(name="dropped", do=lambda: store.delete_or_defer_record("2"), owed=True),
     ]
 
 

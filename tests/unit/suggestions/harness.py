@@ -14,7 +14,7 @@ from twisted.python.failure import Failure
 
 from tests.unit.sessions.harness import SessionCase, start_coroutine
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.sessions.build import build_session_places
+from tservice.sessions.build import build_session_location_rules
 from tservice.sessions.record.model import Session
 from tservice.suggestions.intents import IntentService
 from tservice.suggestions.interfaces import GitStateReader
@@ -149,7 +149,7 @@ class MindCase(SessionCase):
             sessions=self.sessions,
             clis=machine.clis,
             places=machine.ground().locations,
-            starting=build_session_places(machine.ground()).find_start_location,
+            starting=build_session_location_rules(machine.ground()).find_start_location,
             threads=machine.ground().worker_pools.files,
             sources=SuggestionSources(
                 intents=self.intents,

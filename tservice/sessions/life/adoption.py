@@ -53,7 +53,7 @@ class PaneAdoption:
         known = {live.record.id for live in self._roster}
         for unknown in sorted(await self._mux.find_session_ids() - known):
             self._log.warn("left running: a multiplexer server without a session, {id}", id=unknown)
-        await self._query_unknown()
+        await self._resolve_unknown_sessions()
 
     def close(self) -> None:
         """Stop querying servers."""
@@ -62,18 +62,18 @@ class PaneAdoption:
         if self._asking is not None:
             self._asking.cancel()
 
-    async def _query_unknown(self) -> None:
+    async def _resolve_unknown_sessions(self) -> None:
         unknown = [live for live in self._roster if live.lifecycle.phase is ProcessPhase.UNKNOWN]
         known = await gatherResults(
-            [spawn_logged(self._reconcile_session(it), self._log, "adopting") for it in unknown]
+            [spawn_logged(self._resolve_unknown_phase(it), self._log, "adopting") for it in unknown]
         )
         if not all(known) and not self._closed:
-            self._timer = self._clock.callLater(RETRY, self._retry_query)
+            self._timer = self._clock.callLater(RETRY, self._start_query_again)
 
-    async def _reconcile_session(self, live: LiveSession) -> bool:
-        return await self._processes.reconcile_session(live)
+    async def _resolve_unknown_phase(self, live: LiveSession) -> bool:
+        return await self._processes.resolve_unknown_phase(live)
 
-    def _retry_query(self) -> None:
+    def _start_query_again(self) -> None:
         self._asking = spawn_logged(
-            self._query_unknown(), self._log, "querying running sessions again"
+            self._resolve_unknown_sessions(), self._log, "querying running sessions again"
         )

@@ -92,15 +92,15 @@ class SessionCreator:
             use; 404: no such case or parent; 422: the CLI is missing, capacity is reached, or a
             folder is not reachable.
         """
-        self._clis.get_enabled_entry(self.resolve_mode(request))
-        self._check_name(request)
+        self._clis.get_enabled_entry(self.find_requested_mode(request))
+        self._choose_name_and_source(request)
         if request.attach is not None:
             return self._build_record(
                 request, caller, *await self._locate_attached(request.attach, caller)
             )
         name = request.case_name
         case = None if name is None else await self._cases.resolve_case(name, caller)
-        folder = await self._resolve_folder(request, case, caller)
+        folder = await self._find_working_folder(request, case, caller)
         place = await self._find_location(case, caller)
         if not place.has_local_files:
             folder = _expand_home(folder, place)
@@ -117,10 +117,10 @@ class SessionCreator:
         case_name: str | None,
         folder: str,
     ) -> Session:
-        mode = self.resolve_mode(request)
+        mode = self.find_requested_mode(request)
         entry = self._clis.get_enabled_entry(mode)
         owner = self._cases.get_owner_name(caller)
-        name, source = self._check_name(request)
+        name, source = self._choose_name_and_source(request)
         custom = request.custom_model
         session = Session(
             id=str(uuid.UUID(bytes=self._random_bytes(16), version=4)),
@@ -132,7 +132,7 @@ class SessionCreator:
             created_at=get_unix_ms(self._clock),
             last_activity_at=get_unix_ms(self._clock),
             owner=owner,
-            parent_session_id=self._resolve_parent(request.parent_session_id, caller, owner),
+            parent_session_id=self._find_permitted_parent(request.parent_session_id, caller, owner),
             agent_origin=request.agent_origin,
             position=self._roster.next_position(),
             params=_launch_params(request),
@@ -147,7 +147,7 @@ class SessionCreator:
             statusline_telemetry=request.statusline_telemetry,
             **location_fields(place.id),
         )
-        return self._complete_record(session, caller)
+        return self._add_params_and_name(session, caller)
 
     async def _locate_attached(
         self, known: LocationId, caller: Identity
@@ -185,7 +185,7 @@ class SessionCreator:
         )
         return evolve(request, case_name=made.name, worktree=None), made
 
-    def resolve_mode(self, request: CreateRequest) -> str:
+    def find_requested_mode(self, request: CreateRequest) -> str:
         """Return the mode of the requested session. The mode may not exist."""
         # The program in a foreign tmux session is unknown.
         usual = "shell" if request.attach is not None else self._defaults().mode
@@ -221,7 +221,7 @@ class SessionCreator:
         }
         return generate_name(session.working_dir, session.mode, taken)
 
-    def _complete_record(self, session: Session, caller: Identity) -> Session:
+    def _add_params_and_name(self, session: Session, caller: Identity) -> Session:
         resume = session.conversation_ids[-1] if session.conversation_ids else None
         plan = self._launcher.make_plan(
             session, granted=caller.can_bypass_permissions, resume=resume
@@ -235,7 +235,7 @@ class SessionCreator:
         name = session.name or self.generate_name(session)
         return evolve(session, params=dict(plan.params), name=name)
 
-    def _check_name(self, request: CreateRequest) -> tuple[str, NameSource]:
+    def _choose_name_and_source(self, request: CreateRequest) -> tuple[str, NameSource]:
         name = check_name(request.name or "")
         return name, NameSource.MANUAL if name else NameSource.PLACEHOLDER
 
@@ -247,7 +247,7 @@ class SessionCreator:
         await places.places.prepare_location(case.place)
         return places.places.get_usable_location(case.place, None)
 
-    async def _resolve_folder(
+    async def _find_working_folder(
         self, request: CreateRequest, case: ResolvedCase | None, caller: Identity
     ) -> str:
         if case is not None and case.place is not None:
@@ -276,19 +276,19 @@ class SessionCreator:
             )
         return folder
 
-    def _resolve_parent(
+    def _find_permitted_parent(
         self, parent: str | None, caller: Identity, owner: str | None
     ) -> str | None:
         if caller.parent is not None:
-            return self._check_agent_child(caller.parent, parent)
+            return self._check_agent_may_create(caller.parent, parent)
         if parent is None:
             return None
         live = self._roster.find(parent)
         if live is None or live.record.owner != owner or not may_see(live.record, caller):
-            raise _parent_not_found(parent)
+            raise _make_parent_error(parent)
         return parent
 
-    def _check_agent_child(self, parent: str, named: str | None) -> str:
+    def _check_agent_may_create(self, parent: str, named: str | None) -> str:
         """Check that an agent may create a session. Return the parent of the new session
         (protocol-agent-tokens).
 
@@ -296,10 +296,10 @@ class SessionCreator:
         @param named: the parent that the request names.
         """
         if named not in (None, parent):
-            raise _parent_not_found(named or "")
+            raise _make_parent_error(named or "")
         if self._roster.find(parent) is None:
-            raise _parent_not_found(parent)
-        if len(self._roster.find_children(parent)) >= CHILDREN:
+            raise _make_parent_error(parent)
+        if len(self._roster.find_child_ids(parent)) >= CHILDREN:
             raise make_failure_error(f"capacity reached: {CHILDREN} children of a session")
         return parent
 
@@ -316,5 +316,5 @@ def _launch_params(request: CreateRequest) -> dict[str, object]:
     return {name: value for name, value in request.params.items() if name not in MODEL_PARAMS}
 
 
-def _parent_not_found(parent: str) -> ServiceError:
+def _make_parent_error(parent: str) -> ServiceError:
     return make_not_found_error(f"parentSessionId: Session {parent}")

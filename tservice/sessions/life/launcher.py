@@ -71,7 +71,7 @@ class NoLaunchPreparation:
 
 
 @implementer(SavedStateReader)
-class NoRecollection:
+class NoSavedState:
     """Recollection without any saved data."""
 
     def accept_records(self, records: Sequence[Session]) -> None:
@@ -166,7 +166,7 @@ class PaneLauncher:
         """
         return self._clis.plan_launch(self._launch_request(session, granted, resume))
 
-    def check_permission(self, session: Session, *, granted: bool) -> None:
+    def check_may_start_program(self, session: Session, *, granted: bool) -> None:
         """Check that the caller could start the program that already runs.
 
         @param granted: true if the caller may bypass permissions.
@@ -178,7 +178,7 @@ class PaneLauncher:
         place = self.places.find_start_location(session)
         return LaunchRequest(
             mode=session.mode,
-            pane=self._pane_keys(session, place),
+            pane=self._make_pane_variables(session, place),
             params=session.params,
             resume=resume,
             overrides=session.env_overrides,
@@ -186,7 +186,7 @@ class PaneLauncher:
             place=place,
         )
 
-    def _pane_keys(self, session: Session, place: Location) -> PaneVariables:
+    def _make_pane_variables(self, session: Session, place: Location) -> PaneVariables:
         hooks = place.hooks
         url = self._settings.api_url if hooks is None or hooks.url is None else hooks.url
         return PaneVariables(

@@ -45,7 +45,7 @@ def confine_to_location(set_priority: SetPriority, place: LocationId) -> SetPrio
     return renice_checked
 
 
-def apply_now(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
+def set_running_priority(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
     """Set the priority of a running process, as a caller requested.
 
     @raise ServiceError: 422: the system refused; only root may raise a priority.
@@ -58,13 +58,15 @@ def apply_now(set_priority: SetPriority, pid: int | None, nice: ProcessPriority)
         raise make_failure_error(f"nice: the system refused: {error.strerror}") from error
 
 
-def apply_at_start(set_priority: SetPriority, pid: int | None, nice: ProcessPriority) -> None:
+def set_priority_after_start(
+    set_priority: SetPriority, pid: int | None, nice: ProcessPriority
+) -> None:
     """Set the priority of a process that was just started. Ignore the error if the system
     refuses.
     """
     if not nice.enabled:
         return
     try:
-        apply_now(set_priority, pid, nice)
+        set_running_priority(set_priority, pid, nice)
     except ServiceError as error:
         _log.warn("process {pid} keeps its priority: {error}", pid=pid, error=error)

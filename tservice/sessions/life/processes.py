@@ -24,7 +24,11 @@ from tservice.sessions.life.conversation import check_conversation_free
 from tservice.sessions.life.exit_breaker import add_failure, has_tripped
 from tservice.sessions.life.launcher import PaneLauncher, end_pane
 from tservice.sessions.life.pane_watcher import PaneEventHandlers, PaneWatcher
-from tservice.sessions.life.priority import SetPriority, apply_at_start, confine_to_location
+from tservice.sessions.life.priority import (
+    SetPriority,
+    confine_to_location,
+    set_priority_after_start,
+)
 from tservice.sessions.life.viewport_manager import ViewportManager
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.output.last_screen import LastScreen
@@ -63,10 +67,10 @@ class SessionProcesses:
         self._windows = windows
         self._handlers = PaneEventHandlers(
             over=self._handle_exit,
-            resized=self._handle_resize,
-            working=self._handle_working,
-            idle=self._handle_idle,
-            noted=self._handle_evidence,
+            resized=self._record_pane_size,
+            working=self._record_working_status,
+            idle=self._record_idle_status,
+            noted=self._record_status_reason,
         )
 
     async def start_process(
@@ -87,7 +91,7 @@ class SessionProcesses:
         @raise ServiceError: 409: the process runs, the breaker tripped, or the conversation is in
             use in another session; 400, 403, 422: the process cannot be started, as the text says.
         """
-        return await _run_exclusively(
+        return await _run_session_operation_alone(
             live, lambda: self._start_locked(live, clear_breaker, granted, resume, reauthorize)
         )
 
@@ -96,7 +100,7 @@ class SessionProcesses:
 
         @raise ServiceError: 422: the process's server does not answer; nothing was changed.
         """
-        return await _run_exclusively(live, lambda: self._stop_locked(live, reason))
+        return await _run_session_operation_alone(live, lambda: self._stop_locked(live, reason))
 
     async def kill_session(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         """End the process in any phase, and remove the session.
@@ -106,22 +110,24 @@ class SessionProcesses:
             be written.
         @raise ServiceError: 422: the process's server does not answer; nothing was changed.
         """
-        return await _run_exclusively(live, lambda: self._kill_locked(live))
+        return await _run_session_operation_alone(live, lambda: self._kill_locked(live))
 
     async def detach_session(self, live: LiveSession) -> tuple[LeftoverProcess, ...]:
         """Detach from the running process. A session without a process is removed instead.
 
         @return: as L{kill_session}.
         """
-        return await _run_exclusively(live, lambda: self._detach_locked(live))
+        return await _run_session_operation_alone(live, lambda: self._detach_locked(live))
 
-    async def reconcile_session(self, live: LiveSession) -> bool:
+    async def resolve_unknown_phase(self, live: LiveSession) -> bool:
         """Adopt the process of a session that ran before this service started, or record its end.
 
         @return: false if the server does not answer. Nothing was changed, and the caller tries
             again later.
         """
-        return await _run_exclusively(live, lambda: self._reconcile_locked(live))
+        return await _run_session_operation_alone(
+            live, lambda: self._resolve_unknown_phase_locked(live)
+        )
 
     # -- operations, one at a time
 
@@ -134,7 +140,7 @@ class SessionProcesses:
         reauthorize: Reauthorize,
     ) -> Session:
         parked = (
-            await self._recover_detached(live, granted)
+            await self._find_detached_pane(live, granted)
             if live.lifecycle.phase is ProcessPhase.DETACHED
             else None
         )
@@ -193,10 +199,10 @@ class SessionProcesses:
         colours = live.reported_colours = self._windows.get_reported_colours(live)
         return await self._launcher.launch_pane(live.record, plan, reauthorize, colours)
 
-    async def _recover_detached(self, live: LiveSession, granted: bool) -> IPane | None:
+    async def _find_detached_pane(self, live: LiveSession, granted: bool) -> IPane | None:
         """Return the running pane of a detached session; C{None} if its process has ended."""
         if live.record.is_owned:
-            self._launcher.check_permission(live.record, granted=granted)
+            self._launcher.check_may_start_program(live.record, granted=granted)
         pane = live.detach_pane() or await self._launcher.adopt_pane(live.record)
         if pane is None or pane.ending is None:
             return pane
@@ -250,7 +256,7 @@ class SessionProcesses:
         )
         return ()
 
-    async def _reconcile_locked(self, live: LiveSession) -> bool:
+    async def _resolve_unknown_phase_locked(self, live: LiveSession) -> bool:
         if live.lifecycle.phase is not ProcessPhase.UNKNOWN:
             return True
         try:
@@ -286,9 +292,9 @@ class SessionProcesses:
             self._clock, pane, lambda: live.record.location is not SessionLocationKind.LOCAL
         )
         live.last_screen = screen
-        live.unlisten = _combine_calls(
+        live.unlisten = _combine_functions(
             pane.add_listener(watcher),
-            pane.log.subscribe(lambda: self._handle_output(live, screen)),
+            pane.log.subscribe(lambda: self._record_pane_output(live, screen)),
             screen.close,
         )
         screen.schedule_capture()
@@ -296,9 +302,9 @@ class SessionProcesses:
             self._handle_exit(live, pane.ending)
             live.inputs.abandon_input()
             return
-        self._handle_running(live, pane, watcher, fresh, resumed)
+        self._record_running_process(live, pane, watcher, fresh, resumed)
 
-    def _handle_running(
+    def _record_running_process(
         self, live: LiveSession, pane: IPane, watcher: PaneWatcher, fresh: bool, resumed: bool
     ) -> None:
         status = SessionStatus.IDLE if fresh else live.record.status
@@ -317,10 +323,10 @@ class SessionProcesses:
         )
         if not fresh:
             live.reported_colours = None
-        self._windows.apply_colours(live)
+        self._windows.update_reported_colours(live)
         if fresh:
             renice = confine_to_location(self._set_priority, live.record.location_id)
-            apply_at_start(renice, pane.pid, live.record.nice)
+            set_priority_after_start(renice, pane.pid, live.record.nice)
             self._roster.publish_timestamped_event(live, EventName.SESSION_INTERACTIVE)
         else:
             live.inputs.recover_input()
@@ -361,31 +367,31 @@ class SessionProcesses:
             self._roster.publish_timestamped_event(live, EventName.SESSION_BREAKER_TRIPPED)
             self._roster.publish_timestamped_event(live, EventName.SESSION_ERROR)
 
-    def _handle_resize(self, live: LiveSession, cols: int, rows: int) -> None:
+    def _record_pane_size(self, live: LiveSession, cols: int, rows: int) -> None:
         self._roster.update_record(live, durable=False, cols=cols, rows=rows)
 
-    def _handle_output(self, live: LiveSession, screen: LastScreen) -> None:
+    def _record_pane_output(self, live: LiveSession, screen: LastScreen) -> None:
         live.last_output = get_unix_ms(self._clock)
         screen.schedule_capture()
 
-    def _handle_working(self, live: LiveSession, reason: str) -> None:
+    def _record_working_status(self, live: LiveSession, reason: str) -> None:
         self._roster.update_record(
             live, durable=False, status=SessionStatus.BUSY, status_reason=reason
         )
         self._roster.publish_timestamped_event(live, EventName.SESSION_WORKING)
 
-    def _handle_idle(self, live: LiveSession, reason: str) -> None:
+    def _record_idle_status(self, live: LiveSession, reason: str) -> None:
         self._roster.update_record(
             live, durable=False, status=SessionStatus.IDLE, status_reason=reason, turn_open=False
         )
         self._roster.publish_timestamped_event(live, EventName.SESSION_IDLE)
 
-    def _handle_evidence(self, live: LiveSession, reason: str) -> None:
+    def _record_status_reason(self, live: LiveSession, reason: str) -> None:
         if reason != live.record.status_reason:
             self._roster.update_record(live, durable=False, status_reason=reason)
 
 
-async def _run_exclusively(live: LiveSession, move: Callable[[], Awaitable[_T]]) -> _T:
+async def _run_session_operation_alone(live: LiveSession, move: Callable[[], Awaitable[_T]]) -> _T:
     """Run C{move} while no other operation on that session runs."""
     await live.lock.acquire()
     try:
@@ -394,7 +400,7 @@ async def _run_exclusively(live: LiveSession, move: Callable[[], Awaitable[_T]])
         live.lock.release()
 
 
-def _combine_calls(*calls: Callable[[], None]) -> Callable[[], None]:
+def _combine_functions(*calls: Callable[[], None]) -> Callable[[], None]:
     def call_all() -> None:
         for call in calls:
             call()

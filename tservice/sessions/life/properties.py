@@ -11,7 +11,7 @@ from tservice.core.errors import ServiceError, make_field_error
 from tservice.core.event_payloads import SessionPinnedPayload, SessionRenamedPayload
 from tservice.core.events import EventName
 from tservice.core.identity import Identity
-from tservice.sessions.life.priority import SetPriority, apply_now, confine_to_location
+from tservice.sessions.life.priority import SetPriority, confine_to_location, set_running_priority
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.display import MODEL_LENGTH, clean_line
 from tservice.sessions.record.model import (
@@ -92,7 +92,7 @@ class SessionProperties:
         if (before.enabled or nice.enabled) and before != nice:
             renice = confine_to_location(self._set_priority, live.record.location_id)
             try:
-                apply_now(renice, live.record.pid, nice)
+                set_running_priority(renice, live.record.pid, nice)
             except ServiceError:
                 self._roster.record_observation(live, nice=before)
                 raise

@@ -46,22 +46,22 @@ class ViewportManager:
         granted = may_resize(live.claims, wish, now)
         live.claims = apply_size_request(live.claims, wish, now)
         if granted:
-            self.apply_colours(live)
-            await self._apply_size(live, wish.cols, wish.rows)
+            self.update_reported_colours(live)
+            await self._resize_pane_and_record(live, wish.cols, wish.rows)
         return live.record.cols, live.record.rows
 
     async def remove_viewer(self, live: LiveSession, viewer: str) -> None:
         """Remove a viewer. Another viewer then decides the session's size and colours."""
         live.colours.pop(viewer, None)
         live.claims, heir = remove_viewer(live.claims, viewer)
-        self.apply_colours(live)
+        self.update_reported_colours(live)
         if heir is not None:
-            await self._apply_size(live, heir.cols, heir.rows)
+            await self._resize_pane_and_record(live, heir.cols, heir.rows)
 
     def set_viewer_colours(self, live: LiveSession, viewer: str, colours: TerminalColours) -> None:
         """Record the colours in which a viewer shows its terminal."""
         live.colours[viewer] = colours
-        self.apply_colours(live)
+        self.update_reported_colours(live)
 
     def get_reported_colours(self, live: LiveSession) -> TerminalColours:
         """Return the colours that the terminal reports to the session's programs now."""
@@ -69,20 +69,20 @@ class ViewportManager:
         shown = None if holder is None else live.colours.get(holder)
         return shown or self.usual()
 
-    def apply_colours(self, live: LiveSession) -> None:
+    def update_reported_colours(self, live: LiveSession) -> None:
         """Update the colours that the pane reports, if they changed."""
         colours = self.get_reported_colours(live)
         if live.pane is None or live.record.pid is None or live.reported_colours == colours:
             return
         live.reported_colours = colours
-        spawn_logged(self._send_colours(live, colours), self._log, "colours of a terminal")
+        spawn_logged(self._set_pane_colours(live, colours), self._log, "colours of a terminal")
 
-    def handle_settings_change(self, before: object, after: object) -> None:
+    def apply_default_colours(self, before: object, after: object) -> None:
         """Apply the default colours of the settings, which may have changed."""
         for live in self.roster:
-            self.apply_colours(live)
+            self.update_reported_colours(live)
 
-    async def _send_colours(self, live: LiveSession, colours: TerminalColours) -> None:
+    async def _set_pane_colours(self, live: LiveSession, colours: TerminalColours) -> None:
         pane = live.pane
         try:
             if pane is not None:
@@ -92,8 +92,8 @@ class ViewportManager:
             live.reported_colours = None
             self._log.info("{id}: colours not applied: {error}", id=live.record.id, error=error)
 
-    async def _apply_size(self, live: LiveSession, cols: int, rows: int) -> None:
-        pane = live.held_pane if live.record.pid is not None else None
+    async def _resize_pane_and_record(self, live: LiveSession, cols: int, rows: int) -> None:
+        pane = live.attached_pane if live.record.pid is not None else None
         if pane is not None:
             try:
                 await pane.resize(cols, rows)

@@ -13,7 +13,7 @@ PIECE = 32 * 1024
 """Bytes of the log that are read at a time, because the log caches the last read."""
 
 
-def add_links(capture: PaneCapture, log: OutputLog) -> PaneCapture:
+def restore_capture_links(capture: PaneCapture, log: OutputLog) -> PaneCapture:
     """Return C{capture} with those links that its rows were certainly printed with."""
     # A multiplexer that keeps links is more reliable.
     kept = any(OPENING in row for row in (*capture.lines, *capture.main))

@@ -39,7 +39,7 @@ class RequestCoalescer(Generic[_Demand]):
     def submit_request(self, demand: _Demand) -> None:
         """Handle C{demand} now or soon, unless a later request replaces it."""
         self._demand = demand
-        self._run_next()
+        self._run_waiting_request()
 
     def stop(self) -> None:
         """Start no more work. Running work continues."""
@@ -48,18 +48,18 @@ class RequestCoalescer(Generic[_Demand]):
             self._pause.cancel()
             self._pause = None
 
-    def _run_next(self) -> None:
+    def _run_waiting_request(self) -> None:
         if self._demand is None or self._stopped or self._busy or self._pause is not None:
             return
         demand, self._demand = self._demand, None
         self._busy = True
-        self._pause = self._clock.callLater(self._seconds, self._handle_interval)
-        spawn_logged(self._work(demand), self._log, "coalesced work").addBoth(self._handle_done)
+        self._pause = self._clock.callLater(self._seconds, self._run_after_interval)
+        spawn_logged(self._work(demand), self._log, "coalesced work").addBoth(self._run_after_done)
 
-    def _handle_interval(self) -> None:
+    def _run_after_interval(self) -> None:
         self._pause = None
-        self._run_next()
+        self._run_waiting_request()
 
-    def _handle_done(self, _: object) -> None:
+    def _run_after_done(self, _: object) -> None:
         self._busy = False
-        self._run_next()
+        self._run_waiting_request()

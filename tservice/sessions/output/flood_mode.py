@@ -53,7 +53,7 @@ class FloodMode:
         """Begin flood mode if no viewer keeps up."""
         if not self.is_active and self._all_viewers_behind():
             self.is_active = True
-            self._task = spawn_logged(self._run_flood(), self._log, "flood mode")
+            self._task = spawn_logged(self._sample_paused_pane(), self._log, "flood mode")
 
     def close(self) -> None:
         """Stop sampling. The pane is not changed, because its owner closes it."""
@@ -67,7 +67,7 @@ class FloodMode:
             and all(viewer.cannot_keep_up() for viewer in self._viewers)
         )
 
-    async def _run_flood(self) -> None:
+    async def _sample_paused_pane(self) -> None:
         try:
             await self._pane.pause_output()
             await self._sample_until_quiet()
@@ -84,11 +84,11 @@ class FloodMode:
             capture = await self._pane.capture_content(0)
             equal = equal + 1 if last is not None and same_screen(last, capture) else 0
             if not equal:
-                self._show_sample(capture)
+                self._send_sample_to_viewers(capture)
             last = capture
             await wait_seconds(self._clock, SAMPLE)
 
-    def _show_sample(self, capture: PaneCapture) -> None:
+    def _send_sample_to_viewers(self, capture: PaneCapture) -> None:
         for viewer in tuple(self._viewers):
             if viewer.can_send_more():
                 viewer.send_snapshot(capture)

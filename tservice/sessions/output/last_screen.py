@@ -49,7 +49,7 @@ class LastScreen:
     def schedule_capture(self) -> None:
         """Schedule a capture of the pane."""
         if self._timer is None and self._looking is None and self._wanted():
-            self._timer = self._clock.callLater(AFTER, self._begin_capture)
+            self._timer = self._clock.callLater(AFTER, self._start_capture)
 
     def record_capture(self, capture: PaneCapture) -> None:
         """Keep a capture of the screen that another reader made. Its history is dropped."""
@@ -63,10 +63,10 @@ class LastScreen:
         if self._looking is not None:
             self._looking.cancel()
 
-    def _begin_capture(self) -> None:
+    def _start_capture(self) -> None:
         self._timer = None
         self._looking = spawn_logged(self._capture_pane(), self._log, "capturing a remote screen")
-        self._looking.addBoth(self._handle_captured, self._pane.log.end)
+        self._looking.addBoth(self._handle_capture_end, self._pane.log.end)
 
     async def _capture_pane(self) -> None:
         try:
@@ -76,7 +76,7 @@ class LastScreen:
         else:
             self.record_capture(capture)
 
-    def _handle_captured(self, _: object, offset: int) -> None:
+    def _handle_capture_end(self, _: object, offset: int) -> None:
         self._looking = None
         if self._pane.log.end > offset:
             self.schedule_capture()

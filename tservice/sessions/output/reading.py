@@ -100,7 +100,7 @@ async def read_terminal(
     )
 
 
-def make_stale_reading(
+def make_last_screen_reading(
     session: Session, seen: CapturedScreen | None, kept: SavedScreen | None, tail: int | None
 ) -> TerminalReading:
     """Return the last screen of a session whose host is out of reach, marked with its time.
@@ -119,7 +119,7 @@ def make_stale_reading(
         # A line takes one row or more, so these lines cover at least the screen.
         lines = kept.lines.split(b"\r\n")[-session.rows :]
         text = b"\r\n".join(lines).decode("utf-8", "replace")
-        shown, reason = _cut_text(text, tail)
+        shown, reason = _cut_to_tail(text, tail)
         told = {"truncated": reason is not None, "truncationReason": reason}
         data |= {"terminalBuffer": shown, "fullSize": len(text), **told, "staleAt": kept.at}
     return TerminalReading(data={**data, "stale": True})
@@ -186,7 +186,7 @@ def _make_payload(
     text = b"\r\n".join(lines).decode("utf-8", "replace")
     if full:
         text += move_to_caret(capture).decode()
-    shown, reason = _cut_text(text, request.tail)
+    shown, reason = _cut_to_tail(text, request.tail)
     if reason is None and capture.history_rows < min(request.history or 0, capture.history_size):
         # The capture reached its limit.
         reason = "capped"
@@ -206,7 +206,7 @@ def _make_payload(
     }
 
 
-def _cut_text(text: str, tail: int | None) -> tuple[str, str | None]:
+def _cut_to_tail(text: str, tail: int | None) -> tuple[str, str | None]:
     if tail is not None and tail < len(text) and tail <= BUFFER_BOUND:
         return keep_tail(text, tail), "tail"
     if len(text) > BUFFER_BOUND:

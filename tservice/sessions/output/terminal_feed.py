@@ -45,7 +45,7 @@ class _PaneReader:
         self._offset = pane.log.end
         self._timer: IDelayedCall | None = None
 
-    def handle_output(self, wanted: bool) -> None:
+    def publish_or_skip_output(self, wanted: bool) -> None:
         """Handle new output of the pane.
 
         @param wanted: true if a client requested the output of this session.
@@ -99,13 +99,13 @@ class TerminalFeed:
         """Stop following all panes."""
         self._unsubscribe()
         for session_id in tuple(self._readers):
-            self._drop_reader(session_id)
+            self._stop_pane_reader(session_id)
 
     def _handle_event(self, event: Event) -> None:
         if event.session_id is None or event.name is EventName.SESSION_TERMINAL:
             return
         if event.name is EventName.SESSION_DELETED:
-            self._drop_reader(event.session_id)
+            self._stop_pane_reader(event.session_id)
         else:
             self._follow_pane(event.session_id)
 
@@ -114,12 +114,12 @@ class TerminalFeed:
             pane = self._pane_of(session_id)
         except ServiceError:
             # Events about a session, such as its dialog, may arrive after its end.
-            self._drop_reader(session_id)
+            self._stop_pane_reader(session_id)
             return
         followed = self._readers.get(session_id)
         if followed is not None and followed[0].pane is pane:
             return
-        self._drop_reader(session_id)
+        self._stop_pane_reader(session_id)
         if pane is None:
             return
 
@@ -127,10 +127,10 @@ class TerminalFeed:
             self._publish_output(session_id, offset, data)
 
         reader = _PaneReader(self._clock, pane, publish_output)
-        end = pane.log.subscribe(lambda: reader.handle_output(self._wanted(session_id)))
+        end = pane.log.subscribe(lambda: reader.publish_or_skip_output(self._wanted(session_id)))
         self._readers[session_id] = (reader, end)
 
-    def _drop_reader(self, session_id: str) -> None:
+    def _stop_pane_reader(self, session_id: str) -> None:
         reader, end = self._readers.pop(session_id, (None, None))
         if reader is not None and end is not None:
             end()

@@ -64,10 +64,10 @@ class _PaneAnnouncer:
         self._id = session_id
 
     def pane_exited(self, ending: PaneExit) -> None:
-        self._sockets.handle_exit(self._id, ending.status)
+        self._sockets.send_exit_to_sockets(self._id, ending.status)
 
     def pane_lost(self) -> None:
-        self._sockets.handle_exit(self._id, None)
+        self._sockets.send_exit_to_sockets(self._id, None)
 
     def pane_resized(self, cols: int, rows: int) -> None:
         self._sockets.broadcast_frame(self._id, format_frame("size", c=cols, r=rows))
@@ -120,7 +120,7 @@ class TerminalSockets:
         attached = room.sockets[terminal.cid] = _AttachedSocket(terminal)
         if room.stream is None:
             self._open_stream(session_id, room)
-        self._serve_socket(session_id, room, attached, epoch, since)
+        self._attach_socket_to_stream(session_id, room, attached, epoch, since)
 
     def disconnect(self, session_id: str, terminal: ViewerConnection) -> None:
         """Remove C{terminal}. This may be called twice, and for a socket that was refused."""
@@ -150,7 +150,7 @@ class TerminalSockets:
         room = self._rooms.get(session_id)
         return room.stream if room is not None else None
 
-    def handle_pane_change(self, session_id: str) -> None:
+    def switch_to_current_pane(self, session_id: str) -> None:
         """Switch a session's sockets to its current pane, or to none. The stream gets a new
         epoch.
         """
@@ -160,18 +160,18 @@ class TerminalSockets:
         self._close_stream(room)
         self._open_stream(session_id, room)
         for attached in tuple(room.sockets.values()):
-            self._serve_socket(session_id, room, attached, None, None)
+            self._attach_socket_to_stream(session_id, room, attached, None, None)
 
-    def follow_pane(self, session_id: str) -> None:
+    def switch_pane_if_changed(self, session_id: str) -> None:
         """Switch a session's sockets to its current pane, if the pane changed."""
         room = self._rooms.get(session_id)
         if room is None:
             return
         followed = room.stream.pane if room.stream is not None else None
         if self._pane_of(session_id) is not followed:
-            self.handle_pane_change(session_id)
+            self.switch_to_current_pane(session_id)
 
-    def handle_deleted(self, session_id: str) -> None:
+    def close_sockets_of_session(self, session_id: str) -> None:
         """Close the sockets of a deleted session with 4009."""
         room = self._rooms.pop(session_id, None)
         if room is None:
@@ -180,7 +180,7 @@ class TerminalSockets:
         for attached in room.sockets.values():
             attached.terminal.close(CLOSE_ENDED, "the session has ended")
 
-    def handle_exit(self, session_id: str, status: int | None) -> None:
+    def send_exit_to_sockets(self, session_id: str, status: int | None) -> None:
         """Send the sockets the exit of the process, after its last output.
 
         @param status: exit status; C{None} if unknown.
@@ -222,7 +222,7 @@ class TerminalSockets:
             room.stream.close()
         room.stream = room.unlisten = None
 
-    def _serve_socket(
+    def _attach_socket_to_stream(
         self,
         session_id: str,
         room: _SessionSockets,

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import GlyphRun, IPane, MuxError, PaneCapture
-from tservice.sessions.output.capture_links import add_links
+from tservice.sessions.output.capture_links import restore_capture_links
 from tservice.sessions.output.flood_mode import FloodMode
 from tservice.sessions.output.viewer import FRAME, TerminalViewer, ViewerSocket
 
@@ -54,7 +54,7 @@ class TerminalStream:
         self._capturing = False
         self._task: Deferred[None] | None = None
         self._flood = FloodMode(pane, clock, self._viewers.keys(), needed)
-        self._unsubscribe = pane.log.subscribe(self._handle_output)
+        self._unsubscribe = pane.log.subscribe(self._send_or_delay_output)
 
     @property
     def viewer_count(self) -> int:
@@ -85,7 +85,7 @@ class TerminalStream:
             viewer.send_hello(log.start, self.pane.cols, self.pane.rows, resumed=False)
             viewer.send_available()
         else:
-            viewer.greet_with_snapshot()
+            viewer.request_first_snapshot()
         return viewer
 
     def detach(self, viewer: TerminalViewer) -> None:
@@ -113,7 +113,7 @@ class TerminalStream:
         self._viewers.clear()
         self._wanting.clear()
 
-    def _handle_output(self) -> None:
+    def _send_or_delay_output(self) -> None:
         if not self._viewers:
             return
         if self.pane.log.end - self._end >= FRAME:
@@ -167,7 +167,7 @@ class TerminalStream:
                 except MuxError as error:
                     self._handle_snapshot_failure((*wanting, *self._wanting), error)
                     return
-                self._distribute_snapshot(wanting, add_links(capture, self.pane.log))
+                self._distribute_snapshot(wanting, restore_capture_links(capture, self.pane.log))
         finally:
             self._capturing = False
 

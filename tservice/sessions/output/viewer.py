@@ -108,7 +108,7 @@ class TerminalViewer:
         else:
             self._later.append(text)
 
-    def greet_with_snapshot(self) -> None:
+    def request_first_snapshot(self) -> None:
         """Request a snapshot. The hello frame and the snapshot are sent once the pane was
         captured.
         """

@@ -45,13 +45,13 @@ def _make_decoders() -> dict[str, _Decoder]:
 _DECODERS = _make_decoders()
 
 
-def to_row(session: Session) -> tuple[Any, ...]:
+def make_session_row(session: Session) -> tuple[Any, ...]:
     """Return the record's values in the order of L{COLUMNS}."""
     return tuple(_encode_value(getattr(session, name)) for name in COLUMNS)
 
 
-def from_row(row: sqlite3.Row) -> Session:
-    """Return the session record of a database row that L{to_row} made."""
+def parse_session_row(row: sqlite3.Row) -> Session:
+    """Return the session record of a database row that L{make_session_row} made."""
     return Session(**{name: _decode_value(name, row[name]) for name in COLUMNS})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tservice.core.disk_errors import DiskFull
-from tservice.sessions.record.columns import COLUMNS, from_row, to_row
+from tservice.sessions.record.columns import COLUMNS, make_session_row, parse_session_row
 from tservice.sessions.record.model import Session
 from tservice.store.database import Database
 
@@ -28,7 +28,7 @@ class SessionRepository:
 
     def load(self) -> list[Session]:
         """Return every record, in list order."""
-        return self._database.read_records(from_row, _LOAD, named="sessions.id")
+        return self._database.read_records(parse_session_row, _LOAD, named="sessions.id")
 
     def save(self, session: Session, *, durable: bool = True) -> None:
         """Insert or replace a record.
@@ -37,16 +37,16 @@ class SessionRepository:
             response is sent.
         @raise DiskFull: the disk is full.
         """
-        self._database.execute(_SAVE, to_row(session), durable=durable)
+        self._database.execute(_SAVE, make_session_row(session), durable=durable)
 
-    def save_observation(self, session: Session) -> None:
+    def save_or_defer_record(self, session: Session) -> None:
         """Insert or replace a record with an observed change. If the disk is full, defer the write.
 
         The write is not flushed to disk: a power loss may undo it.
         """
-        self._database.execute_or_defer(("session", session.id), _SAVE, to_row(session))
+        self._database.execute_or_defer(("session", session.id), _SAVE, make_session_row(session))
 
-    def remove(self, session_id: str) -> None:
+    def delete_record(self, session_id: str) -> None:
         """Delete the record, its sequence numbers and its input journal.
 
         @raise DiskFull: the disk is full. A restart brings the record back until the change can be
@@ -55,10 +55,10 @@ class SessionRepository:
         try:
             self._database.execute(_REMOVE, (session_id,))
         except DiskFull:
-            self.remove_deferred(session_id)
+            self.delete_or_defer_record(session_id)
             raise
 
-    def remove_deferred(self, session_id: str) -> None:
+    def delete_or_defer_record(self, session_id: str) -> None:
         """Delete a record that no caller asked to delete. If the disk is full, defer the change."""
         self._database.execute_or_defer(("session", session_id), _REMOVE, (session_id,))
 

@@ -76,7 +76,7 @@ def apply_size_request(claims: SizeClaims, wish: SizeRequest, now: int) -> SizeC
     """
     granted = may_resize(claims, wish, now)
     if wish.viewer is not None:
-        claims = evolve(claims, wishes=(*_requests_of_others(claims, wish.viewer), wish))
+        claims = evolve(claims, wishes=(*_remove_request_of_viewer(claims, wish.viewer), wish))
     if not granted:
         return claims
     claims = evolve(claims, holder=wish.viewer)
@@ -91,7 +91,7 @@ def remove_viewer(claims: SizeClaims, viewer: str) -> tuple[SizeClaims, SizeRequ
     The viewer's desktop claim ends. If the viewer set the size, the latest remaining desktop
     decides, or else the latest remaining request. A request of C{None} means that nothing changes.
     """
-    left = _requests_of_others(claims, viewer)
+    left = _remove_request_of_viewer(claims, viewer)
     heir = next(reversed([*(w for w in left if not w.is_small)] or [*left]), None)
     if claims.desktop == viewer:
         claims = evolve(claims, desktop=None, desktop_at=None)
@@ -100,5 +100,5 @@ def remove_viewer(claims: SizeClaims, viewer: str) -> tuple[SizeClaims, SizeRequ
     return evolve(claims, wishes=left, holder=heir.viewer if heir else None), heir
 
 
-def _requests_of_others(claims: SizeClaims, viewer: str) -> tuple[SizeRequest, ...]:
+def _remove_request_of_viewer(claims: SizeClaims, viewer: str) -> tuple[SizeRequest, ...]:
     return tuple(wish for wish in claims.wishes if wish.viewer != viewer)

@@ -46,7 +46,7 @@ def make_session_answer(session: Session) -> SessionAnswer:
 
 def _make_field(hint: Any, metadata: Any) -> tuple[Any, Any]:
     alias = {"alias": metadata["named"]} if "named" in metadata else {}
-    kept, empty = _strip_none(hint)
+    kept, empty = _strip_optional(hint)
     kind = _answer_type(kept)
     if not empty:
         return kind, Field(**alias)
@@ -60,7 +60,7 @@ def _answer_type(hint: Any) -> Any:
     return make_answer_model(hint) if attrs.has(hint) else hint
 
 
-def _strip_none(hint: Any) -> tuple[Any, bool]:
+def _strip_optional(hint: Any) -> tuple[Any, bool]:
     if get_origin(hint) not in (Union, UnionType):
         return hint, False
     (kept,) = (each for each in get_args(hint) if each is not type(None))

@@ -82,7 +82,7 @@ def make_pane_follower(terminals: TerminalSockets) -> Callable[[Event], None]:
         if event.session_id is None:
             return
         if event.name is EventName.SESSION_DELETED:
-            terminals.handle_deleted(event.session_id)
+            terminals.close_sockets_of_session(event.session_id)
         elif event.name in _OF_THE_WAY:
             next_at = (
                 event.payload.next_at if isinstance(event.payload, HostDroppedPayload) else None
@@ -90,6 +90,6 @@ def make_pane_follower(terminals: TerminalSockets) -> Callable[[Event], None]:
             up = event.name is EventName.REMOTE_SESSION_RECONNECTED
             terminals.broadcast_frame(event.session_id, make_link_frame(up=up, next_at=next_at))
         else:
-            terminals.follow_pane(event.session_id)
+            terminals.switch_pane_if_changed(event.session_id)
 
     return handle_event

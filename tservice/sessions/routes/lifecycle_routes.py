@@ -15,7 +15,7 @@ from tservice.core.text import CASE_NAME, LINE
 from tservice.http.models import QueryParameters, RequestBody
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
-from tservice.sessions.interfaces import LeftoverProcess, ModelQuestion
+from tservice.sessions.interfaces import LeftoverProcess, ModelConfirmationRequired
 from tservice.sessions.life.quick_start import ORIGIN_LENGTH, QuickStartRequest
 from tservice.sessions.record.names import NAME_LENGTH
 from tservice.sessions.record.questions import ContextQuestion, SwapQuestion
@@ -221,7 +221,7 @@ class LifecycleRoutes:
         )
         try:
             request = await self._sessions.choose_model(request, call.identity)
-        except ModelQuestion as question:
+        except ModelConfirmationRequired as question:
             return question.answer
         call.reauthorize()
         session = await self._sessions.create(request, call.identity, call.reauthorize)
@@ -251,7 +251,7 @@ class LifecycleRoutes:
         )
         try:
             chosen = await self._sessions.choose_model(wanted.session, call.identity)
-        except ModelQuestion as question:
+        except ModelConfirmationRequired as question:
             return question.answer
         call.reauthorize()
         wanted = evolve(wanted, session=chosen)
@@ -290,7 +290,7 @@ class LifecycleRoutes:
     @operation("DELETE", "/api/sessions", _ENDS, access=AccessRule.USER)
     async def delete_own_sessions(self, call: OperationCall) -> DeletedSessionsResponse:
         """End and remove all your sessions."""
-        killed, left = await self._sessions.delete_own(call.identity)
+        killed, left = await self._sessions.delete_sessions_of_caller(call.identity)
         return DeletedSessionsResponse(killed=killed, left=_leftover_responses(left))
 
 

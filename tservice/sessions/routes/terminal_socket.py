@@ -237,7 +237,7 @@ class TerminalSocket:
 
     def _show_colours(self, colours: TerminalColours) -> None:
         try:
-            self._sessions.show_colours(self._id, self.cid, colours)
+            self._sessions.set_viewer_colours(self._id, self.cid, colours)
         except ServiceError as error:
             self._log.info("no colours of {id}: {why}", id=self._id, why=error.message)
 

@@ -56,7 +56,7 @@ class ParkedOutputWait:
     def __init__(
         self, pane: IPane, needle: SearchNeedle, clock: IReactorTime, over: Callable[[], None]
     ) -> None:
-        self.done: Deferred[OutputOutcome] = Deferred(lambda _: self._release_slot())
+        self.done: Deferred[OutputOutcome] = Deferred(lambda _: self._release_wait_resources())
         self._pane = pane
         self._needle = needle
         self._clock = clock
@@ -67,10 +67,10 @@ class ParkedOutputWait:
         self._before: Counter[str] | None = None
         self._quiet: IDelayedCall | None = None
         self._timeout: IDelayedCall | None = None
-        self._ends = (pane.log.subscribe(self._read_log), pane.add_listener(self))
+        self._ends = (pane.log.subscribe(self._match_new_output), pane.add_listener(self))
         self._released = False
 
-    def begin_wait(self, timeout_ms: int, *, searched: bool) -> None:
+    def start_waiting(self, timeout_ms: int, *, searched: bool) -> None:
         """Wait for at most C{timeout_ms}. Remember the current text of the screen, which does not
         count.
 
@@ -80,18 +80,18 @@ class ParkedOutputWait:
         self._timeout = self._clock.callLater(timeout_ms / 1000, self._finish_wait, None)
         if searched:
             self._before = Counter()
-            self._look_now()
+            self._start_screen_match()
             return
-        spawn_logged(self._remember_screen(), self._log, "reading the screen")
+        spawn_logged(self._remember_initial_matches(), self._log, "reading the screen")
 
-    def end_wait(self) -> None:
+    def end_after_last_match(self) -> None:
         """End the wait, because the session was deleted or detached."""
         self._finish_wait(None, ended=True)
 
     # -- callbacks of the pane
 
     def pane_exited(self, ending: PaneExit) -> None:
-        spawn_logged(self._look_last(), self._log, "reading the last screen")
+        spawn_logged(self._match_screen_and_end(), self._log, "reading the last screen")
 
     def pane_lost(self) -> None:
         self._finish_wait(None, ended=True)
@@ -104,7 +104,7 @@ class ParkedOutputWait:
 
     # -- internals
 
-    def _read_log(self) -> None:
+    def _match_new_output(self) -> None:
         log = self._pane.log
         if not log.has_offset(self._offset):
             self._offset = log.start
@@ -116,23 +116,23 @@ class ParkedOutputWait:
             if match is not None:
                 self._finish_wait(match)
                 return
-        self._look_when_quiet()
+        self._schedule_screen_match()
 
-    def _look_when_quiet(self) -> None:
+    def _schedule_screen_match(self) -> None:
         if self._quiet is not None and self._quiet.active():
             self._quiet.reset(SETTLED)
         else:
-            self._quiet = self._clock.callLater(SETTLED, self._look_now)
+            self._quiet = self._clock.callLater(SETTLED, self._start_screen_match)
 
-    def _look_now(self) -> None:
+    def _start_screen_match(self) -> None:
         spawn_logged(self._match_screen(), self._log, "matching the screen")
 
-    async def _remember_screen(self) -> None:
+    async def _remember_initial_matches(self) -> None:
         texts = await find_screen_texts(self._pane, self._needle)
         if texts is not None:
             self._before = Counter(texts)
 
-    async def _look_last(self) -> None:
+    async def _match_screen_and_end(self) -> None:
         await self._match_screen()
         self._finish_wait(None, ended=True)
 
@@ -151,11 +151,11 @@ class ParkedOutputWait:
     def _finish_wait(self, match: NeedleMatch | None, *, ended: bool = False) -> None:
         if self._released:
             return
-        self._release_slot()
+        self._release_wait_resources()
         waited = get_unix_ms(self._clock) - self._started
         self.done.callback(OutputOutcome(match=match, waited_ms=waited, ended=ended))
 
-    def _release_slot(self) -> None:
+    def _release_wait_resources(self) -> None:
         self._released = True
         for end in self._ends:
             end()
@@ -174,7 +174,7 @@ class ParkedOutputWaits:
         self._slots = slots
         self._parked: dict[str, dict[ParkedOutputWait, None]] = {}
 
-    def park_wait(
+    def hold_call_until_output(
         self,
         pane: IPane,
         needle: SearchNeedle,
@@ -187,7 +187,7 @@ class ParkedOutputWaits:
         cancelled.
 
         @param owner: name whose number of waits is limited.
-        @param searched: true if L{search_buffer} has just found no match.
+        @param searched: true if L{search_recent_output} has just found no match.
         @raise ServiceError: a cap is reached; the call is not held.
         """
         give_back = self._slots.reserve_slots([pane.session_id], owner)
@@ -201,7 +201,7 @@ class ParkedOutputWaits:
 
         wait = ParkedOutputWait(pane, needle, self._clock, handle_over)
         self._parked.setdefault(pane.session_id, {})[wait] = None
-        wait.begin_wait(timeout_ms, searched=searched)
+        wait.start_waiting(timeout_ms, searched=searched)
         return wait
 
     def has_wait(self, session_id: str) -> bool:
@@ -211,10 +211,10 @@ class ParkedOutputWaits:
     def end_session_waits(self, session_id: str) -> None:
         """End the waits on a session that was deleted or detached."""
         for wait in tuple(self._parked.get(session_id, ())):
-            wait.end_wait()
+            wait.end_after_last_match()
 
 
-async def search_buffer(pane: IPane, needle: SearchNeedle) -> NeedleMatch | None:
+async def search_recent_output(pane: IPane, needle: SearchNeedle) -> NeedleMatch | None:
     """Return the first match in the last 256 KB that the pane printed, or on its screen.
 
     Text with blanks that are cursor moves is only found on the screen. So is output that was

@@ -15,7 +15,11 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.model import Session, SessionStatus
-from tservice.sessions.waits.output_waits import OutputOutcome, ParkedOutputWaits, search_buffer
+from tservice.sessions.waits.output_waits import (
+    OutputOutcome,
+    ParkedOutputWaits,
+    search_recent_output,
+)
 from tservice.sessions.waits.signal_waits import (
     DEFAULT_UNTIL,
     TURN_SIGNALS,
@@ -79,22 +83,22 @@ class WaitService:
     ) -> dict[str, Any]:
         """Hold the call until the session gives a requested signal (protocol-waits)."""
         session = self._sessions.get(session_id, caller)
-        until = self._resolve_signals(session.mode, request.until)
-        held = self._find_held_signals(session, request)
+        until = self._find_valid_signals(session.mode, request.until)
+        held = self._find_current_signals(session, request)
         signal = find_first_signal(held, frozenset(until))
         if signal is not None:
             outcome = _immediate_outcome({session_id: signal})
         else:
-            parked = self._waits.park_wait(
+            parked = self._waits.hold_call_until_signal(
                 {session_id: None},
                 frozenset(until),
                 clamp_timeout(request.timeout_ms),
                 caller.username,
             )
             outcome = await self._await_outcome(parked)
-        return self._make_answer(session_id, until, request.timeout_ms, outcome)
+        return self._make_wait_response(session_id, until, request.timeout_ms, outcome)
 
-    async def wait_for_fleet(
+    async def wait_for_sessions(
         self, ids: Sequence[str], request: WaitRequest, caller: Identity, *, need_all: bool
     ) -> dict[str, Any]:
         """Hold the call until one or each of several sessions gives a signal (protocol-fleet).
@@ -105,10 +109,10 @@ class WaitService:
         sessions = [self._sessions.get(session_id, caller) for session_id in dict.fromkeys(ids)]
         if request.until is not None:
             for session in sessions:
-                self._resolve_signals(session.mode, request.until)
+                self._find_valid_signals(session.mode, request.until)
         held = {
             session.id: find_first_signal(
-                self._find_held_signals(session, request), frozenset(until)
+                self._find_current_signals(session, request), frozenset(until)
             )
             for session in sessions
         }
@@ -116,7 +120,7 @@ class WaitService:
         if all(fired) if need_all else any(fired):
             outcome = _immediate_outcome(held)
         else:
-            parked = self._waits.park_wait(
+            parked = self._waits.hold_call_until_signal(
                 held,
                 frozenset(until),
                 clamp_timeout(request.timeout_ms),
@@ -146,8 +150,8 @@ class WaitService:
             Every signal after that call belongs to the new turn.
         """
         session = self._sessions.get(session_id, caller)
-        until = self._resolve_signals(session.mode, request.until, "wait")
-        parked = self._waits.park_wait(
+        until = self._find_valid_signals(session.mode, request.until, "wait")
+        parked = self._waits.hold_call_until_signal(
             {session_id: None},
             frozenset(until),
             clamp_timeout(request.timeout_ms),
@@ -155,17 +159,17 @@ class WaitService:
             armed=False,
         )
         try:
-            delivery = await deliver(parked.arm_wait)
+            delivery = await deliver(parked.start_counting_signals)
         except BaseException:
-            parked.abandon_wait()
+            parked.cancel_and_free_slot()
             raise
         if delivery.duplicate:
-            parked.abandon_wait()
+            parked.cancel_and_free_slot()
             outcome = self._find_duplicate_outcome(session_id, until)
         else:
-            parked.arm_wait()
+            parked.start_counting_signals()
             outcome = await self._await_outcome(parked)
-        answer = self._make_answer(session_id, until, request.timeout_ms, outcome)
+        answer = self._make_wait_response(session_id, until, request.timeout_ms, outcome)
         told = {
             "delivered": delivery.delivered,
             "duplicate": delivery.duplicate,
@@ -191,17 +195,17 @@ class WaitService:
         if pane is None:
             outcome = OutputOutcome(match=None, waited_ms=0, immediate=True, ended=True)
         else:
-            match = await search_buffer(pane, needle) if from_buffer else None
+            match = await search_recent_output(pane, needle) if from_buffer else None
             if match is not None or pane.ending is not None:
                 outcome = OutputOutcome(
                     match=match, waited_ms=0, immediate=True, ended=match is None
                 )
             else:
                 timeout = clamp_timeout(timeout_ms)
-                outcome = await self._outputs.park_wait(
+                outcome = await self._outputs.hold_call_until_output(
                     pane, needle, timeout, caller.username, searched=from_buffer
                 ).done
-        return self._make_output_answer(session_id, timeout_ms, outcome)
+        return self._make_output_wait_response(session_id, timeout_ms, outcome)
 
     async def _await_outcome(self, wait: ParkedWait) -> WaitOutcome:
         """Return the outcome one reactor turn after the signal, when all effects of the signal are
@@ -215,7 +219,7 @@ class WaitService:
         """Return the number of parked waits for signals and output."""
         return self._waits.count_parked()
 
-    def _resolve_signals(
+    def _find_valid_signals(
         self, mode: str, asked: tuple[SessionSignal, ...] | None, field: str = "until"
     ) -> tuple[SessionSignal, ...]:
         """Return the signals that a wait on a session of C{mode} waits for.
@@ -232,7 +236,7 @@ class WaitService:
                 raise make_field_error(field, f"{signal} is not given by sessions of mode {mode}")
         return asked
 
-    def _find_held_signals(self, session: Session, request: WaitRequest) -> list[SessionSignal]:
+    def _find_current_signals(self, session: Session, request: WaitRequest) -> list[SessionSignal]:
         """Return the signals that the session's state gives already.
 
         For a C{fresh} request, only the signal that never changes back is returned.
@@ -255,7 +259,7 @@ class WaitService:
         unknown turn has given no signal.
         """
         session = self._sessions.get(session_id)
-        held = self._find_held_signals(session, WaitRequest(timeout_ms=0))
+        held = self._find_current_signals(session, WaitRequest(timeout_ms=0))
         rests = SessionSignal.IDLE in held
         if rests and session.turn_open:
             held.remove(SessionSignal.IDLE)
@@ -266,7 +270,7 @@ class WaitService:
             return _immediate_outcome({session_id: signal})
         return WaitOutcome(signals={session_id: None}, timed_out=True, waited_ms=0)
 
-    def _make_answer(
+    def _make_wait_response(
         self,
         session_id: str,
         until: tuple[SessionSignal, ...],
@@ -281,7 +285,7 @@ class WaitService:
             **self._status_fields(session_id),
         }
 
-    def _make_output_answer(
+    def _make_output_wait_response(
         self, session_id: str, timeout_ms: int, outcome: OutputOutcome
     ) -> dict[str, Any]:
         match = outcome.match
@@ -317,10 +321,10 @@ class WaitService:
             self._outputs.end_session_waits(event.session_id)
         elif isinstance(event.payload, SessionPayload) and event.payload.detached:
             # A detached session has no process, but no exit event reports that.
-            self._waits.give_signal(event.session_id, SessionSignal.EXIT)
+            self._waits.deliver_signal(event.session_id, SessionSignal.EXIT)
             self._outputs.end_session_waits(event.session_id)
         elif event.name in _EVENTS:
-            self._waits.give_signal(event.session_id, _EVENTS[event.name])
+            self._waits.deliver_signal(event.session_id, _EVENTS[event.name])
 
 
 def _immediate_outcome(

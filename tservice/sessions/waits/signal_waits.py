@@ -144,20 +144,20 @@ class ParkedWait:
     signals: dict[str, SessionSignal | None]
     disarmed: list[bool] = field(factory=list)
 
-    def arm_wait(self) -> None:
+    def start_counting_signals(self) -> None:
         """From now on, let every awaited signal end the wait, not only C{exit}."""
         self.disarmed.clear()
 
-    def abandon_wait(self) -> None:
+    def cancel_and_free_slot(self) -> None:
         """Cancel the wait and free its slot immediately."""
-        self.done.addErrback(_trap_cancelled)
+        self.done.addErrback(_ignore_cancellation)
         self.done.cancel()
 
-    def accepts_signal(self, signal: SessionSignal) -> bool:
+    def would_count_signal(self, signal: SessionSignal) -> bool:
         """Return true if C{signal} would be counted now."""
         return signal in self.until and (signal is SessionSignal.EXIT or not self.disarmed)
 
-    def is_settled(self) -> bool:
+    def has_enough_signals(self) -> bool:
         """Return true if enough sessions have given their signal."""
         fired = [signal is not None for signal in self.signals.values()]
         return all(fired) if self.need_all else any(fired)
@@ -171,7 +171,7 @@ class ParkedSignalWaits:
         self._slots = slots
         self._parked: dict[str, dict[ParkedWait, None]] = {}
 
-    def park_wait(
+    def hold_call_until_signal(
         self,
         sessions: Mapping[str, SessionSignal | None],
         until: frozenset[SessionSignal],
@@ -189,7 +189,8 @@ class ParkedSignalWaits:
         @param until: the signals to wait for.
         @param owner: the account whose limit of waits applies.
         @param need_all: true to wait for a signal of each session.
-        @param armed: false to count only C{exit} until L{ParkedWait.arm_wait} is called.
+        @param armed: false to count only C{exit} until L{ParkedWait.start_counting_signals} is
+            called.
         @raise ServiceError: a cap is reached; the call is not held.
         """
         give_back = self._slots.reserve_slots(sessions, owner)
@@ -206,15 +207,15 @@ class ParkedSignalWaits:
         for session in sessions:
             self._parked.setdefault(session, {})[wait] = None
         call = self._clock.callLater(timeout_ms / 1000, self._finish_wait, wait, timed_out=True)
-        done.addBoth(_stop_timer, call)
+        done.addBoth(_cancel_timer_and_pass_result, call)
         return wait
 
-    def give_signal(self, session: str, signal: SessionSignal) -> None:
+    def deliver_signal(self, session: str, signal: SessionSignal) -> None:
         """Answer the waits for C{signal} of C{session}."""
         for wait in tuple(self._parked.get(session, ())):
-            if wait.accepts_signal(signal) and wait.signals[session] is None:
+            if wait.would_count_signal(signal) and wait.signals[session] is None:
                 wait.signals[session] = signal
-                if wait.is_settled():
+                if wait.has_enough_signals():
                     self._finish_wait(wait)
 
     def end_session_waits(self, session: str) -> None:
@@ -222,7 +223,7 @@ class ParkedSignalWaits:
         for wait in tuple(self._parked.get(session, ())):
             if SessionSignal.EXIT in wait.until and wait.signals[session] is None:
                 wait.signals[session] = SessionSignal.EXIT
-            self._finish_wait(wait, ended=True, timed_out=not wait.is_settled())
+            self._finish_wait(wait, ended=True, timed_out=not wait.has_enough_signals())
 
     def count_parked(self) -> int:
         """Return the number of used slots, including those of waits for output."""
@@ -249,10 +250,10 @@ class ParkedSignalWaits:
                 self._parked.pop(session, None)
 
 
-def _trap_cancelled(why: Failure) -> None:
+def _ignore_cancellation(why: Failure) -> None:
     why.trap(CancelledError)
 
 
-def _stop_timer(result: _T, call: IDelayedCall) -> _T:
+def _cancel_timer_and_pass_result(result: _T, call: IDelayedCall) -> _T:
     cancel_call(call)
     return result

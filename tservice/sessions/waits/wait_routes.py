@@ -177,7 +177,7 @@ class WaitRoutes:
         ids = list(dict.fromkeys(split_tokens(query.sessions)))
         if not all(ids) or len(ids) > FLEET_MAX:
             raise make_field_error("sessions", f"must name 1 to {FLEET_MAX} sessions")
-        found = await self._waiting.wait_for_fleet(
+        found = await self._waiting.wait_for_sessions(
             ids, query.make_request(), call.identity, need_all=query.mode == "all"
         )
         return _uncached_reply(FleetWaitResponse, found)

@@ -78,7 +78,7 @@ class OfflineHostCase(SessionCase):
     def setUp(self) -> None:
         self.machine = OfflineHostHarness(Path(self.mktemp()).absolute(), self.program)
         self.clock, self.host = self.machine.clock, self.machine.host
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.far = self.machine.far
         self.session = self.shell()
         remote = RemoteTarget(host_id="h", name="", owned=True)

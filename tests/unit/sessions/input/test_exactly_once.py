@@ -74,7 +74,7 @@ class InputJournalMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.machine = SessionHarness(Path("machine").absolute(), lambda spec: MuteProgram())
-        self.finish(self.machine.sessions.open())
+        self.finish(self.machine.sessions.load_and_adopt_sessions())
         request = CreateRequest(mode="shell", start=True)
         self.id = self.finish(self.machine.sessions.create(request, ADMIN)).id
         self.pane = self.machine.host[self.id]

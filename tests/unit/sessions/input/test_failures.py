@@ -184,7 +184,7 @@ class InputCrashTests(InputCase):
         for _ in range(4):
             pane.inject_fault("last_mark", MuxTimeout("x"))
         self.machine.boot()
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         again = self.keys("a", "b", "c")
         self.assertNoResult(again[2])
         self.spend(5)

@@ -63,7 +63,7 @@ class AttachingTests(SessionCase):
     def setUp(self) -> None:
         self.machine = AttachedHostHarness(Path(self.mktemp()).absolute())
         self.clock, self.host = self.machine.clock, self.machine.host
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
 
     def make(self, place: LocationId = THERE, caller: Identity = ADMIN, **more: Any) -> Any:
         return self.sessions.create(CreateRequest(attach=place, **more), caller)
@@ -116,7 +116,7 @@ class AttachingTests(SessionCase):
         self.machine.crash()
         self.machine.boot()
         self.machine.far.away = True
-        self.machine.opening = start_coroutine(self.sessions.open())
+        self.machine.opening = start_coroutine(self.sessions.load_and_adopt_sessions())
         self.assertIsNone(self.sessions.get_pane(session.id))
         self.run_now(self.sessions.delete(session.id))
         self.assertFalse(self.pane(session).is_gone)

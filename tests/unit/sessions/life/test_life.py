@@ -159,7 +159,7 @@ class CapacityTests(SessionCase):
 
     def test_cap_counts_all_but_stopped_sessions(self) -> None:
         self.machine = SessionHarness(Path(self.mktemp()).absolute(), config=Config(max_sessions=2))
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         first = self.create()
         self.create()
         request = CreateRequest(mode="shell")
@@ -186,7 +186,7 @@ class MultiUserTests(SessionCase):
         folder = Path(self.mktemp()).absolute()
         config = Config(cases_dir=folder / "cases", multiuser=True, max_sessions_per_user=1)
         self.machine = SessionHarness(folder, config=config)
-        self.run_now(self.sessions.open())
+        self.run_now(self.sessions.load_and_adopt_sessions())
         self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
         self.bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
 
@@ -222,7 +222,7 @@ class MultiUserTests(SessionCase):
     def test_delete_all_removes_own_sessions(self) -> None:
         self.create(self.ann)
         kept = self.create(self.bob)
-        self.assertEqual((1, ()), self.run_now(self.sessions.delete_own(self.ann)))
+        self.assertEqual((1, ()), self.run_now(self.sessions.delete_sessions_of_caller(self.ann)))
         self.assertEqual([kept], self.sessions.list())
 
 

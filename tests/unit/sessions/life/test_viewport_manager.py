@@ -28,15 +28,15 @@ class ColoursTests(SessionCase):
         self.assertEqual(LIGHT, self.pane(self.shell()).spec.colours)
 
     def test_colours_of_the_viewer_that_holds_the_size_apply(self) -> None:
-        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.sessions.set_viewer_colours(self.session.id, "one", LIGHT)
         self.assertEqual(DARK, self.told(), "its size does not hold yet")
         self.claim("one")
         self.assertEqual(LIGHT, self.told())
-        self.sessions.show_colours(self.session.id, "two", RED)
+        self.sessions.set_viewer_colours(self.session.id, "two", RED)
         self.assertEqual(LIGHT, self.told())
         self.claim("two")
         self.assertEqual(RED, self.told())
-        self.sessions.show_colours(self.session.id, "two", DARK)
+        self.sessions.set_viewer_colours(self.session.id, "two", DARK)
         self.assertEqual(DARK, self.told())
         self.run_now(self.sessions.remove_viewer(self.session.id, "two"))
         self.assertEqual(LIGHT, self.told(), "the heir's")
@@ -45,7 +45,7 @@ class ColoursTests(SessionCase):
         self.assertEqual({}, self.sessions.get_live_session(self.session.id).colours)
 
     def test_restarted_program_gets_the_colours_of_the_viewer(self) -> None:
-        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.sessions.set_viewer_colours(self.session.id, "one", LIGHT)
         self.claim("one")
         self.pane(self.session).exit_program(0)
         self.run_now(self.sessions.start(self.session.id, granted=True))
@@ -54,7 +54,7 @@ class ColoursTests(SessionCase):
     def test_unanswered_colour_change_is_repeated(self) -> None:
         self.claim("one")
         self.pane(self.session).inject_fault("set_colours", MuxTimeout("no answer"))
-        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.sessions.set_viewer_colours(self.session.id, "one", LIGHT)
         self.assertEqual(DARK, self.told())
-        self.sessions.show_colours(self.session.id, "one", LIGHT)
+        self.sessions.set_viewer_colours(self.session.id, "one", LIGHT)
         self.assertEqual(LIGHT, self.told())

@@ -11,7 +11,7 @@ from tests.unit.sessions.input.offline_harness import OfflineHostCase
 from tservice.core.clock import get_unix_ms
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxTimeout
 from tservice.sessions.interfaces import SavedScreen
-from tservice.sessions.life.launcher import NoRecollection
+from tservice.sessions.life.launcher import NoSavedState
 from tservice.sessions.output.last_screen import AFTER
 
 
@@ -88,7 +88,7 @@ class StaleTests(OfflineHostCase):
         """After a restart of the service, what it had written down."""
         kept = SavedScreen(b"\r\n".join(b"row %d" % n for n in range(99)), 1234)
 
-        class Recollection(NoRecollection):
+        class Recollection(NoSavedState):
             async def find_saved_screen(self, session: object) -> SavedScreen | None:
                 return kept
 

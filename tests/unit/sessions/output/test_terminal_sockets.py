@@ -117,22 +117,22 @@ class SocketsTests(SynchronousTestCase):
         self.assertEqual(["hello", "snapshot"], terminal.kinds())
         self.assertEqual(NOTHING, terminal.frames[0]["epoch"])
         self.pane = made
-        self.sockets.handle_pane_change("s")
+        self.sockets.switch_to_current_pane("s")
         self.assertEqual(["hello", "snapshot"] * 2, terminal.kinds())
         self.assertNotEqual(NOTHING, terminal.frames[2]["epoch"])
 
     def test_event_switches_only_to_another_pane(self) -> None:
         terminal = self.connect()
-        self.sockets.follow_pane("s")
-        self.sockets.follow_pane("nobody watches this one")
+        self.sockets.switch_pane_if_changed("s")
+        self.sockets.switch_pane_if_changed("nobody watches this one")
         self.assertEqual(["hello", "snapshot"], terminal.kinds())
         self.pane = None
-        self.sockets.follow_pane("s")
+        self.sockets.switch_pane_if_changed("s")
         self.assertEqual(NOTHING, terminal.frames[-2]["epoch"])
 
     def test_deleted_session_closes_its_web_sockets(self) -> None:
         terminal = self.connect()
-        self.sockets.handle_deleted("s")
+        self.sockets.close_sockets_of_session("s")
         self.assertEqual([4009], terminal.closed)
         self.sockets.disconnect("s", terminal)
         self.assertEqual(0, self.sockets.count_sockets())

@@ -11,7 +11,7 @@ from tests.fakes.multiplexer.multiplexer import FakeMultiplexer, FakePane, Hoste
 from tests.non_empty import require_items
 from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC, FakeTerminalWire
 from tservice.mux.interface import MuxTimeout
-from tservice.sessions.output.capture_links import add_links
+from tservice.sessions.output.capture_links import restore_capture_links
 from tservice.sessions.output.flood_mode import SAMPLE, STILL
 from tservice.sessions.output.terminal_stream import QUIET, RETRY, TerminalStream
 from tservice.sessions.output.viewer import DRAWING, FRAME, WINDOW, TerminalViewer
@@ -78,9 +78,9 @@ class TerminalStreamTests(SynchronousTestCase):
         self.hosted.emit_output(b"\r\n\x1b]8;;https://a.example/\x07here\x1b]8;;\x07\r\n")
         capture = self.successResultOf(Deferred.fromCoroutine(self.pane.capture_content()))
         kept = (b"\x1b]8;id=1;https://a.example/\x1b\\x\x1b]8;;\x1b\\", *capture.lines[1:])
-        self.assertNotEqual(capture, add_links(capture, self.pane.log))
+        self.assertNotEqual(capture, restore_capture_links(capture, self.pane.log))
         capture = evolve(capture, lines=kept)
-        self.assertIs(capture, add_links(capture, self.pane.log))
+        self.assertIs(capture, restore_capture_links(capture, self.pane.log))
 
     def test_client_resumes_at_its_offset(self) -> None:
         self.hosted.emit_output(b"abc")

@@ -124,7 +124,7 @@ class DiskTests(SynchronousTestCase):
         self.repository.save(two)
         self.repository.set_positions({"1": 1, "2": 0})
         self.assertEqual(["2", "1"], [session.id for session in self.repository.load()])
-        self.repository.remove("2")
+        self.repository.delete_record("2")
         self.assertEqual(["1"], [session.id for session in self.repository.load()])
 
 

@@ -14,7 +14,7 @@ from tservice.sessions.waits.output_waits import (
     SETTLED,
     ParkedOutputWait,
     ParkedOutputWaits,
-    search_buffer,
+    search_recent_output,
 )
 from tservice.sessions.waits.signal_waits import WaitCaps, WaitSlots
 from tservice.terminal.stream_matcher import SearchNeedle
@@ -39,7 +39,7 @@ class OutputWaitTests(SynchronousTestCase):
         self.assertFalse(self.waits.has_wait("s"))
 
     def park(self, text: str = "READY", timeout: int = 5000) -> ParkedOutputWait:
-        return self.waits.park_wait(self.pane, SearchNeedle(text), timeout, "ann")
+        return self.waits.hold_call_until_output(self.pane, SearchNeedle(text), timeout, "ann")
 
     def test_match_across_chunks_and_escapes_is_found(self) -> None:
         wait = self.park()
@@ -137,7 +137,9 @@ class OutputWaitTests(SynchronousTestCase):
             self.failureResultOf(wait.done, CancelledError)
 
     def search(self, needle: SearchNeedle) -> str | None:
-        found = self.successResultOf(Deferred.fromCoroutine(search_buffer(self.pane, needle)))
+        found = self.successResultOf(
+            Deferred.fromCoroutine(search_recent_output(self.pane, needle))
+        )
         return None if found is None else found.text
 
     def test_buffer_is_searched(self) -> None:
@@ -148,7 +150,9 @@ class OutputWaitTests(SynchronousTestCase):
     def test_output_between_search_and_wait_is_found(self) -> None:
         self.assertIsNone(self.search(SearchNeedle("all done")))
         self.hosted.emit_output(b"\r\nall\x1b[Cdone")
-        wait = self.waits.park_wait(self.pane, SearchNeedle("all done"), 5000, "ann", searched=True)
+        wait = self.waits.hold_call_until_output(
+            self.pane, SearchNeedle("all done"), 5000, "ann", searched=True
+        )
         self.assertIsNotNone(self.successResultOf(wait.done).match)
 
     def test_text_only_on_the_screen_is_found(self) -> None:

@@ -261,11 +261,13 @@ class WaitingTests(SynchronousTestCase):
     def test_fleet_wait_collects_every_signal(self) -> None:
         request = WaitRequest(until=(SessionSignal.STOP,), timeout_ms=5000)
         self.failureResultOf(
-            self.start(self.waiting.wait_for_fleet(["s", "t"], request, ANN, need_all=False)),
+            self.start(self.waiting.wait_for_sessions(["s", "t"], request, ANN, need_all=False)),
             ServiceError,
         )
         request = WaitRequest(timeout_ms=5000, fresh=True)
-        everyone = self.start(self.waiting.wait_for_fleet(["s", "t"], request, ANN, need_all=True))
+        everyone = self.start(
+            self.waiting.wait_for_sessions(["s", "t"], request, ANN, need_all=True)
+        )
         self.tell("exit", "t")
         self.tell("stop", "s")
         found = self.successResultOf(everyone)

@@ -28,17 +28,17 @@ class WaitsTests(SynchronousTestCase):
         self.waits = ParkedSignalWaits(self.clock, self.slots)
 
     def park(self, *ids: str, owner: str = "ann", need_all: bool = False) -> ParkedWait:
-        return self.waits.park_wait(
+        return self.waits.hold_call_until_signal(
             dict.fromkeys(ids or ("s",)), frozenset(DEFAULT_UNTIL), 5000, owner, need_all=need_all
         )
 
     def test_signal_is_answered_with_its_time(self) -> None:
         wait = self.park()
         self.clock.advance(1.5)
-        self.waits.give_signal("other", SessionSignal.STOP)
-        self.waits.give_signal("s", SessionSignal.WORKING)
+        self.waits.deliver_signal("other", SessionSignal.STOP)
+        self.waits.deliver_signal("s", SessionSignal.WORKING)
         self.assertNoResult(wait.done)
-        self.waits.give_signal("s", SessionSignal.STOP)
+        self.waits.deliver_signal("s", SessionSignal.STOP)
         outcome = self.successResultOf(wait.done)
         self.assertEqual(
             (SessionSignal.STOP, False, 1500), (outcome.signal, outcome.timed_out, 1500)
@@ -59,7 +59,7 @@ class WaitsTests(SynchronousTestCase):
         self.failureResultOf(wait.done, CancelledError)
         self.assertEqual(0, self.waits.count_parked())
         self.assertEqual([], self.clock.getDelayedCalls())
-        self.waits.give_signal("s", SessionSignal.STOP)
+        self.waits.deliver_signal("s", SessionSignal.STOP)
 
     def test_waits_are_capped_per_session_and_owner(self) -> None:
         self.park("a")
@@ -72,31 +72,33 @@ class WaitsTests(SynchronousTestCase):
         self.park("c", owner="bob")
         full = self.assertRaises(ServiceError, self.park, "d", owner="cat")
         self.assertEqual(ErrorCode.RATE_LIMITED, full.code)
-        self.waits.give_signal("a", SessionSignal.EXIT)
+        self.waits.deliver_signal("a", SessionSignal.EXIT)
         self.park("a")
 
     def test_unarmed_wait_receives_only_the_exit(self) -> None:
-        wait = self.waits.park_wait({"s": None}, frozenset(DEFAULT_UNTIL), 5000, "ann", armed=False)
-        self.waits.give_signal("s", SessionSignal.STOP)
-        self.assertNoResult(wait.done)
-        wait.arm_wait()
-        self.waits.give_signal("s", SessionSignal.IDLE)
-        self.assertEqual(SessionSignal.IDLE, self.successResultOf(wait.done).signal)
-        dying = self.waits.park_wait(
+        wait = self.waits.hold_call_until_signal(
             {"s": None}, frozenset(DEFAULT_UNTIL), 5000, "ann", armed=False
         )
-        self.waits.give_signal("s", SessionSignal.EXIT)
+        self.waits.deliver_signal("s", SessionSignal.STOP)
+        self.assertNoResult(wait.done)
+        wait.start_counting_signals()
+        self.waits.deliver_signal("s", SessionSignal.IDLE)
+        self.assertEqual(SessionSignal.IDLE, self.successResultOf(wait.done).signal)
+        dying = self.waits.hold_call_until_signal(
+            {"s": None}, frozenset(DEFAULT_UNTIL), 5000, "ann", armed=False
+        )
+        self.waits.deliver_signal("s", SessionSignal.EXIT)
         self.assertEqual(SessionSignal.EXIT, self.successResultOf(dying.done).signal)
 
     def test_wait_for_several_sessions_ends_with_any_or_all(self) -> None:
         anyone, everyone = self.park("a", "b"), self.park("a", "b", need_all=True)
-        self.waits.give_signal("b", SessionSignal.IDLE)
+        self.waits.deliver_signal("b", SessionSignal.IDLE)
         self.assertEqual(
             {"a": None, "b": SessionSignal.IDLE}, dict(self.successResultOf(anyone.done).signals)
         )
         self.assertNoResult(everyone.done)
-        self.waits.give_signal("b", SessionSignal.STOP)
-        self.waits.give_signal("a", SessionSignal.EXIT)
+        self.waits.deliver_signal("b", SessionSignal.STOP)
+        self.waits.deliver_signal("a", SessionSignal.EXIT)
         self.assertEqual(
             {"a": SessionSignal.EXIT, "b": SessionSignal.IDLE},
             dict(self.successResultOf(everyone.done).signals),
@@ -105,7 +107,9 @@ class WaitsTests(SynchronousTestCase):
 
     def test_deleted_session_ends_its_waits(self) -> None:
         wait = self.park()
-        stubborn = self.waits.park_wait({"s": None}, frozenset({SessionSignal.STOP}), 5000, "ann")
+        stubborn = self.waits.hold_call_until_signal(
+            {"s": None}, frozenset({SessionSignal.STOP}), 5000, "ann"
+        )
         self.waits.end_session_waits("s")
         outcome = self.successResultOf(wait.done)
         self.assertEqual((SessionSignal.EXIT, True), (outcome.signal, outcome.ended))
