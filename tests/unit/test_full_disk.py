@@ -331,7 +331,7 @@ class FullDiskInboxTests(DiskCase):
         inbox.load_items()
         self.fill()
         about = ItemSession(id="s", name="n", owner=None)
-        inbox.record_idle(about, ["row"], {})
+        inbox.put_idle_item(about, ["row"], {})
         item = inbox.get_item("s")
         assert item is not None
         inbox.acknowledge_idle("s")

@@ -113,17 +113,17 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
     These are the keys of protocol-hooks, truncated and without control characters. Values of an
     unexpected type are left out. For a failed turn (C{StopFailure}), the C{message} is the agent's
     last message, otherwise the name of its error. C{tool_digest} and the other keys of
-    L{_describe_missing} describe those inputs of a tool that are not kept.
+    L{_describe_unsummarized_inputs} describe those inputs of a tool that are not kept.
     """
     given = dict(data or {})
     if given.get("hook_event_name") == "StopFailure":
         given["message"] = given.get("last_assistant_message") or given.get("error")
-    kept: dict[str, Any] = _truncate_values(given, _TEXTS)
+    kept: dict[str, Any] = _select_truncated_values(given, _TEXTS)
     if isinstance(given.get("stop_hook_active"), bool):
         kept["stop_hook_active"] = given["stop_hook_active"]
     if isinstance(given.get("tool_input"), dict):
-        kept["tool_input"] = _truncate_values(given["tool_input"], _INPUTS)
-        kept |= _describe_missing(given["tool_input"])
+        kept["tool_input"] = _select_truncated_values(given["tool_input"], _INPUTS)
+        kept |= _describe_unsummarized_inputs(given["tool_input"])
     return kept
 
 
@@ -133,7 +133,7 @@ def find_summary_key(tool_input: Mapping[str, Any]) -> str | None:
     return next(given, None)
 
 
-def _describe_missing(given: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_unsummarized_inputs(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the digest of all inputs of a tool, and a description of the inputs outside its
     summary.
 
@@ -154,7 +154,9 @@ def _describe_missing(given: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def _truncate_values(given: Mapping[str, Any], lengths: Mapping[str, int]) -> dict[str, Any]:
+def _select_truncated_values(
+    given: Mapping[str, Any], lengths: Mapping[str, int]
+) -> dict[str, Any]:
     return {
         key: cut_with_note(replace_harmful_characters(given[key]), length)
         for key, length in lengths.items()

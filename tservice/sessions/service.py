@@ -80,7 +80,9 @@ class PassThroughGate:
     async def wait_until_ready(self, session: Session) -> None:
         """Return immediately."""
 
-    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def describe_open_dialog(
+        self, session: Session, capture: PaneCapture, typed: str
+    ) -> str | None:
         """Return C{None}, because this gate recognizes no dialogs."""
         return None
 

@@ -171,9 +171,11 @@ class HostileOsUserTests(SynchronousTestCase):
             self.as_ann(f"rm -rf .claude; {script}")
             path = folder / f"{CONVERSATION}.jsonl"
             turn = partial(read_new_lines, ReadPosition(path=""), path, "primary")
-            read = homes.bind_to_owner(session, turn)
+            read = homes.bind_to_location_rights(session, turn)
             self.assertRaises(OSError, read)
-            found = homes.bind_to_owner(session, homes.get_files(session).list_all)
+            found = homes.bind_to_location_rights(
+                session, homes.get_transcript_locations(session).list_all
+            )
             self.assertEqual([], found())
 
     def test_process_of_another_user_is_neither_signalled_nor_reniced(self) -> None:

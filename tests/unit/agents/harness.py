@@ -176,7 +176,7 @@ class AgentHarnessCase(SessionCase):
         """A hook of the session's agent fires."""
         from tservice.agents.model import HookEvent
 
-        self.agents.hooks.take_event(HookEvent(event), session.id, data or None)
+        self.agents.hooks.handle_hook_event(HookEvent(event), session.id, data or None)
 
     def signals(self) -> list[str]:
         """The signals since this was asked last."""

@@ -226,7 +226,9 @@ def _agents(world: StoryHarness) -> Sequence[StoryStep]:
             for name in ("m", "n", "o", "p")
         ),
         StoryStep(name="beside", do=lambda: places.save_related("s", beside)),
-        StoryStep(name="gone", do=lambda: places.drop_related("s", "/b"), needs="beside"),
+        StoryStep(
+            name="gone", do=lambda: places.delete_related_position("s", "/b"), needs="beside"
+        ),
         StoryStep(name="later", do=lambda: store.save_plan_usage(evolve(usage, at=2)), owed=True),
     ]
 

@@ -15,7 +15,7 @@ def tell_trusted_folders(world: StoryHarness) -> Sequence[StoryStep]:
         StoryStep(name="another", do=lambda: store.save_trust("bob", "1", "/b")),
         StoryStep(
             name="strangers",
-            do=lambda: store.forget_strangers(lambda name: name == "bob"),
+            do=lambda: store.delete_unknown_owners(lambda name: name == "bob"),
             owed=True,
             needs="trusted",
         ),

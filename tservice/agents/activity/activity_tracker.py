@@ -12,9 +12,9 @@ from tservice.agents.activity.input_gate import PromptReadiness
 from tservice.agents.activity.look_summary import CaptureSummary
 from tservice.agents.activity.poll_schedule import (
     GRACE,
+    CaptureContext,
     CaptureVerdict,
     PollSchedule,
-    ScreenContext,
     judge_capture,
 )
 from tservice.agents.activity.poll_timer import PollContext
@@ -109,14 +109,16 @@ class ActivityTracker:
             calm_since=self._seen.calm_since,
             unseen=pending or untold,
             pending=pending,
-            answer_by=None if self._submission is None else self._submission.answer_by,
+            answer_by=None if self._submission is None else self._submission.answer_deadline,
         )
 
     @property
     def unanswered_since(self) -> int | None:
         """Time of the submission whose answer is awaited, in Unix milliseconds, or C{None}."""
         submission = self._submission
-        return None if submission is None or submission.answer_by is None else submission.since
+        return (
+            None if submission is None or submission.answer_deadline is None else submission.since
+        )
 
     # -- submissions, and the start
 
@@ -227,22 +229,24 @@ class ActivityTracker:
         @param rhythm: the times of the pane's output.
         """
         at_rest = self.is_idle
-        self._seen = self._seen.add_capture(look.reading, title, self.state, self._clock.seconds())
-        self._judge_screen(look.reading, rhythm)
+        self._seen = self._seen.after_capture(
+            look.reading, title, self.state, self._clock.seconds()
+        )
+        self._apply_screen_verdict(look.reading, rhythm)
         self._update_submission(look, begun, rhythm)
         if at_rest:
             self._report_idle_dialog(look.reading)
 
     def record_failed_capture(self) -> None:
         """Record that a capture of the screen failed."""
-        self._seen = self._seen.add_failed_capture()
+        self._seen = self._seen.after_failed_capture()
 
-    def _judge_screen(self, reading: ScreenReading, rhythm: PollSchedule) -> None:
+    def _apply_screen_verdict(self, reading: ScreenReading, rhythm: PollSchedule) -> None:
         now, doing = self._clock.seconds(), self.state
-        scene = ScreenContext(
+        scene = CaptureContext(
             state=doing,
-            is_silent=rhythm.is_silent(now) or self._seen.counts_as_silence(now),
-            is_sustained=rhythm.is_sustained(),
+            is_silent=rhythm.is_silent(now) or self._seen.proves_idle_like_silence(now),
+            is_sustained=rhythm.has_sustained_output(),
             has_submission=(self._agent.session().last_submit_at or 0) >= self._rested,
             shows_rest=self._seen.can_show_idle,
         )

@@ -13,7 +13,7 @@ from zope.interface import implementer
 from tservice.agents.activity.activity_tracker import TrackedAgent
 from tservice.agents.activity.agent_watch import AgentWatch, WatchedRun
 from tservice.agents.activity.input_gate import PromptReadiness
-from tservice.agents.activity.ready_wait import shows_ready, wait_until_ready
+from tservice.agents.activity.ready_wait import is_screen_ready, wait_until_ready
 from tservice.agents.activity.screen_signals import ScreenSignals
 from tservice.agents.interfaces import AgentScreen, IAgents, LookObserver
 from tservice.agents.model import PlanUsage
@@ -117,13 +117,13 @@ class AgentRegistry:
             may_trust=check_trust
             if can is not None and can.trust is TrustDialogPolicy.ANSWER
             else None,
-            on_look=self._handle_screen,
+            on_look=self._report_captured_screen,
             on_end=lambda: self._remove_watch(session.id, watch),
         )
         told = watched.agent.has_hooks and fresh
         watch = AgentWatch(self._deps.clock, watched if told else self._add_screen_signals(watched))
         self._watches[session.id] = watch
-        self._report_known_models(session)
+        self._report_launch_models(session)
         return watch
 
     # -- called by the hooks and the gate
@@ -154,7 +154,7 @@ class AgentRegistry:
         await wait_until_ready(
             self._deps.clock,
             lambda: self.capture_screen(session_id),
-            lambda look: shows_ready(look, self.get_readiness(session_id)),
+            lambda look: is_screen_ready(look, self.get_readiness(session_id)),
             patience,
         )
 
@@ -203,7 +203,7 @@ class AgentRegistry:
             on_turn_hook=signals.stop_signals,
         )
 
-    def _handle_screen(self, look: AgentScreen) -> None:
+    def _report_captured_screen(self, look: AgentScreen) -> None:
         self._report_screen_model(look)
         self._observers.notify_all(lambda observer: observer(look))
 
@@ -211,7 +211,7 @@ class AgentRegistry:
         if self._watches.get(session_id) is watch:
             del self._watches[session_id]
 
-    def _report_known_models(self, session: Session) -> None:
+    def _report_launch_models(self, session: Session) -> None:
         """Report the model that the launch parameters and the agent's own settings name, at each
         start.
         """

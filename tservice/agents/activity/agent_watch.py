@@ -94,7 +94,7 @@ class AgentWatch:
             watched.on_turn_hook,
         )
         self._pacer = PollTimer(
-            clock, self._pane.log, lambda: self.tracker.poll_context, self._begin_capture
+            clock, self._pane.log, lambda: self.tracker.poll_context, self._start_scheduled_capture
         )
         self._timers = NamedTimers(clock)
         self._work: list[Deferred[None]] = []
@@ -107,9 +107,9 @@ class AgentWatch:
         if self._run.fresh and not self._agent.has_hooks:
             self._timers.schedule_call("start", START_IDLE, self._record_startup)
         if not self.readiness.has_known_composer:
-            self._timers.schedule_call("blind", BLIND, self._begin_capture)
+            self._timers.schedule_call("blind", BLIND, self._start_scheduled_capture)
         if self._run.may_trust is not None:
-            look = partial(self._capture_if_allowed, self._run.may_trust)
+            look = partial(self._capture_after_permission_check, self._run.may_trust)
             answer = TrustAnswerer(self._clock, self._pane, self._agent.rules, self.readiness, look)
             self._spawn_work(answer.answer_dialog(), "answering the trust dialog")
         session = self._agent.session()
@@ -153,19 +153,19 @@ class AgentWatch:
             self._record_failed_capture()
             raise make_failure_error(f"the screen cannot be read: {error}") from error
         self._pacer.record_capture(capture.offset)
-        look = self._read_capture(capture)
+        look = self._interpret_capture(capture)
         if not self._over:
             self._apply_screen(look, capture.title, begun)
         return look
 
     # -- internal
 
-    async def _capture_if_allowed(self, judge: Callable[[], object]) -> AgentScreen:
+    async def _capture_after_permission_check(self, judge: Callable[[], object]) -> AgentScreen:
         look = await self.capture_screen()
         judge()
         return look
 
-    def _read_capture(self, capture: PaneCapture) -> AgentScreen:
+    def _interpret_capture(self, capture: PaneCapture) -> AgentScreen:
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)
         return AgentScreen(
             session_id=self._agent.session().id,
@@ -193,9 +193,11 @@ class AgentWatch:
         """Search the agent's conversation for the awaited answer; do nothing if none is awaited."""
         since, answered = self.tracker.unanswered_since, self._agent.has_answer
         if since is not None and answered is not None and not self._asking and not self._over:
-            self._spawn_work(self._fetch_answer(since, answered), "looking for an answer")
+            self._spawn_work(self._search_recorded_answer(since, answered), "looking for an answer")
 
-    async def _fetch_answer(self, since: int, answered: Callable[[int], Awaitable[bool]]) -> None:
+    async def _search_recorded_answer(
+        self, since: int, answered: Callable[[int], Awaitable[bool]]
+    ) -> None:
         self._asking = True
         try:
             found = await answered(since)
@@ -208,7 +210,7 @@ class AgentWatch:
         if found:
             self.tracker.record_answer(since)
             # Not within the look that requested it.
-            self._timers.schedule_call("answer", 0.0, self._begin_capture)
+            self._timers.schedule_call("answer", 0.0, self._start_scheduled_capture)
 
     def _record_failed_capture(self) -> None:
         self.tracker.record_failed_capture()
@@ -221,7 +223,7 @@ class AgentWatch:
     def _record_startup(self) -> None:
         self.tracker.record_startup(None if self.last is None else self.last.reading)
 
-    def _begin_capture(self) -> None:
+    def _start_scheduled_capture(self) -> None:
         if not self._looking:
             self._spawn_work(self._run_scheduled_capture(), "capturing a screen")
 

@@ -133,7 +133,7 @@ class PromptReadiness:
         """
         while self.may_show_trust_dialog and (not self.is_ready or self._remaining_settle > 0):
             if not self.is_ready:
-                await self._wait_for_composer()
+                await self._wait_until_composer_ready()
             if self._remaining_settle > 0:
                 await wait_seconds(self._clock, self._remaining_settle)
         if self.has_start_dialog and not self.may_show_trust_dialog:
@@ -164,7 +164,7 @@ class PromptReadiness:
             return self._base
         return max(self._base, SHARE * (seen - self._began))
 
-    async def _wait_for_composer(self) -> None:
+    async def _wait_until_composer_ready(self) -> None:
         seen: Deferred[None] = Deferred()
         over = self._clock.callLater(
             self._began + WINDOW - self._clock.seconds(), lambda: seen.callback(None)
@@ -250,26 +250,28 @@ class AgentGate:
         if found is not None:
             await found.wait_until_ready()
 
-    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def describe_open_dialog(
+        self, session: Session, capture: PaneCapture, typed: str
+    ) -> str | None:
         if self._readiness(session.id) is None:
             return None
-        frame, reading = self._read_screen(session, capture)
+        frame, reading = self._interpret_screen(session, capture)
         if reading.dialog is None or shows_quoted_dialog(frame.rows, typed):
             return None
         return reading.evidence
 
     def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:
-        _, reading = self._read_screen(session, capture)
+        _, reading = self._interpret_screen(session, capture)
         return PICKER if reading.dialog is not None and _is_agent_menu(reading.dialog) else None
 
     def is_at_rest(self, session: Session, capture: PaneCapture) -> bool:
-        _, reading = self._read_screen(session, capture)
+        _, reading = self._interpret_screen(session, capture)
         return reading.composer_ready and not reading.working
 
     def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:
         return self._proofs.claim_prompt(session, text, caught_up=caught_up)
 
-    def _read_screen(
+    def _interpret_screen(
         self, session: Session, capture: PaneCapture
     ) -> tuple[ScreenFrame, ScreenReading]:
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines[capture.history :]), capture.cols)

@@ -44,7 +44,7 @@ class CaptureSummary:
         """True if the screen can show that the agent is idle while output flows."""
         return can_screen_show_idle(self.rules, self.titled)
 
-    def add_capture(
+    def after_capture(
         self, reading: ScreenReading, title: str, doing: AgentState, now: float
     ) -> CaptureSummary:
         """Return the summary with one more capture.
@@ -71,7 +71,7 @@ class CaptureSummary:
             calm_since=since if ended else None,
         )
 
-    def add_failed_capture(self) -> CaptureSummary:
+    def after_failed_capture(self) -> CaptureSummary:
         """Return the summary after a failed capture, which interrupts all sequences of captures."""
         return evolve(self, streak=0, calm_since=None)
 
@@ -79,7 +79,7 @@ class CaptureSummary:
         """Return the summary after a hook reported a turn that no capture has shown yet."""
         return evolve(self, at_work=False)
 
-    def counts_as_silence(self, now: float) -> bool:
+    def proves_idle_like_silence(self, now: float) -> bool:
         """Return true if the latest captures prove an idle agent as well as silence does."""
         calm = self.calm_since is not None and now >= self.calm_since + CALM - SLACK
         return calm or self.streak >= STREAK

@@ -78,7 +78,7 @@ class PollSchedule:
         """Return the schedule after output at the time C{now}."""
         return evolve(self, begun=now if now - self.last > BREAK else self.begun, last=now)
 
-    def is_sustained(self) -> bool:
+    def has_sustained_output(self) -> bool:
         """Return true if output has flowed long enough to prove that the agent works."""
         return self.last - self.begun >= BREAK
 
@@ -173,7 +173,7 @@ class CaptureVerdict(Enum):
 
 
 @frozen(kw_only=True)
-class ScreenContext:
+class CaptureContext:
     """Facts from before a capture that influence its interpretation.
 
     @ivar state: the state of the agent before the capture.
@@ -192,7 +192,7 @@ class ScreenContext:
 
 
 def judge_capture(
-    reading: ScreenReading, rules: ScreenRules, scene: ScreenContext
+    reading: ScreenReading, rules: ScreenRules, scene: CaptureContext
 ) -> tuple[CaptureVerdict, str] | None:
     """Return the conclusion from one capture and its reason; C{None} if nothing is new.
 

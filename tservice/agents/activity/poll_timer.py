@@ -61,7 +61,7 @@ class PollTimer:
         self._at = self._next = now
         self._failed = self._closed = False
         self._offset = -1
-        self._unlisten = log.subscribe(self._handle_output)
+        self._unlisten = log.subscribe(self._reschedule_after_output)
 
     @property
     def is_current(self) -> bool:
@@ -94,7 +94,7 @@ class PollTimer:
         if at is not None:
             self._next = at
             self._timers.schedule_call(
-                "look", max(0.0, at - self._clock.seconds()), self._handle_timer
+                "look", max(0.0, at - self._clock.seconds()), self._run_due_capture
             )
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class PollTimer:
         self._unlisten()
         self._timers.cancel_all()
 
-    def _handle_output(self) -> None:
+    def _reschedule_after_output(self) -> None:
         self.rhythm = self.rhythm.after_output(self._clock.seconds())
         # A timer set during silence fires too late for output that breaks the silence.
         at = self._compute_due_time()
@@ -123,7 +123,7 @@ class PollTimer:
         )
         return compute_next_capture(self.rhythm, looked, stake.state)
 
-    def _handle_timer(self) -> None:
+    def _run_due_capture(self) -> None:
         at = self._compute_due_time()
         if at is not None and at > self._clock.seconds() + SLACK:
             self.arm_timer()

@@ -47,7 +47,7 @@ async def wait_until_ready(
     raise make_failure_error(f"the agent was not ready for a prompt within {patience:g} s: {why}")
 
 
-def shows_ready(look: AgentScreen, readiness: PromptReadiness | None) -> bool:
+def is_screen_ready(look: AgentScreen, readiness: PromptReadiness | None) -> bool:
     """Return true if a prompt could be typed into the captured screen."""
     if readiness is None or look.reading.dialog is not None:
         return False

@@ -44,7 +44,7 @@ class PendingSubmission:
     is_adopted: bool = False
 
     @property
-    def answer_by(self) -> float | None:
+    def answer_deadline(self) -> float | None:
         """Time until which the answer is awaited, in the clock's seconds, or C{None}."""
         return self.at + UNANSWERED if self.expects_answer and not self.has_answer else None
 
@@ -91,7 +91,7 @@ def is_submission_over(
     """
     if rhythm.last < submission.at or look.reading.dialog is not None or look.reading.working:
         return False
-    if submission.answer_by is not None and now < submission.answer_by - SLACK:
+    if submission.answer_deadline is not None and now < submission.answer_deadline - SLACK:
         return False
     rested = rhythm.is_silent(now) or submission.rests >= STREAK
     if look.reading.state == "idle":

@@ -56,14 +56,14 @@ class TrustAnswerer:
         Return when the agent is ready or has ended, or when the window is over.
         """
         while not self._readiness.is_ready and self._readiness.may_show_trust_dialog:
-            look = await self._try_capture()
+            look = await self._capture_or_none()
             key = None if look is None else choose_next_key(look.frame, self._rules)
             if key is None or self._pressed >= KEYS:
                 await wait_seconds(self._clock, EVERY)
             elif not await self._press_key(key):
                 return
 
-    async def _try_capture(self) -> AgentScreen | None:
+    async def _capture_or_none(self) -> AgentScreen | None:
         try:
             return await self._look()
         except ServiceError:

@@ -22,8 +22,8 @@ from tservice.agents.approvals.answer_steps import (
     PageProgress,
     PasteStep,
     PressStep,
+    are_all_questions_answered,
     check_answer,
-    has_all_answers,
     is_same_page,
     next_step,
 )
@@ -120,13 +120,13 @@ class DialogAnswerer:
             dialog = _find_intended_dialog(seen, answer, frame, is_meant)
             if stuck_at == seen.guard.capture.offset:
                 raise make_failure_error("the dialog has not reacted to the last key yet")
-            return await self._answer_page(answer, seen, dialog)
+            return await self._press_page_keys(answer, seen, dialog)
         except PaneGone as error:
             raise make_conflict_error(f"{GONE}: the session has no process") from error
         except MuxError as error:
             raise make_failure_error(f"nothing was typed: {error}") from error
 
-    async def _answer_page(
+    async def _press_page_keys(
         self, answer: DialogAnswer, seen: GuardedScreen, dialog: AgentDialog
     ) -> AnswerOutcome:
         check_answer(answer, dialog)
@@ -141,7 +141,7 @@ class DialogAnswerer:
                 raise KeyIgnoredError(make_failure_error("the dialog did not react to the key"))
             progress = evolve(progress, steps=(*progress.steps, step))
             if seen.dialog is None or not self._is_page_unchanged(progress, seen.dialog):
-                return await self._handle_page_end(answer, seen, dialog)
+                return await self._find_outcome_after_page(answer, seen, dialog)
             dialog = seen.dialog
         return AnswerOutcome(closed=False, dialog=dialog)
 
@@ -149,7 +149,7 @@ class DialogAnswerer:
         typed = any(isinstance(step, PasteStep) for step in progress.steps)
         return is_same_page(progress.first, now, typed)
 
-    async def _handle_page_end(
+    async def _find_outcome_after_page(
         self, answer: DialogAnswer, seen: GuardedScreen, before: AgentDialog
     ) -> AnswerOutcome:
         """Return the result after the last key of a page: the dialog is gone, or shows another
@@ -159,9 +159,9 @@ class DialogAnswerer:
         if now is None or not (before.tabs and now.tabs):
             return AnswerOutcome(closed=True, dialog=now)
         submit = now.options[:1] and now.options[0].label.lower().startswith("submit")
-        ready = now.kind is DialogKind.REVIEW and submit and has_all_answers(now)
+        ready = now.kind is DialogKind.REVIEW and submit and are_all_questions_answered(now)
         if answer.action is AnswerAction.OPTIONS and ready:
-            return await self._answer_page(DialogAnswer(action=AnswerAction.APPROVE), seen, now)
+            return await self._press_page_keys(DialogAnswer(action=AnswerAction.APPROVE), seen, now)
         return AnswerOutcome(closed=False, dialog=now)
 
     async def _perform_step(
@@ -170,7 +170,7 @@ class DialogAnswerer:
         """Perform a step on the captured dialog, and return the screen that shows its effect."""
         first = seen
         for _ in range(TRIES):
-            if await self._try_step(step, seen):
+            if await self._perform_reauthorized_step(step, seen):
                 return await self._wait_for_effect(seen)
             seen = await self._screen.capture_unchanging()
             if seen.dialog is None or seen.state != first.state:
@@ -181,7 +181,9 @@ class DialogAnswerer:
                 raise _make_dialog_error(seen)
         raise make_failure_error("the screen keeps changing; nothing was pressed")
 
-    async def _try_step(self, step: PressStep | PasteStep, seen: GuardedScreen) -> bool:
+    async def _perform_reauthorized_step(
+        self, step: PressStep | PasteStep, seen: GuardedScreen
+    ) -> bool:
         self._again()
         try:
             return await self._screen.perform_step(step, seen)

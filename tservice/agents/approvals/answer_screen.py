@@ -79,11 +79,11 @@ class AnswerScreen:
             guard = await self._capture_after_typing()
             if guard.still:
                 break
-        return self._read_guard(guard)
+        return self._make_guarded_screen(guard)
 
     async def capture_now(self) -> GuardedScreen:
         """Capture the screen immediately."""
-        return self._read_guard(await self._pane.guard_screen())
+        return self._make_guarded_screen(await self._pane.guard_screen())
 
     async def perform_step(self, step: PressStep | PasteStep, seen: GuardedScreen) -> bool:
         """Perform a step if the screen has not changed since the capture.
@@ -107,7 +107,7 @@ class AnswerScreen:
                 return guard
         raise make_conflict_error("another user is typing in the terminal")
 
-    def _read_guard(self, guard: ScreenGuard) -> GuardedScreen:
+    def _make_guarded_screen(self, guard: ScreenGuard) -> GuardedScreen:
         capture = guard.capture
         frame = ScreenFrame.from_capture(b"\n".join(capture.lines), capture.cols)
         reading = read_screen(frame, capture.title, self._rules)

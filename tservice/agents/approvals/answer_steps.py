@@ -182,11 +182,11 @@ def _confirm_step(number: int, dialog: AgentDialog, progress: PageProgress) -> S
     pressed = {step.key for step in progress.steps if isinstance(step, PressStep)}
     was, now = progress.first.selected_option, dialog.selected_option
     moved = now is not None and now.n == number and was is not None and was.n != number
-    wants = moved and not (now and now.free_text) and _asks_for_enter(dialog)
+    wants = moved and not (now and now.free_text) and _asks_to_confirm_by_enter(dialog)
     return PressStep(key="Enter") if wants and "Enter" not in pressed else FinishedStep()
 
 
-def _asks_for_enter(dialog: AgentDialog) -> bool:
+def _asks_to_confirm_by_enter(dialog: AgentDialog) -> bool:
     return any("enter to confirm" in row.lower() for row in dialog.context)
 
 
@@ -249,7 +249,7 @@ def is_same_page(first: AgentDialog, now: AgentDialog, typed: bool) -> bool:
     )
 
 
-def has_all_answers(dialog: AgentDialog) -> bool:
+def are_all_questions_answered(dialog: AgentDialog) -> bool:
     """Return true if every question has an answer, so that the review page may be confirmed."""
     questions = [answered for label, answered in dialog.tabs if label.lower() != "submit"]
     return all(questions)

@@ -24,7 +24,7 @@ from tservice.agents.approvals.model import (
     ApprovalItem,
     ApprovalResolution,
     ItemKind,
-    is_raised_or_picker,
+    is_turn_dialog_or_picker,
 )
 from tservice.agents.interfaces import AgentScreen, IAgents
 from tservice.core.clock import wait_seconds
@@ -139,11 +139,11 @@ class ApprovalWatch:
                 self._told.add_report(session_id, data)
             self._start_search(session_id, data)
         elif name is EventName.HOOK_IDLE_PROMPT:
-            self._run_in_background(self._record_idle(session_id, data), "an idle prompt")
+            self._spawn_background_work(self._put_idle_item(session_id, data), "an idle prompt")
         elif name in _ANSWERED:
-            self._handle_answered(session_id)
+            self._resolve_answered_question(session_id)
         elif name in _LOOK_AGAIN and self._inbox.get_item(session_id) is not None:
-            self._run_in_background(self.capture_session(session_id), "checking a dialog again")
+            self._spawn_background_work(self.capture_session(session_id), "checking a dialog again")
 
     def handle_screen(self, look: AgentScreen) -> None:
         """Handle a capture of a session's screen."""
@@ -159,7 +159,7 @@ class ApprovalWatch:
             self._handle_no_dialog(item, look)
         elif is_item_dialog(item, dialog):
             at_rest = self._is_confirmed(look, doubtful=item.frame != dialog.frame_hash)
-            self._inbox.record_dialog(_make_item_session(session), dialog, {}, at_rest=at_rest)
+            self._inbox.put_dialog_item(_make_item_session(session), dialog, {}, at_rest=at_rest)
         elif self._is_confirmed(look):
             self._replace_dialog(session, item, dialog)
 
@@ -178,7 +178,7 @@ class ApprovalWatch:
         if session is None or self._inbox.get_item(item.session_id) != item:
             return
         if is_item_dialog(item, dialog):
-            self._inbox.record_dialog(_make_item_session(session), dialog, {}, at_rest=True)
+            self._inbox.put_dialog_item(_make_item_session(session), dialog, {}, at_rest=True)
         now = self._inbox.get_item(item.session_id)
         if now is not None and not may_answer(now, dialog):
             self._replace_dialog(session, now, dialog)
@@ -202,9 +202,9 @@ class ApprovalWatch:
         """
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
-        if dialog is not None and is_raised_or_picker(dialog):
+        if dialog is not None and is_turn_dialog_or_picker(dialog):
             told = self._told.find_report(session.id, dialog, None)
-            self._inbox.record_dialog(_make_item_session(session), dialog, told)
+            self._inbox.put_dialog_item(_make_item_session(session), dialog, told)
         elif idle is not None and reading.working:
             self._inbox.resolve_item(idle, ApprovalResolution.IN_TERMINAL)
 
@@ -221,7 +221,7 @@ class ApprovalWatch:
 
     def _replace_dialog(self, session: Session, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Handle a dialog that is on the screen instead of the item's dialog."""
-        if not is_raised_or_picker(dialog):
+        if not is_turn_dialog_or_picker(dialog):
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
             return
         told = self._told.find_report(session.id, dialog, item)
@@ -249,13 +249,15 @@ class ApprovalWatch:
         if session_id in self._second_looks:
             return
         work = spawn_logged(
-            self._capture_later(session_id), self._log, "checking a dialog a second time"
+            self._capture_again_after_delay(session_id),
+            self._log,
+            "checking a dialog a second time",
         )
         if not work.called:
             self._second_looks[session_id] = work
             work.addBoth(lambda _: self._second_looks.pop(session_id, None))
 
-    async def _capture_later(self, session_id: str) -> None:
+    async def _capture_again_after_delay(self, session_id: str) -> None:
         await wait_seconds(self._clock, LOOK_AGAIN)
         self._second_looks.pop(session_id, None)
         await self.capture_session(session_id)
@@ -268,7 +270,7 @@ class ApprovalWatch:
         if before is not None:
             before.cancel()
         search = spawn_logged(
-            self._find_dialog(session_id, data), self._log, "looking for a dialog"
+            self._search_dialog_of_hook(session_id, data), self._log, "looking for a dialog"
         )
         if not search.called:
             self._searches[session_id] = search
@@ -278,7 +280,7 @@ class ApprovalWatch:
         if self._searches.get(session_id) is search:
             del self._searches[session_id]
 
-    async def _find_dialog(self, session_id: str, data: Mapping[str, Any]) -> None:
+    async def _search_dialog_of_hook(self, session_id: str, data: Mapping[str, Any]) -> None:
         for pause in PATIENCE:
             if pause:
                 await wait_seconds(self._clock, pause)
@@ -287,11 +289,11 @@ class ApprovalWatch:
                 return
             look = await self.capture_session(session_id)
             dialog = None if look is None else look.reading.dialog
-            if dialog is not None and is_raised_or_picker(dialog):
+            if dialog is not None and is_turn_dialog_or_picker(dialog):
                 if self._belongs_to_other_hook(session_id, dialog, data):
                     continue
                 if not self._answering(session_id):
-                    self._inbox.record_dialog(_make_item_session(session), dialog, data)
+                    self._inbox.put_dialog_item(_make_item_session(session), dialog, data)
                 return
         self._log.info("{id}: a hook reported a dialog that is not on the screen", id=session_id)
 
@@ -310,9 +312,9 @@ class ApprovalWatch:
             return False
         known = item.tool_identity
         shown = known[1] is not None and shows_summary(dialog.context, known[1])
-        return known != tool and (shown or self._told.is_waiting(session_id, known))
+        return known != tool and (shown or self._told.has_unfinished_report(session_id, known))
 
-    async def _record_idle(self, session_id: str, data: Mapping[str, Any]) -> None:
+    async def _put_idle_item(self, session_id: str, data: Mapping[str, Any]) -> None:
         session = self._get_watched_session(session_id)
         if session is None:
             return
@@ -320,9 +322,9 @@ class ApprovalWatch:
         if look is None or look.reading.dialog is not None or look.reading.working:
             return
         rows = list(look.frame.rows[: look.frame.last_row + 1])
-        self._inbox.record_idle(_make_item_session(session), rows, data)
+        self._inbox.put_idle_item(_make_item_session(session), rows, data)
 
-    def _handle_answered(self, session_id: str) -> None:
+    def _resolve_answered_question(self, session_id: str) -> None:
         item = self._inbox.get_item(session_id)
         if item is not None and item.kind is ItemKind.QUESTION and not self._answering(session_id):
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
@@ -339,10 +341,10 @@ class ApprovalWatch:
             item = self._inbox.get_item(session.id)
             if item is None or (item.folder_digest and after.approvals_inbox_enabled):
                 continue
-            if not self._wants_items(session):
+            if not self._makes_approval_items(session):
                 self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)
 
-    def _wants_items(self, session: Session) -> bool:
+    def _makes_approval_items(self, session: Session) -> bool:
         return self._settings.get().approvals_inbox_enabled and self._makes_items(session.mode)
 
     def _get_watched_session(self, session_id: str) -> Session | None:
@@ -351,9 +353,9 @@ class ApprovalWatch:
             session = self._sessions.get(session_id)
         except ServiceError:
             return None
-        return session if session.pid is not None and self._wants_items(session) else None
+        return session if session.pid is not None and self._makes_approval_items(session) else None
 
-    def _run_in_background(self, work: Any, what: str) -> None:
+    def _spawn_background_work(self, work: Any, what: str) -> None:
         spawn_logged(work, self._log, what)
 
 

@@ -16,8 +16,8 @@ from tservice.agents.approvals.model import (
     ApprovalItem,
     ItemOption,
     choose_item_kind,
-    is_raised_or_picker,
     is_same_question,
+    is_turn_dialog_or_picker,
     make_item_options,
     summarize_tool,
     update_from_dialog,
@@ -51,7 +51,7 @@ def compare_with_item(item: ApprovalItem, dialog: AgentDialog) -> DialogLikeness
     likeness = compare_rows(dialog.context, known)
     if likeness is DialogLikeness.OTHER and not dialog.whole and dialog.question is None:
         # Its first row is unknown: the rows above it belong to earlier output.
-        rows = _skip_unknown_rows(dialog.context, strip_decoration("".join(known)))
+        rows = _skip_rows_before_known(dialog.context, strip_decoration("".join(known)))
         return (
             DialogLikeness.PART
             if len(rows) > 1 and compare_rows(rows, known) in _LESS
@@ -60,7 +60,7 @@ def compare_with_item(item: ApprovalItem, dialog: AgentDialog) -> DialogLikeness
     return likeness
 
 
-def _skip_unknown_rows(rows: Sequence[str], said: str) -> Sequence[str]:
+def _skip_rows_before_known(rows: Sequence[str], said: str) -> Sequence[str]:
     return list(dropwhile(lambda row: strip_decoration(row) not in said, rows))
 
 
@@ -94,7 +94,7 @@ def is_item_dialog(item: ApprovalItem, dialog: AgentDialog) -> bool:
         return True
     return (
         item.tool_name is not None
-        and is_raised_or_picker(dialog)
+        and is_turn_dialog_or_picker(dialog)
         and not contradicts_item(item, dialog)
     )
 
@@ -139,7 +139,11 @@ def merge_view(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> App
     likeness = compare_with_item(item, dialog)
     believed = at_rest and likeness in _SHOWN and _should_replace_text(item, dialog, likeness)
     if not believed and not _shows_whole_item(item, dialog, likeness):
-        return _merge_marks(item, dialog, at_rest=at_rest) if likeness in _VIEWS else item
+        return (
+            _merge_highlight_and_ticks(item, dialog, at_rest=at_rest)
+            if likeness in _VIEWS
+            else item
+        )
     shown = update_from_dialog(item, dialog)
     return shown if likeness is DialogLikeness.FULLER else evolve(shown, kind=item.kind)
 
@@ -189,7 +193,9 @@ def _begins_with_label(row: str, label: str) -> bool:
     return bare != "" and (bare.startswith(label) or label.startswith(bare))
 
 
-def _merge_marks(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> ApprovalItem:
+def _merge_highlight_and_ticks(
+    item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool
+) -> ApprovalItem:
     """Return the item with the dialog's highlight and ticks.
 
     The dialog's options replace those of the item if they contain more text.
@@ -216,7 +222,7 @@ def may_answer(item: ApprovalItem, dialog: AgentDialog) -> bool:
     if item.frame == dialog.frame_hash:
         return True
     if not (
-        is_raised_or_picker(dialog)
+        is_turn_dialog_or_picker(dialog)
         and is_item_dialog(item, dialog)
         and _has_same_options(item, dialog)
     ):

@@ -25,7 +25,7 @@ class FolderQuestionAnswerer:
     def __init__(self, inbox: ApprovalInbox, sessions: ISessions, trust: FolderTrust) -> None:
         self._inbox, self._sessions, self._trust = inbox, sessions, trust
         self.questions = FolderQuestionCallbacks(
-            ask=self._ask_about_folder, withdraw=self._withdraw_question
+            ask=self._ask_about_folder, withdraw=self._dismiss_folder_question
         )
 
     async def answer_question(
@@ -64,9 +64,9 @@ class FolderQuestionAnswerer:
         before = self._inbox.get_item(session.id)
         if before is None or before.folder_digest != found.digest:
             about = ItemSession(id=session.id, name=session.name, owner=session.owner)
-            self._inbox.ask_folder(about, session.working_dir, found)
+            self._inbox.put_folder_item(about, session.working_dir, found)
 
-    def _withdraw_question(self, session_id: str) -> None:
+    def _dismiss_folder_question(self, session_id: str) -> None:
         item = self._inbox.get_item(session_id)
         if item is not None and item.folder_digest is not None:
             self._inbox.resolve_item(item, ApprovalResolution.DISMISSED)

@@ -48,7 +48,7 @@ class DialogHookReports:
         """Remove all hooks of a session, because the turn is over."""
         self._told.pop(session_id, None)
 
-    def is_waiting(self, session_id: str, tool: Named) -> bool:
+    def has_unfinished_report(self, session_id: str, tool: Named) -> bool:
         """Return true if a hook asked for permission for the tool, which has not finished yet."""
         return any(get_tool_identity(data) == tool for data in self._told.get(session_id, ()))
 

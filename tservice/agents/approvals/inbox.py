@@ -126,7 +126,7 @@ class ApprovalInbox:
 
     # -- changes from screens and hooks
 
-    def record_dialog(
+    def put_dialog_item(
         self,
         about: ItemSession,
         dialog: AgentDialog,
@@ -141,7 +141,7 @@ class ApprovalInbox:
         @param at_rest: see L{merge_view}.
         """
         before = self._items.get(about.id)
-        if before is not None and self._matches_dialog(before, dialog, data):
+        if before is not None and self._is_item_for_dialog(before, dialog, data):
             shown = update_from_hook(merge_view(before, dialog, at_rest=at_rest), data)
             if before.tool_name is None and shown.tool_name is not None:
                 shown = evolve(shown, kind=choose_item_kind(dialog, shown.tool_name))
@@ -157,9 +157,9 @@ class ApprovalInbox:
             about, choose_item_kind(dialog, data.get("tool_name")), dialog.frame_hash
         )
         # The tool determines the kind, so it is applied first.
-        self._add_item(update_from_dialog(update_from_hook(fresh, data), dialog))
+        self._replace_and_publish_item(update_from_dialog(update_from_hook(fresh, data), dialog))
 
-    def record_idle(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
+    def put_idle_item(self, about: ItemSession, rows: list[str], data: Mapping[str, Any]) -> None:
         """Add or update the idle item of an agent that waits for a prompt.
 
         @param rows: the rows of the screen, from which the item's context is taken.
@@ -169,16 +169,16 @@ class ApprovalInbox:
         fresh = item or self._make_item(about, ItemKind.IDLE, IDLE_FRAME)
         shown = update_from_hook(evolve(fresh, context=clip_rows(rows)), data)
         if item is None:
-            self._add_item(shown)
+            self._replace_and_publish_item(shown)
         else:
             self._update_item(item, shown)
 
-    def ask_folder(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
+    def put_folder_item(self, about: ItemSession, working_dir: str, found: FolderFinding) -> None:
         """Add an item that asks if the folder is trusted; the session waits for the answer."""
         fresh = self._make_item(about, ItemKind.PERMISSION, found.digest[:32])
-        self._add_item(update_from_folder(fresh, working_dir, found))
+        self._replace_and_publish_item(update_from_folder(fresh, working_dir, found))
 
-    def refresh_item(self, item: ApprovalItem, dialog: AgentDialog) -> None:
+    def update_item_from_dialog(self, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Update the item to the present appearance of its dialog."""
         if self._items.get(item.session_id) is item:
             self._update_item(item, update_from_dialog(item, dialog))
@@ -211,7 +211,7 @@ class ApprovalInbox:
 
     # -- internal
 
-    def _matches_dialog(
+    def _is_item_for_dialog(
         self, before: ApprovalItem, dialog: AgentDialog, data: Mapping[str, Any]
     ) -> bool:
         if before.kind is ItemKind.IDLE:
@@ -235,7 +235,7 @@ class ApprovalInbox:
             frame=frame,
         )
 
-    def _add_item(self, item: ApprovalItem) -> None:
+    def _replace_and_publish_item(self, item: ApprovalItem) -> None:
         before = self._items.get(item.session_id)
         self._store.save_item(item)
         if before is not None:

@@ -161,7 +161,7 @@ class ApprovalItem:
         return self.created_at + LIFETIME_MS
 
 
-def is_raised_or_picker(dialog: AgentDialog | None) -> bool:
+def is_turn_dialog_or_picker(dialog: AgentDialog | None) -> bool:
     """Return true if an agent raised the dialog, or if it is a picker that a command opened."""
     return dialog is not None and (is_raised(dialog) or is_picker(dialog))
 
@@ -201,8 +201,8 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     screen.
     """
     kind = choose_item_kind(dialog, item.tool_name)
-    said = dialog.question or (dialog.title if _describes_itself(dialog) else "")
-    own = kind is ItemKind.QUESTION or _describes_itself(dialog) or item.message is None
+    said = dialog.question or (dialog.title if _has_no_hook_description(dialog) else "")
+    own = kind is ItemKind.QUESTION or _has_no_hook_description(dialog) or item.message is None
     asked = cut_with_note(said, MESSAGE_CHARS) if own else ""
     command = dialog.command
     text = None if command is None else command.text
@@ -257,7 +257,7 @@ def make_item_options(dialog: AgentDialog) -> tuple[ItemOption, ...]:
     )
 
 
-def _describes_itself(dialog: AgentDialog) -> bool:
+def _has_no_hook_description(dialog: AgentDialog) -> bool:
     """Return true if no hook describes the dialog, so that the item uses the text on the screen."""
     return is_picker(dialog) or dialog.kind is DialogKind.PLAN
 

@@ -36,21 +36,23 @@ def find_risk(command: str, *, wrapped: bool = False) -> str | None:
         rows.
     """
     texts = (command, command.replace("\n", ""), command.replace("\n", " "))
-    return _find_first_hint(
-        _check_script(text, DEPTH) for text in (texts if wrapped else texts[:1])
+    return _get_first_risk(
+        _find_script_risk(text, DEPTH) for text in (texts if wrapped else texts[:1])
     )
 
 
 def find_screen_risk(rows: Sequence[str]) -> str | None:
     """Return the risk that the rows of a dialog show, if its command is unknown."""
-    return _find_first_hint(_check_script(row.strip(" $│┃"), DEPTH, strict=False) for row in rows)
+    return _get_first_risk(
+        _find_script_risk(row.strip(" $│┃"), DEPTH, strict=False) for row in rows
+    )
 
 
-def _find_first_hint(hints: Iterable[str | None]) -> str | None:
+def _get_first_risk(hints: Iterable[str | None]) -> str | None:
     return next((hint for hint in hints if hint is not None), None)
 
 
-def _check_script(text: str, depth: int, *, strict: bool = True) -> str | None:
+def _find_script_risk(text: str, depth: int, *, strict: bool = True) -> str | None:
     """Return the first risk in a script; a script that cannot be parsed is a risk too.
 
     @param depth: the nesting depth of the script.
@@ -60,7 +62,7 @@ def _check_script(text: str, depth: int, *, strict: bool = True) -> str | None:
     root = _parse_script(source)
     if root is None or depth == 0:
         return rules.UNREADABLE
-    found = _find_first_hint(_check_node(node, depth) for node in _iterate_nodes(root))
+    found = _get_first_risk(_find_node_risk(node, depth) for node in _iterate_nodes(root))
     return found or (rules.UNREADABLE if strict and root.has_error else None)
 
 
@@ -88,14 +90,16 @@ def _iterate_nodes(root: Node) -> Iterator[Node]:
         waiting.extend(reversed(node.named_children))
 
 
-def _check_node(node: Node, depth: int) -> str | None:
+def _find_node_risk(node: Node, depth: int) -> str | None:
     match node.type:
         case "command":
-            return _check_command([*_split_command(node), *_find_inline_input(node)], depth)
+            return _find_words_risk([*_split_command(node), *_find_inline_input(node)], depth)
         case "pipeline":
-            return _check_pipeline(node)
+            return _find_pipeline_risk(node)
         case "file_redirect":
-            return _find_first_hint(map(_check_target, map(_unquote_word, node.named_children)))
+            return _get_first_risk(
+                map(_find_redirect_risk, map(_unquote_word, node.named_children))
+            )
         case "function_definition":
             name = node.named_children[0].text
             calls = (each for each in _iterate_nodes(node) if each.type == "command_name")
@@ -103,8 +107,8 @@ def _check_node(node: Node, depth: int) -> str | None:
     return None
 
 
-def _check_target(path: str) -> str | None:
-    return rules.NETWORK if path.startswith("/dev/tcp/") else rules.find_path_hint(path)
+def _find_redirect_risk(path: str) -> str | None:
+    return rules.NETWORK if path.startswith("/dev/tcp/") else rules.find_path_risk(path)
 
 
 def _split_command(command: Node) -> list[str]:
@@ -145,47 +149,47 @@ def _unquote_word(node: Node) -> str:
     return text
 
 
-def _strip_folder(word: str) -> str:
+def _get_program_name(word: str) -> str:
     return word.rpartition("/")[2]
 
 
-def _check_command(words: Sequence[str], depth: int) -> str | None:
-    found = _check_program(words)
-    name, rest = (_strip_folder(words[0]), words[1:]) if words else ("", ())
+def _find_words_risk(words: Sequence[str], depth: int) -> str | None:
+    found = _find_program_risk(words)
+    name, rest = (_get_program_name(words[0]), words[1:]) if words else ("", ())
     if found is None and (rules.SHELLS.fullmatch(name) or rules.WRAPPERS.fullmatch(name)):
-        return _check_nested(name, rest, depth)
+        return _find_nested_risk(name, rest, depth)
     return found
 
 
-def _check_program(words: Sequence[str]) -> str | None:
+def _find_program_risk(words: Sequence[str]) -> str | None:
     """Return the risk of a program with its arguments, ignoring programs that it starts."""
     if not words:
         return None
-    name, rest = _strip_folder(words[0]), words[1:]
+    name, rest = _get_program_name(words[0]), words[1:]
     if _DYNAMIC.search(name):
         return rules.UNKNOWN
     shell = rules.SHELLS.fullmatch(name) is not None
     if (shell or name in rules.EVALUATORS) and any(_GIVEN.search(word) for word in rest):
-        return rules.choose_script_hint(" ".join(rest))
+        return rules.find_script_output_risk(" ".join(rest))
     evaluates = name == "eval" or (shell and any(re.fullmatch(r"-\w*c", each) for each in rest))
     if evaluates and any(word.startswith("$") for word in rest):
         return rules.UNKNOWN
-    return rules.find_command_hint(name, rest)
+    return rules.find_command_risk(name, rest)
 
 
-def _check_nested(name: str, rest: Sequence[str], depth: int) -> str | None:
+def _find_nested_risk(name: str, rest: Sequence[str], depth: int) -> str | None:
     """Return the risk of a nested command, which may begin at any of the first words."""
     if name == "eval":
-        return _check_script(" ".join(rest), depth - 1)
+        return _find_script_risk(" ".join(rest), depth - 1)
     scripts = [word for word in rest if re.search(r"[\s;|&]", word)]
     if len(scripts) > BEGINS:
         return rules.UNREADABLE
-    inner = _find_first_hint(_check_script(word, depth - 1, strict=False) for word in scripts)
+    inner = _get_first_risk(_find_script_risk(word, depth - 1, strict=False) for word in scripts)
     begins = [at for at, word in enumerate(rest) if word[:1] != "-"][:BEGINS]
-    return inner or _find_first_hint(_check_program(rest[at:]) for at in begins)
+    return inner or _get_first_risk(_find_program_risk(rest[at:]) for at in begins)
 
 
-def _check_pipeline(node: Node) -> str | None:
+def _find_pipeline_risk(node: Node) -> str | None:
     """Return the risk of a pipeline in which one program runs the output of another."""
     words = [
         found
@@ -197,11 +201,13 @@ def _check_pipeline(node: Node) -> str | None:
     for each in words if given else words[1:]:
         begins = (
             range(min(len(each), BEGINS))
-            if rules.WRAPPERS.fullmatch(_strip_folder(each[0]))
+            if rules.WRAPPERS.fullmatch(_get_program_name(each[0]))
             else (0,)
         )
         if any(_reads_script_from_input(each[at:]) for at in begins):
-            return rules.choose_script_hint(" ".join(_strip_folder(before[0]) for before in words))
+            return rules.find_script_output_risk(
+                " ".join(_get_program_name(before[0]) for before in words)
+            )
     return None
 
 
@@ -209,7 +215,7 @@ def _reads_script_from_input(words: Sequence[str]) -> bool:
     """Return true if the command is a shell or an interpreter that reads a script from standard
     input.
     """
-    name, script = _strip_folder(words[0]), words[1] if len(words) > 1 else "-"
+    name, script = _get_program_name(words[0]), words[1] if len(words) > 1 else "-"
     if rules.SHELLS.fullmatch(name):
         return script.startswith("-") and not re.fullmatch(r"-\w*c", script)
     return rules.INTERPRETERS.fullmatch(name) is not None and script == "-"

@@ -148,7 +148,7 @@ _KNOWN = tuple(
 _WRITERS = re.compile("cp|mv|tee|install|ln|sed|rsync|touch|chmod|chown|dd|tar|unzip|patch")
 
 
-def find_command_hint(name: str, arguments: Sequence[str]) -> str | None:
+def find_command_risk(name: str, arguments: Sequence[str]) -> str | None:
     """Return the possible risk of one command; C{None} without one.
 
     Blanks within an argument are treated as C{_}, so that quoted text is not mistaken for an
@@ -161,16 +161,16 @@ def find_command_hint(name: str, arguments: Sequence[str]) -> str | None:
     if any(map(_SECRET.search, arguments)):
         return SECRETS
     writes = _WRITERS.fullmatch(name) and (name != "sed" or re.search(r" -\w*i| --in-place", said))
-    return next(filter(None, map(find_path_hint, arguments)), None) if writes else None
+    return next(filter(None, map(find_path_risk, arguments)), None) if writes else None
 
 
-def find_path_hint(path: str) -> str | None:
+def find_path_risk(path: str) -> str | None:
     """Return the possible risk of writing to a path; C{None} without one."""
     if re.match(r"/dev/(?:sd|nvme|vd|hd|xvd|mmc|disk|mem|mapper)", path):
         return DISK
     return SYSTEM if _PLACES.search(path) else None
 
 
-def choose_script_hint(words: str) -> str:
+def find_script_output_risk(words: str) -> str:
     """Return the risk of running a script that other programs produce."""
     return FETCHED if _FETCHES.search(words) else PRINTED

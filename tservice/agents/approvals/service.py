@@ -28,7 +28,7 @@ from tservice.agents.approvals.model import (
     ApprovalItem,
     ApprovalResolution,
     ItemKind,
-    is_raised_or_picker,
+    is_turn_dialog_or_picker,
 )
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
@@ -155,7 +155,7 @@ class ApprovalService:
             if item.folder_digest is not None:
                 await self._folders.answer_question(item, answer, caller, reauthorize)
             elif item.kind is ItemKind.IDLE:
-                await self._send_prompt(item, answer, caller)
+                await self._answer_idle_item(item, answer, caller)
             else:
                 await self._answer_dialog(item, answer, caller, reauthorize)
         finally:
@@ -207,7 +207,7 @@ class ApprovalService:
         self._check_enabled()
         return self._inbox.get_pending(item_id, caller)
 
-    async def _send_prompt(
+    async def _answer_idle_item(
         self, item: ApprovalItem, answer: DialogAnswer, caller: Identity
     ) -> None:
         if answer.action is not AnswerAction.TEXT:
@@ -259,7 +259,7 @@ class ApprovalService:
         if outcome.closed:
             self._watch.end_item(item, ApprovalResolution.ANSWERED)
         elif outcome.dialog is not None:
-            self._inbox.refresh_item(item, outcome.dialog)
+            self._inbox.update_item_from_dialog(item, outcome.dialog)
 
     def _handle_changed_dialog(self, item: ApprovalItem, changed: DialogChangedError) -> None:
         """Update the inbox after an answer found a changed dialog.
@@ -267,7 +267,7 @@ class ApprovalService:
         Another page of the same question keeps the item. Any other dialog gets a new item.
         """
         dialog = changed.dialog
-        if dialog is not None and is_raised_or_picker(dialog):
+        if dialog is not None and is_turn_dialog_or_picker(dialog):
             self._watch.handle_other_dialog(item, dialog)
 
     async def _wait_at_most(

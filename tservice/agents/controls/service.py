@@ -107,11 +107,11 @@ class AgentControls:
 
         check_permission()
         with self._claim_session(session_id):
-            await self._wait_until_drawn(session_id)
+            await self._wait_for_typed_text(session_id)
             await self._capture_idle_screen(session_id)
             if isinstance(control.way, CycleControl):
                 return await self._cycle_to_value(session_id, control.way, value, caller)
-            found = await self._run_command(
+            found = await self._submit_setting_command(
                 session_id, control.way, value, caller, check_permission
             )
             if setting is ControlSetting.MODEL:
@@ -141,7 +141,7 @@ class AgentControls:
         finally:
             self._busy.discard(session_id)
 
-    async def _wait_until_drawn(self, session_id: str) -> None:
+    async def _wait_for_typed_text(self, session_id: str) -> None:
         """Wait until recently typed text is visible, because it may be a draft."""
         pane = self._sessions.get_pane(session_id)
         typed = None if pane is None else pane.typed_at
@@ -187,12 +187,14 @@ class AgentControls:
                 break
             passed.append(now)
             await self._sessions.send_key(session_id, choose_cycle_key(cycle, now, value), caller)
-            if not await self._wait_for_screen(session_id, partial(_has_left_value, cycle, now)):
+            if not await self._wait_until_screen_matches(
+                session_id, partial(_shows_other_value, cycle, now)
+            ):
                 raise make_failure_error(f"the agent did not change from {now or 'what it shows'}")
             look = await self._capture_idle_screen(session_id)
         raise make_failure_error(f"the agent offers only {', '.join(filter(None, passed))} here")
 
-    async def _run_command(
+    async def _submit_setting_command(
         self,
         session_id: str,
         command: CommandControl,
@@ -210,15 +212,15 @@ class AgentControls:
                 return said
             option = find_confirming_option(command, look.reading.dialog)
             if option is not None:
-                await self._confirm_change(session_id, look, option, again)
+                await self._pick_confirming_option(session_id, look, option, again)
         # It may have opened a list of values instead.
         await self._sessions.send_key(session_id, "Escape", caller)
         # The search text of that list is in the place of a draft until the list is closed.
         rules = self._agents.get_screen_rules(self._sessions.get(session_id).mode)
-        await self._wait_for_screen(session_id, partial(_is_agent_idle, rules))
+        await self._wait_until_screen_matches(session_id, partial(_is_agent_idle, rules))
         raise make_failure_error(f"the agent did not take {value}; look at the terminal")
 
-    async def _confirm_change(
+    async def _pick_confirming_option(
         self, session_id: str, look: AgentScreen, option: int, again: Reauthorize
     ) -> None:
         """Pick C{option} of the captured dialog, if the dialog is still on the screen.
@@ -240,7 +242,9 @@ class AgentControls:
                 f"the agent's confirmation dialog was not answered: {error}"
             ) from error
 
-    async def _wait_for_screen(self, session_id: str, holds: Callable[[AgentScreen], bool]) -> bool:
+    async def _wait_until_screen_matches(
+        self, session_id: str, holds: Callable[[AgentScreen], bool]
+    ) -> bool:
         for pause in LOOKS:
             await wait_seconds(self._clock, pause)
             if holds(await self._agents.capture_screen(session_id)):
@@ -262,7 +266,7 @@ def _is_agent_idle(rules: ScreenRules, look: AgentScreen) -> bool:
     return reading.composer_ready and reading.dialog is None and not has_draft(look.frame, rules)
 
 
-def _has_left_value(cycle: CycleControl, value: str | None, look: AgentScreen) -> bool:
+def _shows_other_value(cycle: CycleControl, value: str | None, look: AgentScreen) -> bool:
     return read_cycle_value(cycle, look.frame) != value
 
 

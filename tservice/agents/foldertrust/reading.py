@@ -43,7 +43,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read_folder(
+def examine_working_folder(
     folder: str, sources: Sequence[FolderSource], *, inside: FolderLimit, home: Path, own: Set[str]
 ) -> FolderFinding:
     """Search C{folder} and the folders above it, and return the finding.
@@ -120,7 +120,7 @@ class _FolderSearch:
                     self._files[prefix + path] = None
                 continue
             if content is not None:
-                self._add_file(top, prefix, path, content, source)
+                self._add_runnable_parts(top, prefix, path, content, source)
 
     def _iterate_files(
         self, top: int, prefix: str, folder: str, depth: int = DEPTH
@@ -146,7 +146,7 @@ class _FolderSearch:
             else:
                 yield path
 
-    def _add_file(
+    def _add_runnable_parts(
         self, top: int, prefix: str, path: str, content: bytes, source: FolderSource
     ) -> None:
         self._bytes -= len(content)

@@ -13,7 +13,7 @@ from attrs import frozen
 from zope.interface import implementer
 
 from tservice.agents.foldertrust.counted import FolderFinding, compute_digest
-from tservice.agents.foldertrust.reading import read_folder
+from tservice.agents.foldertrust.reading import examine_working_folder
 from tservice.agents.foldertrust.store import TrustStore
 from tservice.clis.interfaces import FolderSource, ICliRegistry
 from tservice.core.locations.location import Location, LocationId
@@ -75,7 +75,7 @@ class FolderTrust:
         self._once: dict[str, str] = {}
         self.questions = FolderQuestionCallbacks()
         self.places = deps.places
-        self.forget_strangers = deps.store.forget_strangers
+        self.forget_strangers = deps.store.delete_unknown_owners
 
     async def prepare_launch(self, session: Session, env: Mapping[str, str]) -> None:
         await self._preparation.prepare_launch(session, env)
@@ -132,7 +132,7 @@ class FolderTrust:
 
         def read_sources() -> FolderFinding:
             own = self._deps.own(place.home, env)
-            return read_folder(folder, sources, inside=inside, home=place.home, own=own)
+            return examine_working_folder(folder, sources, inside=inside, home=place.home, own=own)
 
         try:
             found = await self._deps.files.run(

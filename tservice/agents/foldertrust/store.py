@@ -48,7 +48,7 @@ class TrustStore:
             self._database.execute(_SAVE, (owner, digest, working_dir, get_unix_ms(self._clock)))
             self._database.execute(_TRIM, (owner, KEPT))
 
-    def forget_strangers(self, known: Callable[[str], bool]) -> None:
+    def delete_unknown_owners(self, known: Callable[[str], bool]) -> None:
         """Remove the answers of accounts that no longer exist.
 
         If the disk is full, they are removed later, before a new account is stored.

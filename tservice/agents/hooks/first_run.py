@@ -25,7 +25,7 @@ class NotSeededError(Exception):
     """The state file was not changed; the text gives the reason, never the content."""
 
 
-def add_first_run(state: object, key: str) -> dict[str, Any]:
+def complete_first_run_state(state: object, key: str) -> dict[str, Any]:
     """Return the CLI's state with its first run completed and C{key} allowed.
 
     @param state: the content of the state file.
@@ -71,7 +71,7 @@ def seed_first_run(home: Path, environ: Mapping[str, str]) -> None:
             raise NotSeededError(f"{FILE}: it is a symbolic link")
         there = path.exists()
         before = read_json(path) if there else {}
-        after = add_first_run(before, environ.get(KEY_VARIABLE, ""))
+        after = complete_first_run_state(before, environ.get(KEY_VARIABLE, ""))
         if after == before:
             return
         mode = path.stat().st_mode & 0o7777 if there else _NEW_MODE

@@ -36,7 +36,7 @@ class PaneConversations:
         self._current = current
         self._foreign: dict[str, None] = {}
 
-    def is_own(self, event: HookEvent, conversation: str, source: str) -> bool:
+    def is_event_of_pane_agent(self, event: HookEvent, conversation: str, source: str) -> bool:
         """Return true if an event comes from the session's own agent.
 
         Events without a conversation count as its own.
@@ -92,7 +92,7 @@ class RunningTools:
         self._running = []
 
 
-class DialogHookMerger:
+class DuplicateDialogFilter:
     """Filter that reports each dialog once, although several hooks report it.
 
     C{PermissionRequest} and C{Elicitation} come immediately. The C{Notification} of the same dialog
@@ -102,7 +102,7 @@ class DialogHookMerger:
     def __init__(self) -> None:
         self._announced = False
 
-    def is_new_dialog(self, name: str, *, blocked: bool) -> bool:
+    def reports_new_dialog(self, name: str, *, blocked: bool) -> bool:
         """Return true if an event reports a dialog that no earlier event reported.
 
         @param name: the agent's own name of the event.
@@ -114,7 +114,7 @@ class DialogHookMerger:
         announced, self._announced = self._announced, False
         return not (announced or blocked)
 
-    def reset_turn(self) -> None:
+    def forget_reported_dialogs(self) -> None:
         """Forget the reported dialogs at the start or end of a turn.
 
         No notification about an earlier dialog can follow.

@@ -66,7 +66,7 @@ class HookConfigWriter:
         try:
             with _open_folder(workspace, inside, make=hooks or telemetry) as folder:
                 if folder is not None:
-                    own = self._find_own_line(folder, environ) if telemetry else None
+                    own = self._find_effective_status_line(folder, environ) if telemetry else None
                     _update_file(folder, hooks=hooks, telemetry=telemetry, own_line=own)
         except FileError as error:
             raise FileRefusedError(str(error)) from None
@@ -77,7 +77,7 @@ class HookConfigWriter:
         except OSError as error:
             raise FileRefusedError(f"{FOLDER}/{FILE}: {error.strerror}") from error
 
-    def _find_own_line(self, folder: Path, environ: Mapping[str, str]) -> str | None:
+    def _find_effective_status_line(self, folder: Path, environ: Mapping[str, str]) -> str | None:
         """Return the status line command that is effective without the service's entry.
 
         This is the folder's command, otherwise the one in the user's own settings.

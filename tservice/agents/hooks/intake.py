@@ -15,7 +15,7 @@ from tservice.agents.activity.agent_registry import AgentRegistry
 from tservice.agents.approvals.model import summarize_tool
 from tservice.agents.hooks.hook_classification import (
     CLEAR,
-    DialogHookMerger,
+    DuplicateDialogFilter,
     PaneConversations,
     RunningTools,
 )
@@ -61,7 +61,7 @@ class _SessionHookState:
     """State collected from the hooks of one session."""
 
     conversations: PaneConversations
-    dialogs: DialogHookMerger = field(factory=DialogHookMerger)
+    dialogs: DuplicateDialogFilter = field(factory=DuplicateDialogFilter)
     tools: RunningTools = field(factory=RunningTools)
     todos: TodoTracker = field(factory=TodoTracker)
 
@@ -94,7 +94,7 @@ class HookIntake:
         self._told: dict[str, _SessionHookState] = {}
         self.stop = hub.subscribe(self._handle_event)
 
-    def take_event(
+    def handle_hook_event(
         self,
         event: HookEvent,
         session_id: str,
@@ -119,13 +119,13 @@ class HookIntake:
         )
         told = HookEventPayload(session_id=session_id, at=notice.at, data=dict(notice.data))
         self._publish_event(session, _NAMES[event], told)
-        if self._has_hooks(session):
+        if self._does_mode_have_hooks(session):
             self._handle_own_event(session, notice, data or {})
         return notice
 
     # -- internal
 
-    def _has_hooks(self, session: Session) -> bool:
+    def _does_mode_have_hooks(self, session: Session) -> bool:
         entry = self._clis.get_entry(session.mode)
         return entry is not None and entry.capabilities.hooks is not HookSupport.NONE
 
@@ -137,7 +137,7 @@ class HookIntake:
             last = session.conversation_ids[-1] if session.conversation_ids else None
             told = self._told[session.id] = _SessionHookState(PaneConversations(last))
         conversation = str(notice.data.get("session_id", ""))
-        if not told.conversations.is_own(notice.event, conversation, notice.source):
+        if not told.conversations.is_event_of_pane_agent(notice.event, conversation, notice.source):
             return
         self._record_conversation(session, notice, conversation)
         if notice.event is HookEvent.PROMPT_SUBMITTED:
@@ -148,7 +148,7 @@ class HookIntake:
             told.todos = TodoTracker()
         elif notice.event is HookEvent.TOOL_ENDED and not notice.subagent:
             tool, given = _get_text(data, "tool_name"), data.get("tool_input")
-            told.todos.handle_tool(tool, given, data.get("tool_response"))
+            told.todos.update_from_tool(tool, given, data.get("tool_response"))
         self._record_work(session, notice, told)
         self._send_signals(session, notice, told.dialogs)
 
@@ -182,7 +182,7 @@ class HookIntake:
             self._sessions().update_record(session.id, durable=False, **fields)
 
     def _send_signals(
-        self, session: Session, notice: HookNotice, dialogs: DialogHookMerger
+        self, session: Session, notice: HookNotice, dialogs: DuplicateDialogFilter
     ) -> None:
         watch = self._agents.get_watch(session.id)
         reason = _describe_reason(notice)
@@ -190,15 +190,15 @@ class HookIntake:
             blocked = watch is not None and watch.tracker.state is AgentState.BLOCKED
             if watch is not None:
                 watch.tracker.record_dialog(reason)
-            if dialogs.is_new_dialog(notice.name, blocked=blocked):
+            if dialogs.reports_new_dialog(notice.name, blocked=blocked):
                 self._publish_signal(session, EventName.SESSION_BLOCKED, notice.at)
             return
         if notice.event in (HookEvent.PROMPT_SUBMITTED, HookEvent.STOP, HookEvent.SESSION_START):
-            dialogs.reset_turn()
+            dialogs.forget_reported_dialogs()
         if notice.event is HookEvent.STOP:
             self._publish_signal(session, EventName.SESSION_STOP, notice.at)
         if watch is not None:
-            _update_tracker(watch.tracker, notice, reason)
+            _record_event_in_tracker(watch.tracker, notice, reason)
 
     def _publish_signal(self, session: Session, name: EventName, at: int) -> None:
         self._publish_event(session, name, OccurrencePayload(id=session.id, at=at))
@@ -224,9 +224,9 @@ class HookIntake:
             # No hook reports Escape, nor a crash.
             if event.session_id in self._told:
                 self._told[event.session_id].tools.clear_tools()
-            self._forget_work(event.session_id, _RESTS[event.name])
+            self._clear_work_fields(event.session_id, _RESTS[event.name])
 
-    def _forget_work(self, session_id: str, names: tuple[str, ...]) -> None:
+    def _clear_work_fields(self, session_id: str, names: tuple[str, ...]) -> None:
         """Clear the fields C{names} of the session's record, because the work is over."""
         try:
             session = self._sessions().get(session_id)
@@ -262,7 +262,7 @@ def _count_entries(data: Mapping[str, Any] | None, key: str) -> int | None:
     return len(found) if isinstance(found, list) else None
 
 
-def _update_tracker(tracker: ActivityTracker, notice: HookNotice, reason: str) -> None:
+def _record_event_in_tracker(tracker: ActivityTracker, notice: HookNotice, reason: str) -> None:
     match notice.event:
         case HookEvent.STOP:
             tracker.record_turn_end(reason)

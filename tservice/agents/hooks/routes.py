@@ -42,7 +42,7 @@ class TelemetryBody(RequestBody):
 class HookHandler(Protocol):
     """Handler of hook events."""
 
-    def take_event(
+    def handle_hook_event(
         self, event: HookEvent, session_id: str, data: Any, caller: Identity | None
     ) -> object: ...
 
@@ -50,7 +50,9 @@ class HookHandler(Protocol):
 class TelemetryHandler(Protocol):
     """Handler of status line reports."""
 
-    def take_report(self, session_id: str, data: Any, caller: Identity | None) -> str: ...
+    def handle_telemetry_report(
+        self, session_id: str, data: Any, caller: Identity | None
+    ) -> str: ...
 
 
 _AGENTS = OperationFields(
@@ -69,7 +71,7 @@ class HookRoutes:
     @operation("POST", "/api/hook-event", _AGENTS, body_limit=HOOK_BODY_LIMIT)
     async def handle_hook(self, call: OperationCall, body: HookBody) -> EmptyPayload:
         """Report a hook event of an agent."""
-        self._hooks.take_event(body.event, body.session_id, body.data, call.identity)
+        self._hooks.handle_hook_event(body.event, body.session_id, body.data, call.identity)
         return EmptyPayload()
 
     @operation(
@@ -81,5 +83,5 @@ class HookRoutes:
     )
     async def handle_report(self, call: OperationCall, body: TelemetryBody) -> RawReply:
         """Report the figures of a status line; returns the line to show."""
-        line = self._telemetry.take_report(body.session_id, body.data, call.identity)
+        line = self._telemetry.handle_telemetry_report(body.session_id, body.data, call.identity)
         return RawReply(content=line.encode(), content_type="text/plain; charset=utf-8")

@@ -45,7 +45,7 @@ class TelemetryIntake:
         self._told: dict[str, TelemetryPayload] = {}
         self.stop = hub.subscribe(self._handle_event)
 
-    def take_report(
+    def handle_telemetry_report(
         self, session_id: str, data: Mapping[str, Any] | None, caller: Identity | None = None
     ) -> str:
         """Handle one report.

@@ -31,19 +31,19 @@ class TodoTracker:
         """Entries in the order of their creation."""
         return tuple(self._known.values())
 
-    def handle_tool(self, tool: str, given: object, answered: object) -> None:
+    def update_from_tool(self, tool: str, given: object, answered: object) -> None:
         """Update the list after a tool has run.
 
         @param given: the input of the tool; untrusted.
         @param answered: the result of the tool; untrusted.
         """
-        given, answered = _as_mapping(given), _as_mapping(answered)
+        given, answered = _get_mapping_or_empty(given), _get_mapping_or_empty(answered)
         if tool == "TodoWrite":
             whole = parse_todos(given.get("todos"), "content")
             if whole is not None:
                 self._known = {str(at): todo for at, todo in enumerate(whole)}
         elif tool == "TaskCreate":
-            self._add_entry(_as_mapping(answered.get("task")).get("id"), given)
+            self._add_entry(_get_mapping_or_empty(answered.get("task")).get("id"), given)
         elif tool == "TaskUpdate" and answered.get("success") is True:
             self._change_entry(given.get("taskId"), given)
 
@@ -71,5 +71,5 @@ class TodoTracker:
         )
 
 
-def _as_mapping(value: object) -> Mapping[str, Any]:
+def _get_mapping_or_empty(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}

@@ -75,7 +75,7 @@ class AutomaticCommands:
     def _start_command(self, session_id: str) -> None:
         if self._find_due_command(session_id) is not None and session_id not in self._busy:
             self._busy.add(session_id)
-            spawn_logged(self._run_command(session_id), self._log, "an automatic command")
+            spawn_logged(self._send_due_command(session_id), self._log, "an automatic command")
 
     def _find_due_command(self, session_id: str) -> tuple[Session, EventName, str] | None:
         """Return the session, the event and the command to send now; C{None} without a command."""
@@ -105,7 +105,7 @@ class AutomaticCommands:
             return session, COMPACT, f"/compact {words}".strip()
         return None
 
-    async def _run_command(self, session_id: str) -> None:
+    async def _send_due_command(self, session_id: str) -> None:
         try:
             look = await self._agents.capture_screen(session_id)
             wanted = self._find_due_command(session_id)
@@ -116,14 +116,14 @@ class AutomaticCommands:
                 return  # the command would be appended to the user's draft
             # In any case it is not tried again before the next crossing.
             self._done[session_id] |= {event} if event == COMPACT else {CLEAR, COMPACT}
-            if await self._send_command(session_id, event, command):
+            if await self._type_command(session_id, event, command):
                 self._publish_event(session, event)
         except ServiceError as error:
             self._log.warn("{id}: no automatic command: {error}", id=session_id, error=error)
         finally:
             self._busy.discard(session_id)
 
-    async def _send_command(self, session_id: str, event: EventName, command: str) -> bool:
+    async def _type_command(self, session_id: str, event: EventName, command: str) -> bool:
         """Type a command; return false if it had already been typed."""
         tally = self._tallies.get(session_id)
         at = None if tally is None else tally.response_at

@@ -35,7 +35,7 @@ def build_agent_limits(
     automatic = AutomaticCommands(ground.reactor, sessions, agents, ground.hub)
     transcripts.observers += [automatic.handle_tally, limits.handle_tally]
 
-    async def catch_up(session_id: str) -> None:
+    async def read_missed_transcript(session_id: str) -> None:
         """Handle the lines of the transcript that were written while the service was down."""
         try:
             found = await transcripts.read_new_part(session_id)
@@ -52,7 +52,7 @@ def build_agent_limits(
         limits.start()
         for session in sessions.list():
             if session.pid is not None and session.mode == PRIMARY:
-                spawn_logged(catch_up(session.id), _log, "reading a transcript")
+                spawn_logged(read_missed_transcript(session.id), _log, "reading a transcript")
 
     def stop_services() -> None:
         limits.stop()

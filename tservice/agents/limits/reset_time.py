@@ -127,7 +127,7 @@ def _parse_date_time(text: str, now: datetime, local: tzinfo) -> datetime | None
     zone = _parse_zone(text) or local
     here = now.astimezone(zone)
     clock = _parse_clock(text)
-    day = _parse_day(text, here)
+    day = _parse_weekday_or_date(text, here)
     if clock is None and day is None:
         return None
     hour, minute = clock or (0, 0)
@@ -158,7 +158,7 @@ def _parse_clock(text: str) -> tuple[int, int] | None:
     return None
 
 
-def _parse_day(text: str, here: datetime) -> date | None:
+def _parse_weekday_or_date(text: str, here: datetime) -> date | None:
     iso = _ISO.search(text)
     if iso is not None:
         return _make_date(int(iso["year"]), int(iso["month"]), int(iso["day"]))

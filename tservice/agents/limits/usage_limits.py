@@ -117,7 +117,7 @@ class UsageLimitService:
         if failure is None or self._failures.get(session_id) == failure:
             return
         self._failures[session_id] = failure
-        self._handle_failure(session_id, failure.text, failure.at)
+        self._handle_failed_turn(session_id, failure.text, failure.at)
 
     def _handle_event(self, event: Event) -> None:
         session_id = event.session_id
@@ -145,9 +145,9 @@ class UsageLimitService:
             if limit is not None:
                 self._past[session_id] = limit.text
             return
-        self._handle_failure(session_id, str(data.get("message") or ""))
+        self._handle_failed_turn(session_id, str(data.get("message") or ""))
 
-    def _handle_failure(self, session_id: str, text: str, at: int | None = None) -> None:
+    def _handle_failed_turn(self, session_id: str, text: str, at: int | None = None) -> None:
         """Handle a turn that the agent records as failed.
 
         @param text: the agent's error text.
@@ -243,7 +243,7 @@ class UsageLimitService:
             if limit is not None:
                 self._past[session_id] = limit.text
             resumed = session_id in self._resuming
-            self._release_session(session, LIMIT_RESUME if resumed else LIMIT_RESUME_CANCELLED)
+            self._clear_limit_pause(session, LIMIT_RESUME if resumed else LIMIT_RESUME_CANCELLED)
 
     def _handle_setting_change(self, session_id: str) -> None:
         """Handle a possible change of the session's auto-resume setting."""
@@ -258,7 +258,7 @@ class UsageLimitService:
             if session.auto_resume.resume_at is not None:
                 auto = evolve(session.auto_resume, resume_at=None)
                 self._sessions.update_record(session_id, auto_resume=auto)
-            self._publish_happened(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
+            self._publish_occurrence(session, EventName.SESSION_LIMIT_RESUME_CANCELLED)
 
     # -- resuming
 
@@ -272,18 +272,20 @@ class UsageLimitService:
         if at is None or not session.limit_paused or not session.auto_resume.enabled:
             return
         left = max(least, (at - get_unix_ms(self._clock)) / 1000)
-        call = self._start_resume if left <= LONGEST_SLEEP else self._recheck_clock
+        call = (
+            self._start_resuming_session if left <= LONGEST_SLEEP else self._rearm_after_clock_check
+        )
         self._timers.schedule_call(session.id, min(left, LONGEST_SLEEP), call, session.id)
 
     def _disarm_timer(self, session_id: str) -> None:
         self._timers.cancel_timer(session_id)
 
-    def _recheck_clock(self, session_id: str) -> None:
+    def _rearm_after_clock_check(self, session_id: str) -> None:
         session = self._find_session(session_id)
         if session is not None:
             self._arm_timer(session)
 
-    def _start_resume(self, session_id: str) -> None:
+    def _start_resuming_session(self, session_id: str) -> None:
         spawn_logged(self._resume_session(session_id), self._log, "resuming after a limit")
 
     async def _resume_session(self, session_id: str) -> None:
@@ -337,7 +339,7 @@ class UsageLimitService:
     def _end_pause(self, session_id: str, event: EventName) -> None:
         session = self._find_session(session_id)
         if session is not None and session.limit_paused:
-            self._release_session(session, event)
+            self._clear_limit_pause(session, event)
 
     async def _close_menu(self, session: Session) -> None:
         """Close a menu of the CLI about the limit; a dialog that the agent raised stays open."""
@@ -355,14 +357,14 @@ class UsageLimitService:
 
     # -- internal
 
-    def _release_session(self, session: Session, event: EventName) -> None:
+    def _clear_limit_pause(self, session: Session, event: EventName) -> None:
         armed = session.auto_resume.resume_at is not None
         self._disarm_timer(session.id)
         self._limits.pop(session.id, None)
         auto = evolve(session.auto_resume, resume_at=None)
         self._sessions.update_record(session.id, limit_paused=False, auto_resume=auto)
         if armed:
-            self._publish_happened(session, event)
+            self._publish_occurrence(session, event)
 
     def _find_session(self, session_id: str) -> Session | None:
         try:
@@ -370,7 +372,7 @@ class UsageLimitService:
         except ServiceError:
             return None
 
-    def _publish_happened(self, session: Session, name: EventName) -> None:
+    def _publish_occurrence(self, session: Session, name: EventName) -> None:
         self._publish_event(
             session, name, OccurrencePayload(id=session.id, at=get_unix_ms(self._clock))
         )

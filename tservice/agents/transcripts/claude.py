@@ -20,14 +20,14 @@ from tservice.agents.transcripts.model import (
     TurnFailure,
     add_answer,
     add_prompt,
-    as_count,
-    as_id,
-    as_map,
-    as_name,
-    as_number,
-    as_string,
-    as_text,
-    as_time,
+    get_dollar_amount,
+    get_name_or_none,
+    get_object_or_empty,
+    get_safe_id_or_none,
+    get_text_or_none,
+    get_token_count,
+    join_text_blocks,
+    parse_iso_time,
 )
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
@@ -60,16 +60,16 @@ def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
         return None
     if found.get("isSidechain") is True or found.get("isMeta") is True:
         return None
-    message = as_map(found.get("message"))
+    message = get_object_or_empty(found.get("message"))
     if message.get("model") == SYNTHETIC and found.get("isApiErrorMessage") is not True:
         return None  # "No response requested.", in a conversation that continues
-    text = as_text(message.get("content"))
+    text = join_text_blocks(message.get("content"))
     if role == "user":
         text = strip_paste_tags(text)
     if not text.strip() or (role == "user" and is_client_text(text)):
         return None
     return TranscriptMessage(
-        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+        role=role, text=text[-TEXT_LIMIT:], timestamp=parse_iso_time(found.get("timestamp"))
     )
 
 
@@ -80,12 +80,14 @@ def parse_prompt(found: Mapping[str, Any]) -> str | None:
     written again when it is sent, and sometimes the last prompt is too.
     """
     if found.get("type") == "queue-operation":
-        return as_string(found.get("content")) if found.get("operation") == "enqueue" else None
+        return (
+            get_text_or_none(found.get("content")) if found.get("operation") == "enqueue" else None
+        )
     if found.get("type") != "user" or found.get("promptSource") == "queued":
         return None
     if found.get("isSidechain") is True or found.get("isMeta") is True:
         return None
-    return as_text(as_map(found.get("message")).get("content"))
+    return join_text_blocks(get_object_or_empty(found.get("message")).get("content"))
 
 
 def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
@@ -97,10 +99,10 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
         return tally
     tally = evolve(
         tally,
-        conversation=as_id(found.get("sessionId")) or tally.conversation,
-        cwd=as_name(found.get("cwd")) or tally.cwd,
+        conversation=get_safe_id_or_none(found.get("sessionId")) or tally.conversation,
+        cwd=get_name_or_none(found.get("cwd")) or tally.cwd,
     )
-    message, words = as_map(found.get("message")), parse_message(found)
+    message, words = get_object_or_empty(found.get("message")), parse_message(found)
     if words is not None and words.role == "user":
         return add_prompt(tally, words)
     if found.get("type") != "assistant":
@@ -127,18 +129,21 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
     """
     if found.get("type") != "assistant":
         return None
-    message, cost = as_map(found.get("message")), as_number(found.get("costUSD"))
-    usage = as_map(message.get("usage"))
+    message, cost = (
+        get_object_or_empty(found.get("message")),
+        get_dollar_amount(found.get("costUSD")),
+    )
+    usage = get_object_or_empty(message.get("usage"))
     if not cost and (message.get("model") == SYNTHETIC or not usage):
         return None
     tokens = ModelUsage(
-        model=as_name(message.get("model")) or "",
-        input=as_count(usage.get("input_tokens")),
-        cache_read=as_count(usage.get("cache_read_input_tokens")),
-        cache_write=as_count(usage.get("cache_creation_input_tokens")),
-        output=as_count(usage.get("output_tokens")),
+        model=get_name_or_none(message.get("model")) or "",
+        input=get_token_count(usage.get("input_tokens")),
+        cache_read=get_token_count(usage.get("cache_read_input_tokens")),
+        cache_write=get_token_count(usage.get("cache_creation_input_tokens")),
+        output=get_token_count(usage.get("output_tokens")),
     )
-    at = as_time(found.get("timestamp"))
+    at = parse_iso_time(found.get("timestamp"))
     return MessageUsage(name=_message_id(found, message), used=tokens, cost=cost, at=at)
 
 

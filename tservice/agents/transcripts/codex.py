@@ -22,13 +22,13 @@ from tservice.agents.transcripts.model import (
     TurnFailure,
     add_answer,
     add_prompt,
-    as_count,
-    as_id,
-    as_map,
-    as_name,
-    as_string,
-    as_text,
-    as_time,
+    get_name_or_none,
+    get_object_or_empty,
+    get_safe_id_or_none,
+    get_text_or_none,
+    get_token_count,
+    join_text_blocks,
+    parse_iso_time,
 )
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
@@ -49,57 +49,59 @@ def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
     """
     if found.get("type") != "event_msg":
         return None
-    payload = as_map(found.get("payload"))
+    payload = get_object_or_empty(found.get("payload"))
     if payload.get("type") == "item_completed":
-        item = as_map(payload.get("item"))
-        role, text = _ROLES.get(str(item.get("type"))), as_text(item.get("content"))
+        item = get_object_or_empty(payload.get("item"))
+        role, text = _ROLES.get(str(item.get("type"))), join_text_blocks(item.get("content"))
     else:
         role = _ROLES.get(str(payload.get("type")))
-        text = as_string(payload.get("message")) or ""
+        text = get_text_or_none(payload.get("message")) or ""
     if role is None or not text.strip():
         return None
     return TranscriptMessage(
-        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+        role=role, text=text[-TEXT_LIMIT:], timestamp=parse_iso_time(found.get("timestamp"))
     )
 
 
 def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after one more line."""
-    payload = as_map(found.get("payload"))
+    payload = get_object_or_empty(found.get("payload"))
     if found.get("type") == "session_meta":
         # The first one is the file's own; a copy of another conversation may follow, with its own.
         return evolve(
             tally,
-            conversation=tally.conversation or as_id(payload.get("id")),
-            parent=tally.parent or as_id(payload.get("parent_thread_id")),
-            cwd=tally.cwd or as_name(payload.get("cwd")),
+            conversation=tally.conversation or get_safe_id_or_none(payload.get("id")),
+            parent=tally.parent or get_safe_id_or_none(payload.get("parent_thread_id")),
+            cwd=tally.cwd or get_name_or_none(payload.get("cwd")),
         )
     if found.get("type") == "turn_context":
         return evolve(
             tally,
-            model=as_name(payload.get("model")) or tally.model,
-            turn=as_id(payload.get("turn_id")) or tally.turn,
+            model=get_name_or_none(payload.get("model")) or tally.model,
+            turn=get_safe_id_or_none(payload.get("turn_id")) or tally.turn,
         )
     if found.get("type") == "response_item":
-        return _track_plan(tally, payload)
+        return _update_tally_from_plan(tally, payload)
     words = parse_message(found)
     if words is not None:
         return add_prompt(tally, words) if words.role == "user" else add_answer(tally, "", words)
     if found.get("type") != "event_msg":
         return tally
     if payload.get("type") == "task_started":
-        return evolve(tally, turn=as_id(payload.get("turn_id")) or tally.turn)
+        return evolve(tally, turn=get_safe_id_or_none(payload.get("turn_id")) or tally.turn)
     if payload.get("type") == "token_count":
-        return _add_totals(tally, as_map(payload.get("info")))
-    error = as_string(as_map(payload.get("error")).get("message"))
+        return _update_tally_from_totals(tally, get_object_or_empty(payload.get("info")))
+    error = get_text_or_none(get_object_or_empty(payload.get("error")).get("message"))
     if payload.get("type") == "task_complete" and error is not None:
-        return evolve(tally, failure=TurnFailure(text=error, at=as_time(found.get("timestamp"))))
+        return evolve(
+            tally, failure=TurnFailure(text=error, at=parse_iso_time(found.get("timestamp")))
+        )
     return tally
 
 
-def _track_plan(tally: TranscriptTally, item: Mapping[str, Any]) -> TranscriptTally:
+def _update_tally_from_plan(tally: TranscriptTally, item: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after a call of C{update_plan}, or after the result of such a call."""
-    name = as_name(item.get("call_id"))
+    name = get_name_or_none(item.get("call_id"))
     if item.get("type") == "function_call" and item.get("name") == _PLAN and name is not None:
         plan = parse_todos(_parse_arguments(item).get("plan"), "step")
         return evolve(tally, planned=None if plan is None else (name, encode_todos(plan)))
@@ -114,21 +116,21 @@ def _track_plan(tally: TranscriptTally, item: Mapping[str, Any]) -> TranscriptTa
 
 def _parse_arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        return as_map(json.loads(as_string(call.get("arguments")) or "null"))
+        return get_object_or_empty(json.loads(get_text_or_none(call.get("arguments")) or "null"))
     except (ValueError, RecursionError):
         return {}
 
 
-def _add_totals(tally: TranscriptTally, info: Mapping[str, Any]) -> TranscriptTally:
-    total = as_map(info.get("total_token_usage"))
+def _update_tally_from_totals(tally: TranscriptTally, info: Mapping[str, Any]) -> TranscriptTally:
+    total = get_object_or_empty(info.get("total_token_usage"))
     if not total:
         return tally
-    last = as_map(info.get("last_token_usage"))
+    last = get_object_or_empty(info.get("last_token_usage"))
     return evolve(
         tally,
         sum=_parse_tokens(tally, total),
-        context=as_count(last.get("total_tokens")) or tally.context,
-        window=as_count(info.get("model_context_window")) or tally.window,
+        context=get_token_count(last.get("total_tokens")) or tally.context,
+        window=get_token_count(info.get("model_context_window")) or tally.window,
     )
 
 
@@ -141,11 +143,14 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
     @param tally: the tally before the line.
     @param found: the parsed line.
     """
-    payload = as_map(found.get("payload"))
+    payload = get_object_or_empty(found.get("payload"))
     if found.get("type") != "event_msg" or payload.get("type") != "token_count":
         return None
-    info = as_map(payload.get("info"))
-    total, last = as_map(info.get("total_token_usage")), as_map(info.get("last_token_usage"))
+    info = get_object_or_empty(payload.get("info"))
+    total, last = (
+        get_object_or_empty(info.get("total_token_usage")),
+        get_object_or_empty(info.get("last_token_usage")),
+    )
     if not total:
         return None
     now = _parse_tokens(tally, total)
@@ -160,15 +165,18 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
     if not more.total_input and not more.output:
         return None
     name = f"{tally.turn or tally.conversation}/{now.total_input}/{now.output}"
-    return MessageUsage(name=name, used=more, at=as_time(found.get("timestamp")))
+    return MessageUsage(name=name, used=more, at=parse_iso_time(found.get("timestamp")))
 
 
 def _parse_tokens(tally: TranscriptTally, told: Mapping[str, Any]) -> ModelUsage:
-    cached, sent = as_count(told.get("cached_input_tokens")), as_count(told.get("input_tokens"))
+    cached, sent = (
+        get_token_count(told.get("cached_input_tokens")),
+        get_token_count(told.get("input_tokens")),
+    )
     return ModelUsage(
         model=tally.model or "",
         # Codex counts cached tokens as part of the input.
         input=max(0, sent - cached),
         cache_read=min(cached, sent),
-        output=as_count(told.get("output_tokens")),
+        output=get_token_count(told.get("output_tokens")),
     )

@@ -47,7 +47,7 @@ def read_beginning(path: Path, mode: str) -> TranscriptTally:
         except OSError:
             return TranscriptTally()
     tally = transcript_reader.read_file_start(path, mode)
-    return evolve(tally, cwd=_read_chat_folder(path)) if mode == GEMINI else tally
+    return evolve(tally, cwd=_read_gemini_project_folder(path)) if mode == GEMINI else tally
 
 
 def read_messages(path: Path, mode: str) -> list[TranscriptMessage]:
@@ -73,7 +73,7 @@ def iterate_messages(
     return transcript_reader.iterate_file_messages(path, mode, most, holds)
 
 
-def _read_chat_folder(path: Path) -> str | None:
+def _read_gemini_project_folder(path: Path) -> str | None:
     try:
         with transcript_reader.open_regular(path.parent.parent / PROJECT) as file:
             named = file.read(_PATH_CHARS + 1).decode().strip()

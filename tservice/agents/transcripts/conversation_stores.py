@@ -112,7 +112,7 @@ def scan_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversati
                 left -= 1
                 if left <= 0:
                     break
-                if not _is_text(each.name):
+                if not _is_valid_unicode(each.name):
                     continue
                 if each.is_dir(follow_symlinks=False) and levels > 1:
                     below.append((Path(each.path), levels - 1))
@@ -125,7 +125,7 @@ def scan_folders(root: Path, mode: str, depth: int) -> Iterator[StoredConversati
         folders += sorted(below)
 
 
-def _is_text(name: str) -> bool:
+def _is_valid_unicode(name: str) -> bool:
     """Return true if a file name is valid Unicode.
 
     No agent creates other names, and they cannot be sent to clients.

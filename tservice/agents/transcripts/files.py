@@ -118,7 +118,11 @@ class TranscriptLocations:
         if path is None:
             return None
         inside = os.path.dirname(path) == folder and path.endswith(".jsonl")
-        if not inside or not os.path.isfile(path) or self._is_foreign(Path(path), PRIMARY):
+        if (
+            not inside
+            or not os.path.isfile(path)
+            or self._belongs_to_other_account(Path(path), PRIMARY)
+        ):
             return None
         return Path(path)
 
@@ -179,7 +183,7 @@ class TranscriptLocations:
         for conversation in reversed(session.conversation_ids):
             if any(
                 self._is_resumable(each, conversation)
-                for each in self._find_similar(session, conversation)
+                for each in self._find_files_of_conversation(session, conversation)
             ):
                 return conversation
         return None
@@ -190,15 +194,15 @@ class TranscriptLocations:
         """
         return any(
             read_beginning(each.path, each.mode).conversation == conversation
-            and self._is_foreign(each.path, each.mode)
-            for each in self._find_similar(session, conversation)
+            and self._belongs_to_other_account(each.path, each.mode)
+            for each in self._find_files_of_conversation(session, conversation)
         )
 
     def list_all(self) -> list[StoredConversation]:
         """Return all conversations, newest first, within the limits of one search for each
         location.
         """
-        return list_transcripts([self])
+        return list_newest_conversations([self])
 
     def _find_claude_related(self, session: Session, path: Path) -> tuple[StoredConversation, ...]:
         """Return the transcripts of subagents and of earlier conversations for Claude Code's
@@ -225,7 +229,9 @@ class TranscriptLocations:
                 return found
         return None
 
-    def _find_similar(self, session: Session, conversation: str) -> Iterable[StoredConversation]:
+    def _find_files_of_conversation(
+        self, session: Session, conversation: str
+    ) -> Iterable[StoredConversation]:
         """Return the files whose name contains the start of the id C{conversation}."""
         part = conversation[:NAME_CHARS]
         root = self.roots[session.mode]
@@ -238,9 +244,9 @@ class TranscriptLocations:
     def _is_resumable(self, found: StoredConversation, conversation: str) -> bool:
         begins = read_beginning(found.path, found.mode)
         own = begins.conversation == conversation and begins.prompts > 0
-        return own and not self._is_foreign(found.path, found.mode)
+        return own and not self._belongs_to_other_account(found.path, found.mode)
 
-    def _is_foreign(self, path: Path, mode: str) -> bool:
+    def _belongs_to_other_account(self, path: Path, mode: str) -> bool:
         """Return true if a conversation belongs to another account, or to an unknown one."""
         if self.inside == ANYWHERE:
             return False
@@ -260,7 +266,7 @@ class TranscriptLocations:
             begins = read_beginning(each.path, session.mode)
             ids = session.conversation_ids
             known = begins.conversation in ids or begins.parent in ids
-            if known and self._is_foreign(each.path, session.mode):
+            if known and self._belongs_to_other_account(each.path, session.mode):
                 continue
             if known or (begins.cwd is not None and _resolve_path(begins.cwd) == here):
                 found.append(CandidateConversation(found=each, begins=begins))
@@ -306,7 +312,7 @@ def _resolve_path(told: str) -> str | None:
     return None
 
 
-def list_transcripts(places: Iterable[TranscriptLocations]) -> list[StoredConversation]:
+def list_newest_conversations(places: Iterable[TranscriptLocations]) -> list[StoredConversation]:
     """Return all conversations, newest first, within the limits of one search for each location."""
     every = tuple(places)
     roots = dict.fromkeys((mode, root) for each in every for mode, root in each.roots.items())

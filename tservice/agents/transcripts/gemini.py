@@ -22,12 +22,12 @@ from tservice.agents.transcripts.model import (
     TurnFailure,
     add_answer,
     add_prompt,
-    as_count,
-    as_id,
-    as_map,
-    as_name,
-    as_text,
-    as_time,
+    get_name_or_none,
+    get_object_or_empty,
+    get_safe_id_or_none,
+    get_token_count,
+    join_text_blocks,
+    parse_iso_time,
 )
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
@@ -41,30 +41,34 @@ def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
 
     @param found: the parsed line.
     """
-    role, text = _ROLES.get(str(found.get("type"))), as_text(found.get("content"))
+    role, text = _ROLES.get(str(found.get("type"))), join_text_blocks(found.get("content"))
     if role is None or not text.strip() or text.startswith(_SURROUNDINGS):
         return None
     return TranscriptMessage(
-        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+        role=role, text=text[-TEXT_LIMIT:], timestamp=parse_iso_time(found.get("timestamp"))
     )
 
 
 def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> TranscriptTally:
     """Return the tally after one more line."""
     if "projectHash" in found:
-        return evolve(tally, conversation=as_id(found.get("sessionId")) or tally.conversation)
+        return evolve(
+            tally, conversation=get_safe_id_or_none(found.get("sessionId")) or tally.conversation
+        )
     name, words = str(found.get("id") or "")[:NAME_CHARS], parse_message(found)
     if words is not None and words.role == "user":
         return add_prompt(tally, words)
     if found.get("type") == "error":
-        text = as_text(found.get("content"))
-        return evolve(tally, failure=TurnFailure(text=text, at=as_time(found.get("timestamp"))))
+        text = join_text_blocks(found.get("content"))
+        return evolve(
+            tally, failure=TurnFailure(text=text, at=parse_iso_time(found.get("timestamp")))
+        )
     if found.get("type") != "gemini":
         return tally
     tally = evolve(tally, todos=_update_todos(tally.todos, found.get("toolCalls")))
     more = parse_usage(tally, found)
     if more is not None:
-        context = as_count(as_map(found.get("tokens")).get("total"))
+        context = get_token_count(get_object_or_empty(found.get("tokens")).get("total"))
         context = context or more.used.total_input + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     # A repeated message is complete each time, not a further part of the answer.
@@ -73,9 +77,9 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
 
 def _update_todos(before: ListedTodos, called: Any) -> ListedTodos:
     """Return the to-do list after the tools of a message; a refused call changes nothing."""
-    for call in map(as_map, called if isinstance(called, list) else ()):
+    for call in map(get_object_or_empty, called if isinstance(called, list) else ()):
         if call.get("name") == _TODOS and call.get("status") == "success":
-            told = parse_todos(as_map(call.get("args")).get("todos"), "description")
+            told = parse_todos(get_object_or_empty(call.get("args")).get("todos"), "description")
             before = before if told is None else encode_todos(told)
     return before
 
@@ -86,15 +90,18 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
     @param tally: the tally before the line.
     @param found: the parsed line.
     """
-    tokens = as_map(found.get("tokens"))
+    tokens = get_object_or_empty(found.get("tokens"))
     if found.get("type") != "gemini" or not tokens:
         return None
-    sent, cached = as_count(tokens.get("input")), as_count(tokens.get("cached"))
+    sent, cached = get_token_count(tokens.get("input")), get_token_count(tokens.get("cached"))
     more = ModelUsage(
-        model=as_name(found.get("model")) or "",
-        input=max(0, sent - cached) + as_count(tokens.get("tool")),
+        model=get_name_or_none(found.get("model")) or "",
+        input=max(0, sent - cached) + get_token_count(tokens.get("tool")),
         cache_read=min(cached, sent),
-        output=as_count(tokens.get("output")) + as_count(tokens.get("thoughts")),
+        output=get_token_count(tokens.get("output")) + get_token_count(tokens.get("thoughts")),
     )
-    name, at = str(found.get("id") or found.get("timestamp") or ""), as_time(found.get("timestamp"))
+    name, at = (
+        str(found.get("id") or found.get("timestamp") or ""),
+        parse_iso_time(found.get("timestamp")),
+    )
     return MessageUsage(name=name, used=more, at=at)

@@ -17,7 +17,7 @@ from tservice.agents.transcripts.files import (
     MODES,
     NAME_CHARS,
     TranscriptLocations,
-    list_transcripts,
+    list_newest_conversations,
 )
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.agents.transcripts.reader import MESSAGES, TAIL
@@ -60,7 +60,7 @@ class _HistoryView:
 
     def list_all(self) -> list[StoredConversation]:
         """Return all conversations, newest first; check each with L{may_show} before showing it."""
-        return list_transcripts(self.files)
+        return list_newest_conversations(self.files)
 
     def may_show(self, begins: TranscriptTally) -> bool:
         """Return true if the caller may see a conversation.
@@ -103,7 +103,7 @@ class ConversationHistory:
 
         @raise ServiceError: 422 naming C{osUser}: no files can be read as that user now.
         """
-        return await self._run_as_caller(
+        return await self._run_with_caller_rights(
             caller, partial(self._make_page, limit=limit, offset=offset)
         )
 
@@ -115,7 +115,7 @@ class ConversationHistory:
         @raise ServiceError: see L{list_conversations}.
         """
         look = partial(self._make_search_page, words=words, limit=limit, offset=offset)
-        return await self._run_as_caller(caller, look)
+        return await self._run_with_caller_rights(caller, look)
 
     async def read_transcript(
         self, caller: Identity, mode: str, conversation: str
@@ -128,14 +128,16 @@ class ConversationHistory:
         if mode not in MODES:
             raise make_field_error("mode", f"must be one of {', '.join(MODES)}")
         read = partial(self._read_transcript, mode=mode, conversation=conversation)
-        answer = await self._run_as_caller(caller, read)
+        answer = await self._run_with_caller_rights(caller, read)
         if answer is None:
             raise make_not_found_error(f"Conversation {conversation}")
         return answer
 
     # -- internal
 
-    async def _run_as_caller(self, caller: Identity, look: Callable[[_HistoryView], _T]) -> _T:
+    async def _run_with_caller_rights(
+        self, caller: Identity, look: Callable[[_HistoryView], _T]
+    ) -> _T:
         """Run C{look} in a thread, with the file rights of the caller's sessions, and return its
         result.
         """
@@ -145,7 +147,9 @@ class ConversationHistory:
         own = None if caller.admin else frozenset(each.working_dir for each in sessions)
         inside = self._homes.inside(caller.username or None, place.id)
         view = _HistoryView(
-            files=tuple(self._homes.list_files(place, sessions)), own=own, inside=inside
+            files=tuple(self._homes.list_transcript_locations(place, sessions)),
+            own=own,
+            inside=inside,
         )
         kept = reuse_readers(partial(look, view))
         return await self._in_thread(
@@ -183,7 +187,7 @@ class ConversationHistory:
     def _read_transcript(
         self, view: _HistoryView, *, mode: str, conversation: str
     ) -> TranscriptResponse | None:
-        for each in _find_similar(view.list_all(), mode, conversation):
+        for each in _find_conversations_by_id(view.list_all(), mode, conversation):
             begins = read_beginning(each.path, mode)
             if _get_conversation_id(each, begins) != conversation or not view.may_show(begins):
                 continue
@@ -230,7 +234,7 @@ def _get_conversation_id(found: StoredConversation, begins: TranscriptTally) -> 
     return begins.conversation or found.path.stem
 
 
-def _find_similar(
+def _find_conversations_by_id(
     found: Iterable[StoredConversation], mode: str, conversation: str
 ) -> Iterable[StoredConversation]:
     part = conversation[:NAME_CHARS]

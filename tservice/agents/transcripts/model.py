@@ -209,7 +209,7 @@ def make_title(prompt: str) -> str | None:
     return shorten_text(words, TITLE_LENGTH)
 
 
-def as_text(content: Any) -> str:
+def join_text_blocks(content: Any) -> str:
     """Return the text of a message's content, whose blocks are joined by an empty line."""
     if isinstance(content, str):
         return content
@@ -218,11 +218,15 @@ def as_text(content: Any) -> str:
     # Codex writes "Text" for an answer's block and "text" for a prompt's; Gemini CLI writes no
     # type.
     kinds = ("text", "Text", None)
-    texts = (block.get("text") for block in map(as_map, content) if block.get("type") in kinds)
+    texts = (
+        block.get("text")
+        for block in map(get_object_or_empty, content)
+        if block.get("type") in kinds
+    )
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-def as_time(value: Any) -> int | None:
+def parse_iso_time(value: Any) -> int | None:
     """Return an ISO time as Unix milliseconds; C{None} for any other value."""
     if not isinstance(value, str):
         return None
@@ -232,33 +236,33 @@ def as_time(value: Any) -> int | None:
         return None
 
 
-def as_map(value: Any) -> Mapping[str, Any]:
+def get_object_or_empty(value: Any) -> Mapping[str, Any]:
     """Return the value if it is a JSON object, otherwise an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def as_string(value: Any) -> str | None:
+def get_text_or_none(value: Any) -> str | None:
     """Return the value if it is a text that is not empty, otherwise C{None}."""
     return value if isinstance(value, str) and value else None
 
 
-def as_name(value: Any) -> str | None:
+def get_name_or_none(value: Any) -> str | None:
     """Return the value if it is a text of at most L{NAME_CHARS} characters, otherwise C{None}."""
     return value if isinstance(value, str) and 0 < len(value) <= NAME_CHARS else None
 
 
-def as_id(value: Any) -> str | None:
+def get_safe_id_or_none(value: Any) -> str | None:
     """Return a conversation id that is safe on a command line; C{None} for any other value."""
     return value if isinstance(value, str) and _ID.fullmatch(value) else None
 
 
-def as_count(value: Any) -> int:
+def get_token_count(value: Any) -> int:
     """Return a number of tokens, limited to its valid range; 0 for any other value."""
     known = isinstance(value, int) and not isinstance(value, bool)
     return max(0, min(value, TOKENS_MAX)) if known else 0
 
 
-def as_number(value: Any) -> float:
+def get_dollar_amount(value: Any) -> float:
     """Return the value if it is a valid amount of dollars, otherwise 0."""
     known = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if known and 0 <= value < 1e9 else 0.0

@@ -26,12 +26,12 @@ from tservice.agents.transcripts.model import (
     TurnFailure,
     add_answer,
     add_prompt,
-    as_count,
-    as_id,
-    as_map,
-    as_name,
-    as_number,
-    as_string,
+    get_dollar_amount,
+    get_name_or_none,
+    get_object_or_empty,
+    get_safe_id_or_none,
+    get_text_or_none,
+    get_token_count,
 )
 from tservice.agents.transcripts.reader import LINES, MESSAGE_CHARS, MESSAGES, REPORTS
 from tservice.agents.transcripts.sqlite.rows import DatabaseReader, Row, open_reader
@@ -91,7 +91,11 @@ def list_conversations(database: Path) -> list[tuple[str, int]]:
     """
     with open_reader(database) as rows:
         found = rows.run_query(_LISTED, LISTED)
-    return [(row["id"], as_count(row["time_updated"])) for row in found if as_id(row["id"])]
+    return [
+        (row["id"], get_token_count(row["time_updated"]))
+        for row in found
+        if get_safe_id_or_none(row["id"])
+    ]
 
 
 def read_changed_messages(
@@ -111,8 +115,10 @@ def read_changed_messages(
         for message in reversed(_read_newest(rows, path.name, NEWEST)):
             tally = _advance_tally(tally, message)
         tally = evolve(tally, todos=_read_todos(rows, path.name))
-        changed = list(_read_changed(rows, [path.name, *known], place.position - LATE_MS))
-    last = max((as_count(row["time_updated"]) for row in changed), default=0)
+        changed = list(
+            _iterate_changed_messages(rows, [path.name, *known], place.position - LATE_MS)
+        )
+    last = max((get_token_count(row["time_updated"]) for row in changed), default=0)
     used = {each.name: each for row in changed if (each := _parse_usage(row)) is not None}
     return ReadPosition(path=str(path), tally=tally, position=max(last, place.position), used=used)
 
@@ -179,16 +185,18 @@ def _read_beginning(
         return tally
     tally = evolve(
         tally,
-        conversation=as_id(conversation),
-        cwd=as_name(row["directory"]),
-        model=as_name(_parse_object(row["model"]).get("id")) or tally.model,
+        conversation=get_safe_id_or_none(conversation),
+        cwd=get_name_or_none(row["directory"]),
+        model=get_name_or_none(_parse_object(row["model"]).get("id")) or tally.model,
     )
     first = _read_first(rows, _FIRST, conversation)
-    said = None if first is None or tally.first_at else _read_message(rows, first)["said"]
+    said = None if first is None or tally.first_at else _decode_message_row(rows, first)["said"]
     return add_prompt(tally, said) if said is not None and said.role == "user" else tally
 
 
-def _read_changed(rows: DatabaseReader, conversations: Sequence[str], since: int) -> Iterator[Row]:
+def _iterate_changed_messages(
+    rows: DatabaseReader, conversations: Sequence[str], since: int
+) -> Iterator[Row]:
     """Iterate over the messages that changed since C{since}, at most L{LINES}.
 
     The messages are those of the conversations and of their subagents.
@@ -199,7 +207,7 @@ def _read_changed(rows: DatabaseReader, conversations: Sequence[str], since: int
         yield from found
         if len(found) < REPORTS:
             return
-        after = as_count(found[-1]["time_updated"]), str(found[-1]["id"])
+        after = get_token_count(found[-1]["time_updated"]), str(found[-1]["id"])
 
 
 def _parse_usage(row: Row) -> MessageUsage | None:
@@ -210,20 +218,20 @@ def _parse_usage(row: Row) -> MessageUsage | None:
     they are never copied.
     """
     data = _parse_object(row["data"])
-    tokens, cost = as_map(data.get("tokens")), as_number(data.get("cost"))
-    cache = as_map(tokens.get("cache"))
+    tokens, cost = get_object_or_empty(data.get("tokens")), get_dollar_amount(data.get("cost"))
+    cache = get_object_or_empty(tokens.get("cache"))
     used = ModelUsage(
-        model=as_name(data.get("modelID")) or "",
-        input=as_count(tokens.get("input")),
-        cache_read=as_count(cache.get("read")),
-        cache_write=as_count(cache.get("write")),
-        output=as_count(tokens.get("output")) + as_count(tokens.get("reasoning")),
+        model=get_name_or_none(data.get("modelID")) or "",
+        input=get_token_count(tokens.get("input")),
+        cache_read=get_token_count(cache.get("read")),
+        cache_write=get_token_count(cache.get("write")),
+        output=get_token_count(tokens.get("output")) + get_token_count(tokens.get("reasoning")),
     )
     if data.get("role") != "assistant" or not (used.total_input or used.output or cost):
         return None
-    began = as_count(as_map(data.get("time")).get("created"))
+    began = get_token_count(get_object_or_empty(data.get("time")).get("created"))
     name = str(row["id"]) if row["child"] or not began else f"{began}/{data.get('agent')}"
-    return MessageUsage(name=name, used=used, cost=cost, at=as_count(row["time_updated"]))
+    return MessageUsage(name=name, used=used, cost=cost, at=get_token_count(row["time_updated"]))
 
 
 def _read_todos(rows: DatabaseReader, conversation: str) -> ListedTodos:
@@ -241,13 +249,15 @@ def _advance_tally(tally: TranscriptTally, message: Mapping[str, Any]) -> Transc
     data, said = message["data"], message["said"]
     if data.get("role") == "user":
         return tally if said is None else add_prompt(tally, said)
-    tokens = as_map(data.get("tokens"))
-    context = as_count(tokens.get("total"))
-    model = as_name(data.get("modelID"))
+    tokens = get_object_or_empty(data.get("tokens"))
+    context = get_token_count(tokens.get("total"))
+    model = get_name_or_none(data.get("modelID"))
     tally = evolve(tally, context=context or tally.context, model=model or tally.model)
-    error = as_map(data.get("error"))
+    error = get_object_or_empty(data.get("error"))
     if error:
-        text = as_string(as_map(error.get("data")).get("message")) or as_string(error.get("name"))
+        text = get_text_or_none(
+            get_object_or_empty(error.get("data")).get("message")
+        ) or get_text_or_none(error.get("name"))
         tally = evolve(tally, failure=TurnFailure(text=text or "", at=message["at"]))
     return tally if said is None else add_answer(tally, "", said)
 
@@ -255,11 +265,11 @@ def _advance_tally(tally: TranscriptTally, message: Mapping[str, Any]) -> Transc
 def _read_newest(rows: DatabaseReader, conversation: str, most: int) -> list[dict[str, Any]]:
     """Return the newest messages, newest first."""
     found = rows.run_query(_NEWEST, conversation, most)
-    return [_read_message(rows, row) for row in found]
+    return [_decode_message_row(rows, row) for row in found]
 
 
-def _read_message(rows: DatabaseReader, row: Row) -> dict[str, Any]:
-    data, at = _parse_object(row["data"]), as_count(row["time_created"]) or None
+def _decode_message_row(rows: DatabaseReader, row: Row) -> dict[str, Any]:
+    data, at = _parse_object(row["data"]), get_token_count(row["time_created"]) or None
     parts = [_parse_object(part["data"]) for part in rows.run_query(_PARTS, row["id"], PARTS)]
     texts = [each.get("text") for each in parts if each.get("type") == "text"]
     text = "\n\n".join(each for each in texts if isinstance(each, str))[-TEXT_LIMIT:]
@@ -277,6 +287,6 @@ def _parse_object(text: Any) -> Mapping[str, Any]:
     if not isinstance(text, str | bytes) or exceeds_value_limit(text, LINE_VALUES):
         return {}
     try:
-        return as_map(json.loads(text))
+        return get_object_or_empty(json.loads(text))
     except (ValueError, RecursionError):
         return {}

@@ -20,14 +20,14 @@ from tservice.agents.transcripts.model import (
     TurnFailure,
     add_answer,
     add_prompt,
-    as_count,
-    as_id,
-    as_map,
-    as_name,
-    as_number,
-    as_string,
-    as_text,
-    as_time,
+    get_dollar_amount,
+    get_name_or_none,
+    get_object_or_empty,
+    get_safe_id_or_none,
+    get_text_or_none,
+    get_token_count,
+    join_text_blocks,
+    parse_iso_time,
 )
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 
@@ -39,12 +39,12 @@ def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
     """
     if found.get("type") != "message":
         return None
-    message = as_map(found.get("message"))
-    role, text = message.get("role"), as_text(message.get("content"))
+    message = get_object_or_empty(found.get("message"))
+    role, text = message.get("role"), join_text_blocks(message.get("content"))
     if role not in ("user", "assistant") or not text.strip():
         return None
     return TranscriptMessage(
-        role=role, text=text[-TEXT_LIMIT:], timestamp=as_time(found.get("timestamp"))
+        role=role, text=text[-TEXT_LIMIT:], timestamp=parse_iso_time(found.get("timestamp"))
     )
 
 
@@ -53,11 +53,11 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
     if found.get("type") == "session":
         return evolve(
             tally,
-            conversation=as_id(found.get("id")) or tally.conversation,
-            cwd=as_name(found.get("cwd")) or tally.cwd,
-            began=as_time(found.get("timestamp")),
+            conversation=get_safe_id_or_none(found.get("id")) or tally.conversation,
+            cwd=get_name_or_none(found.get("cwd")) or tally.cwd,
+            began=parse_iso_time(found.get("timestamp")),
         )
-    words, message = parse_message(found), as_map(found.get("message"))
+    words, message = parse_message(found), get_object_or_empty(found.get("message"))
     if words is not None and words.role == "user":
         # A fork begins with copies, which are older than the fork.
         copied = words.timestamp is not None and words.timestamp < (tally.began or 0)
@@ -69,9 +69,11 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
     if more is not None:
         context = more.used.total_input + more.used.output
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
-    error = as_string(message.get("errorMessage"))
+    error = get_text_or_none(message.get("errorMessage"))
     if message.get("stopReason") == "error" and error is not None:
-        tally = evolve(tally, failure=TurnFailure(text=error, at=as_time(found.get("timestamp"))))
+        tally = evolve(
+            tally, failure=TurnFailure(text=error, at=parse_iso_time(found.get("timestamp")))
+        )
     return tally if words is None else add_answer(tally, name, words)
 
 
@@ -81,22 +83,22 @@ def parse_usage(tally: TranscriptTally, found: Mapping[str, Any]) -> MessageUsag
     @param tally: the tally before the line.
     @param found: the parsed line.
     """
-    message = as_map(found.get("message"))
+    message = get_object_or_empty(found.get("message"))
     if found.get("type") != "message" or message.get("role") != "assistant":
         return None
-    usage = as_map(message.get("usage"))
+    usage = get_object_or_empty(message.get("usage"))
     tokens = ModelUsage(
-        model=as_name(message.get("model")) or "",
-        input=as_count(usage.get("input")),
-        cache_read=as_count(usage.get("cacheRead")),
-        cache_write=as_count(usage.get("cacheWrite")),
-        output=as_count(usage.get("output")),
+        model=get_name_or_none(message.get("model")) or "",
+        input=get_token_count(usage.get("input")),
+        cache_read=get_token_count(usage.get("cacheRead")),
+        cache_write=get_token_count(usage.get("cacheWrite")),
+        output=get_token_count(usage.get("output")),
     )
     if not tokens.total_input and not tokens.output:
         return None
     return MessageUsage(
         name=str(found.get("id") or found.get("timestamp") or ""),
         used=tokens,
-        cost=as_number(as_map(usage.get("cost")).get("total")),
-        at=as_time(found.get("timestamp")),
+        cost=get_dollar_amount(get_object_or_empty(usage.get("cost")).get("total")),
+        at=parse_iso_time(found.get("timestamp")),
     )

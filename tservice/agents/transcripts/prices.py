@@ -45,19 +45,19 @@ class PriceTable:
         """
         if totals.cost > 0:
             return totals.cost
-        return sum(self._price_usage(used) for used in totals.usage)
+        return sum(self._compute_model_cost(used) for used in totals.usage)
 
     def compute_context_percentage(self, tally: TranscriptTally, shown: str) -> float | None:
         """Return the used percentage of the model's context window; C{None} if its size is unknown.
 
         @param shown: the model's name on the screen, which may contain the size of the window.
         """
-        window = tally.window or parse_shown_window(shown) or self._get_window(tally.model or "")
+        window = tally.window or parse_context_size(shown) or self._get_window(tally.model or "")
         if not window or tally.context > window:
             return None
         return round(100 * tally.context / window, 1)
 
-    def _price_usage(self, used: ModelUsage) -> float:
+    def _compute_model_cost(self, used: ModelUsage) -> float:
         row = self.find_row(used.model)
         if row is None:
             return 0.0
@@ -71,7 +71,7 @@ class PriceTable:
         return None if row is None else row.window
 
 
-def parse_shown_window(shown: str) -> int | None:
+def parse_context_size(shown: str) -> int | None:
     """Return the context size in a model's name on the screen, such as C{Opus 4.8 (1M context)}."""
     found = _CONTEXT.search(shown)
     return None if found is None else int(found["count"]) * _UNITS[found["unit"]]

@@ -116,7 +116,7 @@ class PromptLedger:
         @param at_once: a report has the time at which the agent read the Enter; otherwise its time
             may be later.
         """
-        others = [_compute_span(each, at_once) for each in self._find_equal_entries(entry)]
+        others = [_compute_span(each, at_once) for each in self._find_entries_of_same_prompt(entry)]
         return judge_reports(_compute_span(entry, at_once), others, report_times)
 
     def find_earliest_time(self, entry: LedgerEntry, *, at_once: bool = False) -> int:
@@ -124,10 +124,10 @@ class PromptLedger:
 
         Reports about earlier prompts with the same text matter too.
         """
-        others = (_compute_span(each, at_once) for each in self._find_equal_entries(entry))
+        others = (_compute_span(each, at_once) for each in self._find_entries_of_same_prompt(entry))
         return min((entry.since, *(each.since for each in others if each.until > entry.since)))
 
-    def _find_equal_entries(self, entry: LedgerEntry) -> list[LedgerEntry]:
+    def _find_entries_of_same_prompt(self, entry: LedgerEntry) -> list[LedgerEntry]:
         return [each for each in self._entries if each.mark == entry.mark and each is not entry]
 
 
@@ -142,11 +142,13 @@ def judge_reports(
     """
     if not any(map(span.contains_time, report_times)):
         return PromptReport.NOT_YET
-    sure = count_explained(report_times, others) < count_explained(report_times, [*others, span])
+    sure = count_assignable_reports(report_times, others) < count_assignable_reports(
+        report_times, [*others, span]
+    )
     return PromptReport.SUBMITTED if sure else PromptReport.UNCLEAR
 
 
-def count_explained(report_times: Iterable[int], spans: Sequence[ReportSpan]) -> int:
+def count_assignable_reports(report_times: Iterable[int], spans: Sequence[ReportSpan]) -> int:
     """Return the maximum number of reports that can be assigned to different prompts."""
     left = sorted(spans, key=lambda each: each.until)
     for at in sorted(report_times):

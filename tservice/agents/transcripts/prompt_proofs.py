@@ -22,7 +22,7 @@ from tservice.agents.transcripts import opencode
 from tservice.agents.transcripts.conversation_access import OPENCODE
 from tservice.agents.transcripts.conversation_stores import STORES
 from tservice.agents.transcripts.formats import FORMATS
-from tservice.agents.transcripts.model import TranscriptTally, as_id, parse_line
+from tservice.agents.transcripts.model import TranscriptTally, get_safe_id_or_none, parse_line
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
@@ -80,7 +80,7 @@ class PromptProofs:
         """
         ledger = self._ledgers.get(session_id)
         if ledger is not None and isinstance(prompt, str):
-            ledger.add_hook_report(prompt, at, as_id(name))
+            ledger.add_hook_report(prompt, at, get_safe_id_or_none(name))
 
     def forget_session(self, session_id: str) -> None:
         """Drop the reports of a session that has a new process or was deleted."""
@@ -106,7 +106,7 @@ class PromptProofs:
         """
         if session.mode not in STORES:
             return None
-        homes, files = self._homes, self._homes.get_files(session)
+        homes, files = self._homes, self._homes.get_transcript_locations(session)
         told = self._told(session.id)
 
         def search_transcript() -> list[int] | None:
@@ -117,7 +117,7 @@ class PromptProofs:
             return [at for at, text in found if hash_prompt(text) == mark]
 
         try:
-            owned = homes.bind_to_owner(session, search_transcript)
+            owned = homes.bind_to_location_rights(session, search_transcript)
             return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError:
             # An unreadable transcript proves nothing.
@@ -137,7 +137,7 @@ class PromptProofs:
 
         @param since: Unix milliseconds.
         """
-        homes, files = self._homes, self._homes.get_files(session)
+        homes, files = self._homes, self._homes.get_transcript_locations(session)
         told = self._told(session.id)
 
         def search_answer() -> bool:
@@ -145,7 +145,7 @@ class PromptProofs:
             return path is not None and _transcript_has_answer(path, session.mode, since)
 
         try:
-            owned = homes.bind_to_owner(session, search_answer)
+            owned = homes.bind_to_location_rights(session, search_answer)
             return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError:
             # An unreadable transcript proves nothing.
@@ -156,7 +156,10 @@ def _transcript_has_answer(path: Path, mode: str, since: int) -> bool:
     if mode == OPENCODE:
         return opencode.has_answer(path, since)
     advance = FORMATS[mode].advance_tally
-    return any(advance(TranscriptTally(), found).has_ended for found in _read_entries(path, since))
+    return any(
+        advance(TranscriptTally(), found).has_ended
+        for found in _iterate_newest_entries(path, since)
+    )
 
 
 @frozen(kw_only=True)
@@ -197,8 +200,8 @@ def read_prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterato
         yield from opencode.read_prompts(path, since)
         return
     given, known = FORMATS[mode].parse_prompt, set[str]()
-    for found in _read_entries(path, since, tail):
-        at, text, name = _parse_time(found), given(found), as_id(found.get("id"))
+    for found in _iterate_newest_entries(path, since, tail):
+        at, text, name = _parse_time(found), given(found), get_safe_id_or_none(found.get("id"))
         if at is None or text is None or name in known:
             continue
         if name is not None:
@@ -207,7 +210,7 @@ def read_prompts(path: Path, mode: str, since: int, tail: int = TAIL) -> Iterato
         yield at, text
 
 
-def _read_entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any]]:
+def _iterate_newest_entries(path: Path, since: int, tail: int = TAIL) -> Iterator[dict[str, Any]]:
     """Iterate over the parsed lines at a transcript's end since C{since}, newest first.
 
     @param since: Unix milliseconds.

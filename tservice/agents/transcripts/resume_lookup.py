@@ -59,7 +59,7 @@ class ResumeLookup:
 
     async def _run_lookup(self, session: Session, look: Callable[[TranscriptLocations], _T]) -> _T:
         homes = self._homes()
-        files = homes.get_files(session)
-        work = homes.bind_to_owner(session, lambda: look(files))
+        files = homes.get_transcript_locations(session)
+        work = homes.bind_to_location_rights(session, lambda: look(files))
         found: _T = await self._in_thread(work, session.working_dir, session.owner)
         return found

@@ -168,7 +168,7 @@ class TranscriptService:
         @raise ServiceError: 400: the session's mode has no known transcript.
         """
         session = self._require_transcript(session_id)
-        place = await self._read_complete(session_id)
+        place = await self._read_new_part_completely(session_id)
         tally = place.tally
         answer: dict[str, Any] = {"text": tally.response, "timestamp": tally.response_at}
         if whole:
@@ -176,7 +176,7 @@ class TranscriptService:
             if place.path:
                 path = Path(place.path)
                 read = partial(read_messages, path, session.mode)
-                said = await self._run_as_owner(session, read) or []
+                said = await self._run_with_owner_rights(session, read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
 
@@ -189,11 +189,11 @@ class TranscriptService:
         @raise ServiceError: see L{get_last_response}.
         """
         session = self._require_transcript(session_id)
-        place = await self._read_complete(session_id)
+        place = await self._read_new_part_completely(session_id)
         if not place.path:
             return []
         read = partial(_read_prompts, Path(place.path), session.mode, since)
-        return await self._run_as_owner(session, read) or []
+        return await self._run_with_owner_rights(session, read) or []
 
     async def read_new_part(self, session_id: str) -> ReadPosition:
         """Read the new part of the session's transcript, and return the new position."""
@@ -206,7 +206,7 @@ class TranscriptService:
 
     # -- internal
 
-    async def _read_complete(self, session_id: str) -> ReadPosition:
+    async def _read_new_part_completely(self, session_id: str) -> ReadPosition:
         """Read the new part, and return the position.
 
         Right after a turn's end, wait for that turn's answer.
@@ -226,8 +226,8 @@ class TranscriptService:
         return session
 
     def _handle_event(self, event: Event) -> None:
-        self._turns.handle_event(event)
-        self._looks.handle_event(event)
+        self._turns.record_turn_event(event)
+        self._looks.update_timer_from_event(event)
         session_id = event.session_id
         if session_id is None:
             return
@@ -295,7 +295,7 @@ class TranscriptService:
         if not read.is_stored:
             return read.place
         if place.path != str(path):
-            self._keep_old_position(session.id, place)
+            self._save_replaced_position(session.id, place)
         self._places[session.id] = read.place
         more = await self._read_related(session)
         if self._has_session(session.id) and (more or read.place != place):
@@ -305,10 +305,10 @@ class TranscriptService:
     async def _locate_transcripts(self, session: Session) -> LocatedTranscripts | None:
         told = self._agents.get_transcript_path(session.id)
         taken = {each.path for name, each in self._places.items() if name != session.id}
-        files = self._homes.get_files(session)
+        files = self._homes.get_transcript_locations(session)
         shared = self._shares_folder(session)
         look = partial(files.find_transcripts, session, told, taken, shared=shared)
-        return await self._run_as_owner(session, look)
+        return await self._run_with_owner_rights(session, look)
 
     async def _read_to_end(self, session: Session, place: ReadPosition) -> _ReadResult | None:
         """Read a transcript to its end, and store the usage of its messages.
@@ -319,7 +319,7 @@ class TranscriptService:
         while True:
             known = session.conversation_ids
             turn = partial(read_new_messages, place, Path(place.path), session.mode, known)
-            read = await self._run_as_owner(session, turn)
+            read = await self._run_with_owner_rights(session, turn)
             if read is None or not self._has_session(session.id):
                 return found
             try:
@@ -345,7 +345,7 @@ class TranscriptService:
         known = {str(each.path) for each in found}
         for path in places.keys() - known:
             del places[path]
-            self._store.drop_related(session.id, path)
+            self._store.delete_related_position(session.id, path)
         more = False
         for each in found:
             place = places.get(str(each.path), ReadPosition(path=str(each.path)))
@@ -357,7 +357,7 @@ class TranscriptService:
             if not self._has_session(session.id):
                 return False
             more = more or (read.place.inode, read.place.position) != (place.inode, place.position)
-            places[place.path] = _reduce_position(evolve(read.place, changed_at=each.at))
+            places[place.path] = _strip_position_of_related(evolve(read.place, changed_at=each.at))
             self._store.save_related(session.id, places[place.path])
         return more
 
@@ -366,13 +366,13 @@ class TranscriptService:
             self._beside[session_id] = self._store.load_related(session_id)
         return self._beside[session_id]
 
-    def _keep_old_position(self, session_id: str, place: ReadPosition) -> None:
+    def _save_replaced_position(self, session_id: str, place: ReadPosition) -> None:
         """Store the position in a conversation that the session no longer uses, to read its rest
         later.
         """
         if place.path:
             places = self._get_related_positions(session_id)
-            places[place.path] = _reduce_position(place)
+            places[place.path] = _strip_position_of_related(place)
             self._store.save_related(session_id, places[place.path])
 
     def _shares_folder(self, session: Session) -> bool:
@@ -407,9 +407,9 @@ class TranscriptService:
         for tell in self.observers:
             tell(session_id, place.tally)
 
-    async def _run_as_owner(self, session: Session, work: Callable[[], _T]) -> _T | None:
+    async def _run_with_owner_rights(self, session: Session, work: Callable[[], _T]) -> _T | None:
         try:
-            owned = self._homes.bind_to_owner(session, work)
+            owned = self._homes.bind_to_location_rights(session, work)
             return await self._in_thread(owned, session.working_dir, session.owner)
         except OSError as error:
             self._log.info("a transcript cannot be read: {error}", error=error)
@@ -423,7 +423,7 @@ def _read_prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
     return [(at, strip_paste_tags(text)) for at, text in said if not is_client_text(text)]
 
 
-def _reduce_position(place: ReadPosition) -> ReadPosition:
+def _strip_position_of_related(place: ReadPosition) -> ReadPosition:
     """Return the position without the data that only the session's own conversation needs."""
     tally = place.tally
     needed = TranscriptTally(

@@ -32,12 +32,14 @@ class TranscriptHomes:
     places: LocationRegistry
     inside: Callable[[str | None, LocationId], FolderLimit]
 
-    def get_files(self, session: Session) -> TranscriptLocations:
+    def get_transcript_locations(self, session: Session) -> TranscriptLocations:
         """Return the locations of a session's transcripts, which its C{envOverrides} may have
         moved.
         """
         place = self.places.find_earlier_location(session.location_id)
-        files = self._get_default_files(place).with_environment(session.mode, session.env_overrides)
+        files = self._get_default_locations(place).with_environment(
+            session.mode, session.env_overrides
+        )
         return evolve(files, inside=self.inside(session.owner, session.location_id))
 
     def is_home_shared(self, session: Session) -> bool:
@@ -46,14 +48,16 @@ class TranscriptHomes:
         """
         return self.inside(session.owner, session.location_id) != ANYWHERE
 
-    def list_files(self, place: Location, sessions: Iterable[Session]) -> list[TranscriptLocations]:
+    def list_transcript_locations(
+        self, place: Location, sessions: Iterable[Session]
+    ) -> list[TranscriptLocations]:
         """Return the agents' default locations of transcripts in C{place}, and those of its
         C{sessions}.
         """
-        base = self._get_default_files(place)
+        base = self._get_default_locations(place)
         return [base, *(base.with_environment(each.mode, each.env_overrides) for each in sessions)]
 
-    def bind_to_owner(self, session: Session, work: Callable[[], _T]) -> Callable[[], _T]:
+    def bind_to_location_rights(self, session: Session, work: Callable[[], _T]) -> Callable[[], _T]:
         """Return a function that runs C{work} with the file rights of a session's location.
 
         Call the result in a thread. A session's agent chooses the target of its transcript's path,
@@ -63,12 +67,12 @@ class TranscriptHomes:
         kept = reuse_readers(work)
         return lambda: place.run_file_work(kept)
 
-    def _get_default_files(self, place: Location) -> TranscriptLocations:
+    def _get_default_locations(self, place: Location) -> TranscriptLocations:
         # The service's environment applies to its own place only.
         return self.own if place.id == OWN_LOCATION else TranscriptLocations.from_home(place.home)
 
 
-def find_own_files(home: Path, clis: ICliRegistry) -> TranscriptLocations:
+def find_own_transcript_locations(home: Path, clis: ICliRegistry) -> TranscriptLocations:
     """Return the locations of transcripts of agents that run as the service's own user.
 
     Variables in the service's environment move them, for the modes that receive these variables.

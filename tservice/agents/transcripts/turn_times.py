@@ -43,14 +43,14 @@ class TurnTimes:
         self._begun: dict[str, int] = {}
         self._ended: dict[str, float] = {}
 
-    def handle_event(self, event: Event) -> None:
+    def record_turn_event(self, event: Event) -> None:
         """Handle a hook event of a session, or its end, which removes its times."""
         name = event.session_id
         if name is None:
             return
         if event.name is EventName.HOOK_PROMPT_SUBMITTED:
             self._begun[name] = get_unix_ms(self._clock)
-        elif event.name is EventName.HOOK_STOP and _is_failure(event):
+        elif event.name is EventName.HOOK_STOP and _is_failed_turn_event(event):
             self._ended.pop(name, None)
         elif event.name is EventName.HOOK_STOP:
             self._ended[name] = self._clock.seconds()
@@ -70,7 +70,7 @@ class TurnTimes:
         return min(LOOK, rest) if rest > 0 else 0.0
 
 
-def _is_failure(event: Event) -> bool:
+def _is_failed_turn_event(event: Event) -> bool:
     told = event.payload
     return isinstance(told, HookEventPayload) and told.data.get("hook_event_name") == _FAILURE
 
@@ -89,7 +89,7 @@ class TurnReadTimer:
         self._wanted = wanted
         self._look = look
 
-    def handle_event(self, event: Event) -> None:
+    def update_timer_from_event(self, event: Event) -> None:
         """Start or stop the timer of a session when its turn begins or ends."""
         name = event.session_id
         if name is None:

@@ -18,14 +18,16 @@ class SeenTurnTests(SynchronousTestCase):
         self.now = 100.0
 
     def look(self, screen: str, title: str, doing: AgentState = AgentState.WORKING) -> None:
-        self.seen = self.seen.add_capture(read_status(screen, title=title), title, doing, self.now)
+        self.seen = self.seen.after_capture(
+            read_status(screen, title=title), title, doing, self.now
+        )
 
     def test_seen_turn_is_over_after_a_calm(self) -> None:
         self.look(SPINNER, BUSY_TITLE)
         self.look(COMPOSER, IDLE_TITLE)
         self.assertEqual(self.now, self.seen.calm_since)
-        self.assertFalse(self.seen.counts_as_silence(self.now))
-        self.assertTrue(self.seen.counts_as_silence(self.now + CALM))
+        self.assertFalse(self.seen.proves_idle_like_silence(self.now))
+        self.assertTrue(self.seen.proves_idle_like_silence(self.now + CALM))
 
     def test_unseen_turn_is_not_over(self) -> None:
         self.look(COMPOSER, IDLE_TITLE)
@@ -40,9 +42,9 @@ class SeenTurnTests(SynchronousTestCase):
         self.assertTrue(self.seen.titled)
         self.seen = self.seen.start_turn()
         for _ in range(STREAK):
-            self.assertFalse(self.seen.counts_as_silence(self.now))
+            self.assertFalse(self.seen.proves_idle_like_silence(self.now))
             self.look(COMPOSER, "")
-        self.assertTrue(self.seen.counts_as_silence(self.now))
+        self.assertTrue(self.seen.proves_idle_like_silence(self.now))
 
     def test_run_of_idle_looks_is_broken_by_work_or_a_failed_look(self) -> None:
         self.look(SPINNER, BUSY_TITLE)
@@ -51,6 +53,6 @@ class SeenTurnTests(SynchronousTestCase):
         self.look(SPINNER, BUSY_TITLE)
         self.assertEqual((0, None), (self.seen.streak, self.seen.calm_since))
         self.look(COMPOSER, IDLE_TITLE)
-        missed = self.seen.add_failed_capture()
+        missed = self.seen.after_failed_capture()
         self.assertEqual((0, None), (missed.streak, missed.calm_since))
         self.assertTrue(missed.titled)

@@ -23,10 +23,10 @@ from tservice.agents.activity.poll_schedule import (
     BREAK,
     GAP,
     SILENCE,
+    CaptureContext,
     CaptureVerdict,
     LastCapture,
     PollSchedule,
-    ScreenContext,
     compute_next_capture,
     judge_capture,
 )
@@ -37,8 +37,8 @@ doings = st.sampled_from(list(AgentState))
 times = st.floats(0, 100)
 
 
-def scene(doing: AgentState, *, silent: bool = False) -> ScreenContext:
-    return ScreenContext(state=doing, is_silent=silent, is_sustained=True, has_submission=True)
+def scene(doing: AgentState, *, silent: bool = False) -> CaptureContext:
+    return CaptureContext(state=doing, is_silent=silent, is_sustained=True, has_submission=True)
 
 
 class PaceTests(SynchronousTestCase):
@@ -68,7 +68,7 @@ class PaceTests(SynchronousTestCase):
             now += gap
             rhythm = rhythm.after_output(now)
             if gap > BREAK:
-                self.assertFalse(rhythm.is_sustained())
+                self.assertFalse(rhythm.has_sustained_output())
         self.assertEqual(now, rhythm.last)
         self.assertFalse(rhythm.is_silent(now))
         self.assertIsNotNone(
@@ -81,7 +81,7 @@ class PaceTests(SynchronousTestCase):
 class LookVerdictTests(SynchronousTestCase):
     """L{judge_capture}."""
 
-    def verdict(self, text: str, now: ScreenContext, title: str = "") -> CaptureVerdict | None:
+    def verdict(self, text: str, now: CaptureContext, title: str = "") -> CaptureVerdict | None:
         found = judge_capture(read_status(text, title=title), RULES["claude"], now)
         return None if found is None else found[0]
 
@@ -109,7 +109,7 @@ class LookVerdictTests(SynchronousTestCase):
 
     def test_agent_without_rules_is_judged_by_its_rhythm(self) -> None:
         unknown = read_status("anything")
-        now = ScreenContext(
+        now = CaptureContext(
             state=AgentState.IDLE, is_silent=False, is_sustained=True, has_submission=False
         )
         self.assertIsNone(judge_capture(unknown, ScreenRules(), now))

@@ -34,6 +34,6 @@ class OwnersTests(FolderTrustCase):
         store = TrustStore(self.clock, self.machine.database)
         for owner in ("", "ann", "bob"):
             store.save_trust(owner, "0", "/work")
-        store.forget_strangers(lambda name: name == "bob")
+        store.delete_unknown_owners(lambda name: name == "bob")
         known = [store.is_trusted(owner, "0") for owner in ("", "ann", "bob")]
         self.assertEqual([True, False, True], known)

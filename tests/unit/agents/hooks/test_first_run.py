@@ -11,42 +11,55 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.harness import AgentHarnessCase
-from tservice.agents.hooks.first_run import FILE, NotSeededError, add_first_run, seed_first_run
+from tservice.agents.hooks.first_run import (
+    FILE,
+    NotSeededError,
+    complete_first_run_state,
+    seed_first_run,
+)
 
 KEY = "sk-ant-0123456789-abcdefghij-klmnop"
 VALUES = st.recursive(st.none() | st.integers() | st.text(), st.lists, max_leaves=5)
 
 
 class FirstRunRuleTests(SynchronousTestCase):
-    """L{add_first_run}."""
+    """L{complete_first_run_state}."""
 
     def test_missing_state_is_seeded(self) -> None:
-        self.assertEqual({"hasCompletedOnboarding": True}, add_first_run({}, ""))
+        self.assertEqual({"hasCompletedOnboarding": True}, complete_first_run_state({}, ""))
         answers = {"approved": [KEY[-20:]], "rejected": []}
-        self.assertEqual(answers, add_first_run({}, KEY)["customApiKeyResponses"])
+        self.assertEqual(answers, complete_first_run_state({}, KEY)["customApiKeyResponses"])
 
     def test_first_run_answers_of_the_user_are_kept(self) -> None:
         refused = {"customApiKeyResponses": {"approved": ["x"], "rejected": [KEY[-20:]]}}
-        self.assertEqual({**refused, "hasCompletedOnboarding": True}, add_first_run(refused, KEY))
+        self.assertEqual(
+            {**refused, "hasCompletedOnboarding": True}, complete_first_run_state(refused, KEY)
+        )
         self.assertIs(
-            False, add_first_run({"hasCompletedOnboarding": False}, "")["hasCompletedOnboarding"]
+            False,
+            complete_first_run_state({"hasCompletedOnboarding": False}, "")[
+                "hasCompletedOnboarding"
+            ],
         )
 
     def test_short_api_key_is_not_written_down(self) -> None:
-        self.assertNotIn("customApiKeyResponses", add_first_run({}, KEY[-20:]))
+        self.assertNotIn("customApiKeyResponses", complete_first_run_state({}, KEY[-20:]))
 
     @given(st.dictionaries(st.text(), VALUES))
     def test_seeding_keeps_other_state_and_is_idempotent(self, state: dict[str, Any]) -> None:
-        after = add_first_run(state, KEY)
+        after = complete_first_run_state(state, KEY)
         self.assertEqual(state, {name: after[name] for name in state})
-        self.assertEqual(after, add_first_run(after, KEY))
+        self.assertEqual(after, complete_first_run_state(after, KEY))
 
     def test_malformed_state_is_not_seeded(self) -> None:
         states: tuple[object, ...] = ([], "x", {"customApiKeyResponses": []})
         for state in states:
-            self.assertRaises(NotSeededError, add_first_run, state, KEY)
+            self.assertRaises(NotSeededError, complete_first_run_state, state, KEY)
         self.assertRaises(
-            NotSeededError, add_first_run, {"customApiKeyResponses": {"approved": 1}}, KEY
+            NotSeededError,
+            complete_first_run_state,
+            {"customApiKeyResponses": {"approved": 1}},
+            KEY,
         )
 
 

@@ -109,7 +109,10 @@ class PaneConversationTests(SynchronousTestCase):
     """L{PaneConversations}."""
 
     def own(self, found: PaneConversations, *events: tuple[str, str, str]) -> list[bool]:
-        return [found.is_own(HookEvent(name), who, source) for name, who, source in events]
+        return [
+            found.is_event_of_pane_agent(HookEvent(name), who, source)
+            for name, who, source in events
+        ]
 
     def test_agent_started_by_the_agent_is_foreign(self) -> None:
         found = PaneConversations(None)
@@ -331,12 +334,12 @@ class SignalTests(AgentHarnessCase):
 
     def test_hooks_of_unknown_and_foreign_sessions_are_refused(self) -> None:
         with self.assertRaises(ServiceError) as caught:
-            self.agents.hooks.take_event(HookEvent.STOP, "nobody", None)
+            self.agents.hooks.handle_hook_event(HookEvent.STOP, "nobody", None)
         self.assertEqual(404, caught.exception.status)
         session = self.ready()
         stranger = Identity(username="eve", admin=False)
         with self.assertRaises(ServiceError) as caught:
-            self.agents.hooks.take_event(HookEvent.STOP, session.id, None, stranger)
+            self.agents.hooks.handle_hook_event(HookEvent.STOP, session.id, None, stranger)
         self.assertEqual(404, caught.exception.status)
         self.assert_signals([])
 

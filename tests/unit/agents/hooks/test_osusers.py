@@ -51,9 +51,9 @@ class AgentOsUserTests(AgentHarnessCase):
         """Each user's agent has a login of its own, so a plan of its own."""
         hers, own = self.of_ann(), self.agent()
         used = {"rate_limits": {"five_hour": {"used_percentage": 7}}}
-        self.agents.telemetry.take_report(hers.id, used, evolve(HOOK, os_uid=1001))
+        self.agents.telemetry.handle_telemetry_report(hers.id, used, evolve(HOOK, os_uid=1001))
         self.assertIsNone(self.agents.agents.get_plan_usage())
-        self.agents.telemetry.take_report(own.id, used, HOOK)
+        self.agents.telemetry.handle_telemetry_report(own.id, used, HOOK)
         self.assertIsNotNone(self.agents.agents.get_plan_usage())
 
     def test_hook_secret_is_valid_for_sessions_of_its_os_user(self) -> None:
@@ -82,10 +82,10 @@ class AgentOsUserTests(AgentHarnessCase):
         self.assertRaises(ServiceError, self._hook, hers, stranger)
 
     def _hook(self, session: Session, caller: Identity) -> None:
-        self.agents.hooks.take_event(HookEvent.STOP, session.id, {}, caller)
+        self.agents.hooks.handle_hook_event(HookEvent.STOP, session.id, {}, caller)
 
     def _telemetry(self, session: Session, caller: Identity) -> None:
-        self.agents.telemetry.take_report(session.id, {}, caller)
+        self.agents.telemetry.handle_telemetry_report(session.id, {}, caller)
 
     def test_history_is_of_the_home_of_the_os_user(self) -> None:
         """Each account sees the conversations of its own OS user's home."""

@@ -114,7 +114,7 @@ class IntakeTests(AgentHarnessCase):
     """L{tservice.agents.hooks.telemetry.TelemetryIntake}."""
 
     def take(self, session_id: str, data: Any) -> str:
-        return self.agents.telemetry.take_report(session_id, data)
+        return self.agents.telemetry.handle_telemetry_report(session_id, data)
 
     def told(self) -> list[Any]:
         return [to_wire(e) for e in self.machine.events if e.name == "session:statusTelemetry"]

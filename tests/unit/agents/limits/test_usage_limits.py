@@ -189,7 +189,9 @@ class LimitPauseTests(ApprovalCase):
         """Its status line tells how much of the plan is used; when that window ends."""
         resets = int(self.clock.seconds() + resets_in)
         window = {"used_percentage": percent, "resets_at": resets}
-        self.agents.telemetry.take_report(session.id, {"rate_limits": {"five_hour": window}})
+        self.agents.telemetry.handle_telemetry_report(
+            session.id, {"rate_limits": {"five_hour": window}}
+        )
         return resets * 1000
 
     def test_answer_that_reads_like_a_limit_is_none(self) -> None:

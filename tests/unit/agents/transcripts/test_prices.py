@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.agents.transcripts.model import TranscriptTally
-from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices, parse_shown_window
+from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices, parse_context_size
 from tservice.agents.transcripts.usage.record import ModelUsage, UsageTotals
 from tservice.settings.interfaces import ModelPrice
 
@@ -92,4 +92,4 @@ class PriceTests(SynchronousTestCase):
 
     def test_screen_text_without_a_context_window_is_ignored(self) -> None:
         for shown in ("", "Opus (context)", "Opus (0K context)", "x (99999M context)"):
-            self.assertIsNone(parse_shown_window(shown))
+            self.assertIsNone(parse_context_size(shown))

@@ -160,7 +160,9 @@ class ResumeTests(AgentHarnessCase):
             self.assertEqual(
                 name if own else None, self.run_now(found.find_last_conversation(owner))
             )
-            located = homes.get_files(owner).find_conversation(owner, None, (), shared=False)
+            located = homes.get_transcript_locations(owner).find_conversation(
+                owner, None, (), shared=False
+            )
             self.assertEqual(own, located is not None, place)
             if own:
                 self.run_now(found.check_conversation(owner, name))

@@ -32,7 +32,10 @@ from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.reader import read_lines, read_new_lines
 from tservice.agents.transcripts.routes import TranscriptRoutes
 from tservice.agents.transcripts.service import MOMENT, TranscriptService
-from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_files
+from tservice.agents.transcripts.transcript_homes import (
+    TranscriptHomes,
+    find_own_transcript_locations,
+)
 from tservice.agents.transcripts.turn_times import LOOK, PATIENCE, SETTLED
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
@@ -276,7 +279,7 @@ class TranscriptServiceTests(ApprovalCase):
         session = self.sessions.get(session.id)
         self.assertEqual((0.00235, 0.1), (session.total_cost, session.context_used_percentage))
         told = {"cost": {"total_cost_usd": 7}, "model": {"id": "opus"}}
-        self.agents.telemetry.take_report(session.id, told)
+        self.agents.telemetry.handle_telemetry_report(session.id, told)
         answer["message"]["id"] = "m3"
         write_lines(self.path, answer)
         self.hook(session, "stop", session_id=ID)
@@ -439,7 +442,7 @@ class TranscriptServiceTests(ApprovalCase):
         """The session's own variable moves its folder; an unmoved session's stays where it was."""
         moved = self.machine.folder / "moved"
         session = self.ready(env_overrides={"CLAUDE_CONFIG_DIR": str(moved)})
-        files = self.homes.get_files(session)
+        files = self.homes.get_transcript_locations(session)
         self.assertEqual(
             (moved / "projects", self.files.codex_folder), (files.claude_folder, files.codex_folder)
         )
@@ -473,7 +476,7 @@ class TranscriptServiceTests(ApprovalCase):
             environ=environ,
         )
         clis.replace_entries(merge_registry(load_stock_entries(), {}))
-        files = find_own_files(self.machine.home, clis)
+        files = find_own_transcript_locations(self.machine.home, clis)
         self.assertEqual(Path("/c/projects"), files.claude_folder)
         self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex_folder)
 

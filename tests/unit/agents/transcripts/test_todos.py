@@ -203,7 +203,7 @@ class TurnLooksTests(SynchronousTestCase):
         self.turns = TurnReadTimer(self.clock, lambda name: name != "told", self.looks.append)
 
     def tell(self, name: EventName, session: str = "a") -> None:
-        self.turns.handle_event(happened(name, session))
+        self.turns.update_timer_from_event(happened(name, session))
 
     def test_looks_repeat_for_as_long_as_a_turn_takes(self) -> None:
         for rest in (EventName.SESSION_IDLE, EventName.SESSION_EXIT, EventName.SESSION_DELETED):

@@ -46,7 +46,9 @@ class KnowingGate(PassThroughGate):
         self.tells: bool | None = True
         self.asking: str | None = None
 
-    def find_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def describe_open_dialog(
+        self, session: Session, capture: PaneCapture, typed: str
+    ) -> str | None:
         return self.asking
 
     def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:

@@ -69,7 +69,7 @@ class DatabaseReader:
             "bytes": ANSWER_LIMIT,
         }
         # The user may be unable to reach the interpreter.
-        self._child = call_as_process(lambda: _start_child(json.dumps(order)))
+        self._child = call_as_process(lambda: _start_reader_process(json.dumps(order)))
 
     def run_query(self, statement: str, *arguments: Any) -> list[Row]:
         """Return the rows that a statement selects.
@@ -80,7 +80,7 @@ class DatabaseReader:
             raise OSError(f"{self._path}: {self.broken}")
         try:
             self._write_query(json.dumps([statement, arguments]).encode() + b"\n")
-            found = list(self._read_answer())
+            found = list(self._iterate_answer_rows())
         except (OSError, ValueError) as error:
             self.broken = str(error) or "cannot be read"
             self.close()
@@ -102,21 +102,21 @@ class DatabaseReader:
     def _write_query(self, data: bytes) -> None:
         _require_pipe(self._child.stdin).write(data)
 
-    def _read_answer(self) -> Iterator[Row]:
+    def _iterate_answer_rows(self) -> Iterator[Row]:
         """Iterate over the rows of an answer, and store its error text at the end."""
-        for line in self._read_lines():
+        for line in self._iterate_answer_lines():
             found = json.loads(line)
             if isinstance(found, str):
                 self._fault = found
                 return
             yield found
 
-    def _read_lines(self) -> Iterator[bytes]:
+    def _iterate_answer_lines(self) -> Iterator[bytes]:
         answers = _require_pipe(self._child.stdout).fileno()
         pieces: list[bytes] = []
         left = _MOST
         while left > 0:
-            piece = self._read_piece(answers)
+            piece = self._read_available_bytes(answers)
             left -= len(piece)
             *whole, last = piece.split(b"\n")
             for line in whole:
@@ -125,7 +125,7 @@ class DatabaseReader:
             pieces.append(last)
         raise ValueError("returned too much data")
 
-    def _read_piece(self, pipe: int) -> bytes:
+    def _read_available_bytes(self, pipe: int) -> bytes:
         poller = select.poll()
         poller.register(pipe, select.POLLIN)
         if not poller.poll(ANSWER_SECONDS * 1000):
@@ -184,7 +184,7 @@ def _require_pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _start_child(order: str) -> subprocess.Popen[bytes]:
+def _start_reader_process(order: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-I", "-S", rowreader.__file__, order],
         env={},

@@ -84,7 +84,7 @@ class ReadPositionStore:
             durable=False,
         )
 
-    def drop_related(self, session_id: str, path: str) -> None:
+    def delete_related_position(self, session_id: str, path: str) -> None:
         """Remove the position in a transcript that no longer exists."""
         self._database.execute(
             "DELETE FROM transcript_files WHERE session_id = ? AND path = ?",

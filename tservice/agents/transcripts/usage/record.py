@@ -13,7 +13,7 @@ MODEL_CHARS = 200
 """Maximum characters of a model's name; a longer one has no price."""
 
 
-def is_unicode(text: str) -> bool:
+def is_storable_text(text: str) -> bool:
     """Return true if a text can be stored; JSON may contain lone surrogates, which cannot."""
     try:
         text.encode()
@@ -109,7 +109,7 @@ class UsageTotals:
 
     def get_sum_name(self, model: str) -> str:
         """Return the key in C{by_model} under which tokens of C{model} are summed."""
-        if len(model) > MODEL_CHARS or not is_unicode(model):
+        if len(model) > MODEL_CHARS or not is_storable_text(model):
             return ""
         told_apart = model in self.by_model or len(self.by_model) < MODELS
         return model if told_apart else ""

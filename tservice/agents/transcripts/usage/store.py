@@ -14,7 +14,7 @@ from tservice.agents.transcripts.usage.record import (
     MessageUsage,
     ModelUsage,
     UsageTotals,
-    is_unicode,
+    is_storable_text,
 )
 from tservice.store.database import Database
 
@@ -103,7 +103,7 @@ class UsageStore:
             rows = (_make_row(session_id, now) for _, now in changes)
             self._database.execute_many(_SAVE, rows)
             if full:
-                self._compact_oldest(session_id)
+                self._merge_oldest_messages(session_id)
         if full:
             self.forget_session(session_id)
             return True
@@ -128,7 +128,7 @@ class UsageStore:
             totals.messages += row["messages"]
         return totals
 
-    def _compact_oldest(self, session_id: str) -> None:
+    def _merge_oldest_messages(self, session_id: str) -> None:
         """Merge a session's oldest messages into one row for each model, in a transaction."""
         oldest = self._database.query_rows(_OLDEST, (session_id, max(1, self._most // 10)))
         sums: dict[str, MessageUsage] = {}
@@ -151,7 +151,7 @@ class UsageStore:
 
 def _make_row_name(name: str) -> str:
     """Return the name under which a message is stored."""
-    if len(name) <= NAME_CHARS and not name.startswith(_SUMMED) and is_unicode(name):
+    if len(name) <= NAME_CHARS and not name.startswith(_SUMMED) and is_storable_text(name):
         return name
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
 
