@@ -29,7 +29,7 @@ from tservice.files.file_tree import list_tree
 from tservice.files.tail import FileTail
 from tservice.files.text_content import TextRequest, describe_file
 from tservice.files.upload_forms import open_uploads_folder
-from tservice.files.upload_removal import sweep_workspace
+from tservice.files.upload_removal import remove_old_workspace_uploads
 from tservice.files.writing import FileEdit, save_edit
 
 ROUNDS = 100_000
@@ -117,7 +117,7 @@ def try_every_use(scene: FileRaceScene) -> dict[str, Callable[[], bytes]]:
                 os.close(uploads)
 
     def sweep() -> bytes:
-        sweep_workspace(folder, 2e9)
+        remove_old_workspace_uploads(folder, 2e9)
         return b""
 
     return {

@@ -179,9 +179,9 @@ class FullDiskSignInTests(DiskCase):
         word, token = tokens.create_token(**make, expires_at=None)  # type: ignore[arg-type]
         self.fill()
         self.full(lambda: tokens.create_token(**make, expires_at=None))  # type: ignore[arg-type]
-        self.assertIsNotNone(tokens.use_token(word))
+        self.assertIsNotNone(tokens.find_and_record_use(word))
         self.full(lambda: tokens.delete_token(token.id, "ann"))
-        self.assertIsNone(tokens.use_token(word))
+        self.assertIsNone(tokens.find_and_record_use(word))
         self.make_room()
         self.assertEqual([], list(TokenStore(self.afresh(), multiuser=True).load()))
 

@@ -61,7 +61,7 @@ class UserAccount:
         """True if the account is an admin and is enabled."""
         return self.enabled and self.role is AccountRole.ADMIN
 
-    def adds_no_rights(self, before: UserAccount) -> bool:
+    def keeps_within_rights_of(self, before: UserAccount) -> bool:
         """Return whether this account has no right that it lacked before a change.
 
         @param before: the account before the change.

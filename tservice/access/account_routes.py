@@ -11,7 +11,7 @@ from pydantic import Field
 from tservice.access.account import LONGEST_PASSWORD, AccountRole, UserAccount
 from tservice.access.accounts import AccountChange, AccountService
 from tservice.access.cookie_sessions import CookieSessionRegistry
-from tservice.access.failures import TooManySignIns, get_counted_address
+from tservice.access.failures import TooManySignIns, get_failure_count_address
 from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.model import format_session_cookie
 from tservice.access.sign_in import PasswordChecker
@@ -257,7 +257,7 @@ class AccountRoutes:
         found = await self._passwords.check_password(name, body.current_password, call.address)
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
-        place = get_counted_address(call.address)
+        place = get_failure_count_address(call.address)
         await self._accounts.set_own_password(
             name, body.current_password, body.new_password, place, call.reauthorize
         )

@@ -138,7 +138,7 @@ class AccountService:
     def account_exists(self, username: str) -> bool:
         return username in self._accounts
 
-    def get_counted_name(self, username: str) -> str | None:
+    def get_failure_count_name(self, username: str) -> str | None:
         """Return the name under which failed sign-ins are counted.
 
         Unknown names are counted too, because a difference would reveal which names exist.
@@ -249,7 +249,7 @@ class AccountService:
             reauthorize()
             before = self.get_account(username)
         after = evolve(before, **_changed_fields(wanted, hashed))
-        self._refuse_without_admin(before, after)
+        self._refuse_losing_last_admin(before, after)
         return self._save_account(after)
 
     def remove_account(self, username: str) -> None:
@@ -259,7 +259,7 @@ class AccountService:
             disk.
         """
         account = self.get_account(username)
-        self._refuse_without_admin(account, None)
+        self._refuse_losing_last_admin(account, None)
         del self._accounts[username]
         try:
             with raise_unsaved_change_on_disk_error():
@@ -350,7 +350,7 @@ class AccountService:
             await self._deps.os_users.refresh_user(name)
             self._deps.os_users.get_usable_user(name)
 
-    def _refuse_without_admin(self, before: UserAccount, after: UserAccount | None) -> None:
+    def _refuse_losing_last_admin(self, before: UserAccount, after: UserAccount | None) -> None:
         if not before.is_active_admin or (after is not None and after.is_active_admin):
             return
         if sum(1 for account in self._accounts.values() if account.is_active_admin) == 1:
@@ -360,15 +360,15 @@ class AccountService:
 
     def _save_account(self, account: UserAccount) -> UserAccount:
         before = self._accounts.get(account.username)
-        if before is not None and account.adds_no_rights(before):
-            return self._apply_revocation(account)
+        if before is not None and account.keeps_within_rights_of(before):
+            return self._store_reduced_rights(account)
         self._store.save(account)
         self._accounts[account.username] = account
         self._ids[account.username] = account.id
         self._publish_change(account.username)
         return account
 
-    def _apply_revocation(self, account: UserAccount) -> UserAccount:
+    def _store_reduced_rights(self, account: UserAccount) -> UserAccount:
         """Apply a change that removes a right; if the disk does not accept it, defer the write."""
         self._accounts[account.username] = account
         try:

@@ -71,7 +71,11 @@ class CookieAuthenticator:
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
         found = self._cookies.find_presented_sessions(visit)
         for token, session in found:
-            known = self._session_identity(session) if session.accepts_request(visit) else None
+            known = (
+                self._session_identity(session)
+                if session.is_request_of_same_client(visit)
+                else None
+            )
             if known is not None:
                 left = self._cookies.get_remaining_seconds(self._cookies.extend_session(session))
                 return CredentialsAccepted(

@@ -70,9 +70,9 @@ class CapabilityRegistry:
 
         @param kind: see L{CapabilityGrant}, as for the other parameters.
         """
-        self._forget_expired()
+        self._remove_expired_grants()
         if len(self._known) >= MOST:
-            self._make_room()
+            self._remove_oldest_grant_if_full()
         word = base64.urlsafe_b64encode(self._random(BYTES)).decode("ascii")
         self._known[_hash_token(word)] = CapabilityGrant(
             kind=kind,
@@ -97,7 +97,7 @@ class CapabilityRegistry:
         if found is None or found.kind != kind or username not in (None, found.username):
             return None
         if found.expires_at <= self._clock.seconds():
-            self._forget_expired()
+            self._remove_expired_grants()
             return None
         # Remove and insert: the order of the dict is the order of use.
         del self._known[key]
@@ -139,12 +139,12 @@ class CapabilityRegistry:
             del self._known[key]
         return len(dropped)
 
-    def _make_room(self) -> None:
+    def _remove_oldest_grant_if_full(self) -> None:
         [(most, _)] = Counter(known.username for known in self._known.values()).most_common(1)
         oldest = next(key for key, known in self._known.items() if known.username == most)
         del self._known[oldest]
 
-    def _forget_expired(self) -> None:
+    def _remove_expired_grants(self) -> None:
         now = self._clock.seconds()
         self._remove_grants(lambda known: known.expires_at <= now)
 

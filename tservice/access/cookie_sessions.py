@@ -79,8 +79,8 @@ class CookieSessionRegistry:
         @param method: the way of signing in: C{login}, C{basic} or C{qr}.
         @param keyed: true if the cookie is valid only with a page key, as for browsers.
         """
-        self._forget_expired()
-        self._make_room()
+        self._remove_expired_sessions()
+        self._end_oldest_session_if_full()
         token, now = self._random(32).hex(), get_unix_ms(self._clock)
         key = (
             (SCANNED_KEY_PREFIX if method == "qr" else "") + self._random(32).hex()
@@ -116,7 +116,7 @@ class CookieSessionRegistry:
 
         @param keyed: as for L{open_session}; the key is not sent to the caller.
         """
-        self._forget_expired()
+        self._remove_expired_sessions()
         agent = user_agent[:MAX_AGENT]
         wanted = (username, address, agent, keyed)
         for session in reversed(self._list_live()):
@@ -133,7 +133,7 @@ class CookieSessionRegistry:
         """Return the live session of a cookie; C{None} if there is none."""
         session = self._sessions.get(hash_cookie(token))
         if session is not None and session.expires_at <= get_unix_ms(self._clock):
-            self._forget_expired()
+            self._remove_expired_sessions()
             return None
         return session
 
@@ -166,7 +166,7 @@ class CookieSessionRegistry:
 
     def list_sessions(self) -> Sequence[CookieSession]:
         """Return every live session, oldest first."""
-        self._forget_expired()
+        self._remove_expired_sessions()
         return self._list_live()
 
     def revoke_sessions(self, which: Callable[[CookieSession], bool] = lambda session: True) -> int:
@@ -175,7 +175,7 @@ class CookieSessionRegistry:
         @return: the number of ended sessions.
         @raise ServiceError: 422: the sessions have ended, but this is not yet on disk.
         """
-        self._forget_expired()
+        self._remove_expired_sessions()
         ended = [session for session in self._list_live() if which(session)]
         with raise_unsaved_change_on_disk_error("signed out"):
             self._end_sessions(ended)
@@ -198,10 +198,10 @@ class CookieSessionRegistry:
 
     def _end_expired(self) -> None:
         self._timer = None
-        self._forget_expired()
+        self._remove_expired_sessions()
         self._schedule_expiry()
 
-    def _make_room(self) -> None:
+    def _end_oldest_session_if_full(self) -> None:
         """End the oldest session of the user with most sessions.
 
         So no user can displace the sessions of others.
@@ -228,7 +228,7 @@ class CookieSessionRegistry:
         self._store.save(kept)
         self._kept_until[session.id] = kept.expires_at
 
-    def _forget_expired(self) -> None:
+    def _remove_expired_sessions(self) -> None:
         now = get_unix_ms(self._clock)
         with suppress(DiskFull):  # an expired session stays expired after a restart
             self._end_sessions([s for s in self._sessions.values() if s.expires_at <= now])

@@ -73,7 +73,7 @@ class CredentialRegistry:
             store,
             clock,
             random,
-            self._handle_ended_cookies,
+            self._end_access_of_ended_sessions,
             self._record_login,
             self._get_password_seal,
         )
@@ -124,7 +124,7 @@ class CredentialRegistry:
         for each in self._open:
             each.drop_connections(whose)
 
-    def _handle_ended_cookies(self, ids: frozenset[str]) -> None:
+    def _end_access_of_ended_sessions(self, ids: frozenset[str]) -> None:
         self._drop_connections(lambda identity: identity.auth_session in ids)
         self.capabilities.revoke_tokens(lambda known: known.auth_session in ids)
 

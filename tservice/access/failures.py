@@ -151,9 +151,9 @@ class FailureCounter:
         full = [window for key in keys if (window := self._find_full_window(key)) is not None]
         # Unknown clients share one check per interval; known addresses have separate turns.
         shared = [window for window in full if not kept[window.key[1]]]
-        place = get_counted_address(address)
+        place = get_failure_count_address(address)
         late = max((window.next_look - now for window in shared), default=0.0)
-        turn = self._next_turn(place) if len(shared) < len(full) else now
+        turn = self._find_next_check_time(place) if len(shared) < len(full) else now
         if late > 0 or turn - now > MAX_TURNS * TURN_SECONDS:
             self._heard(FailureBucket.BASIC.value, place, username, True)
             raise TooManySignIns(max(late, turn - now))
@@ -178,7 +178,7 @@ class FailureCounter:
     def confirm_failure(self, look: PasswordReservation) -> None:
         """Keep the failure that L{reserve_check} counted, because the password was wrong."""
         self.release_check(look)
-        place = get_counted_address(look.address)
+        place = get_failure_count_address(look.address)
         self._heard(FailureBucket.BASIC.value, place, look.username, not look.windows)
         self._count_failure(look.windows, place)
 
@@ -193,7 +193,7 @@ class FailureCounter:
                 for observer in self._lockout_observers:
                     observer(lockout)
 
-    def _next_turn(self, place: str) -> float:
+    def _find_next_check_time(self, place: str) -> float:
         now = self._clock.seconds()
         self._turns = {place: at for place, at in self._turns.items() if at > now}
         return self._turns.get(place, now)
@@ -209,7 +209,7 @@ class FailureCounter:
         @return: 0 up to the limit, beyond it the seconds until the window ends.
         """
         wait = self.get_block_seconds(bucket, address, username)
-        place = get_counted_address(address)
+        place = get_failure_count_address(address)
         self._heard(bucket.value, place, username, bool(wait))
         if not wait:
             self._count_failure(
@@ -241,7 +241,7 @@ class FailureCounter:
 
 
 def _window_keys(bucket: FailureBucket, address: str, username: str | None) -> list[_Key]:
-    keys = [(bucket, "address", get_counted_address(address))]
+    keys = [(bucket, "address", get_failure_count_address(address))]
     if username is not None:
         keys.append((bucket, "username", username))
     around = get_address_network(address)
@@ -250,7 +250,7 @@ def _window_keys(bucket: FailureBucket, address: str, username: str | None) -> l
     return keys
 
 
-def get_counted_address(address: str) -> str:
+def get_failure_count_address(address: str) -> str:
     """Return the address as it is counted: an IPv4 address, or the /64 network of an IPv6 host."""
     try:
         found = ip_address(address)

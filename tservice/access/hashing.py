@@ -175,12 +175,12 @@ class FairQueue:
 
     def _start_next(self) -> None:
         while self._waiting and self._running < SIZE:
-            work, done = self._take_next()
+            work, done = self._pop_next_work()
             if not done.called:
                 self._running += 1
                 spawn_logged(self._run_work(work, done), self._log, "a password check")
 
-    def _take_next(self) -> _Waiting:
+    def _pop_next_work(self) -> _Waiting:
         """Return the next work item, and move its network and address to the end of the order.
 
         The order of the dicts is the order of turns.

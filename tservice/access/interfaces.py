@@ -36,7 +36,7 @@ class IAccounts(Interface):
     def account_exists(username: str) -> bool:
         """Return whether an account of that name exists; disabled accounts count."""
 
-    def get_counted_name(username: str) -> str | None:
+    def get_failure_count_name(username: str) -> str | None:
         """Return the name under which failed sign-ins are counted; C{None} for an invalid name."""
 
 

@@ -49,7 +49,7 @@ class CookieSession:
     created_at: int
     expires_at: int
 
-    def accepts_request(self, visit: AuthenticationRequest) -> bool:
+    def is_request_of_same_client(self, visit: AuthenticationRequest) -> bool:
         """Return whether the cookie in C{visit} comes from the client that received it.
 
         A browser proves this by the page key.  Whether a key is needed was decided when the session

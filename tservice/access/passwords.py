@@ -61,7 +61,7 @@ class SingleAccount:
     def account_exists(self, username: str) -> bool:
         return username == self._identity.username
 
-    def get_counted_name(self, username: str) -> str | None:
+    def get_failure_count_name(self, username: str) -> str | None:
         """Return the name under which failed sign-ins are counted.
 
         Other names than the account's are counted too, because a difference would reveal the right

@@ -8,7 +8,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.access.failures import FailureCounter, TooManySignIns, get_counted_address
+from tservice.access.failures import FailureCounter, TooManySignIns, get_failure_count_address
 from tservice.access.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.interfaces import IAccounts
 from tservice.core.clock import get_unix_ms, wait_seconds
@@ -41,21 +41,21 @@ class KnownAddresses:
         """Record a sign-in of C{username} from C{address}."""
         self._remember_address(username, address, get_unix_ms(self._clock))
 
-    def knows_name(self, address: str, username: str) -> bool:
+    def has_user_signed_in_from(self, address: str, username: str) -> bool:
         """Return whether C{username} recently signed in from C{address}."""
-        at = self._names.get(username, {}).get(get_counted_address(address))
+        at = self._names.get(username, {}).get(get_failure_count_address(address))
         return at is not None and get_unix_ms(self._clock) - at <= KNOWN_SECONDS * 1000
 
-    def knows_address(self, address: str) -> bool:
+    def has_anyone_signed_in_from(self, address: str) -> bool:
         """Return whether any user recently signed in from C{address}."""
-        return any(self.knows_name(address, username) for username in self._names)
+        return any(self.has_user_signed_in_from(address, username) for username in self._names)
 
     def _remember_address(self, username: str, address: str, at: int) -> None:
         places = self._names.setdefault(username, {})
-        places.pop(get_counted_address(address), None)
+        places.pop(get_failure_count_address(address), None)
         if len(places) >= MAX_KNOWN:
             del places[next(iter(places))]
-        places[get_counted_address(address)] = at
+        places[get_failure_count_address(address)] = at
 
 
 _Guess = tuple[str, str, str]
@@ -90,7 +90,7 @@ class PasswordChecker:
             checks are waiting.
         """
         asked: Deferred[Identity | None] = Deferred()
-        guess = (username, password, get_counted_address(address))
+        guess = (username, password, get_failure_count_address(address))
         sharing = self._asking.setdefault(guess, [])
         sharing.append(asked)
         if len(sharing) == 1:
@@ -120,14 +120,14 @@ class PasswordChecker:
     ) -> Identity | None:
         look = self._failures.reserve_check(
             address,
-            self._accounts.get_counted_name(username),
-            knows_address=self._known.knows_address(address),
-            knows_name=self._known.knows_name(address, username),
+            self._accounts.get_failure_count_name(username),
+            knows_address=self._known.has_anyone_signed_in_from(address),
+            knows_name=self._known.has_user_signed_in_from(address, username),
         )
         try:
-            await self._wait_for_turn(look.wait)
+            await self._wait_before_check(look.wait)
             found = await self._accounts.check_password(
-                username, password, get_counted_address(address)
+                username, password, get_failure_count_address(address)
             )
         except TooManyChecks:
             self._failures.release_check(look)
@@ -142,7 +142,7 @@ class PasswordChecker:
             self._known.record_sign_in(found.username, address)
         return found
 
-    async def _wait_for_turn(self, seconds: float) -> None:
+    async def _wait_before_check(self, seconds: float) -> None:
         if seconds <= 0:
             return
         waiting = wait_seconds(self._clock, seconds)

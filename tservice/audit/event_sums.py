@@ -25,7 +25,7 @@ The key is C{None} for the common sum.
 """
 
 
-class EventSums:
+class EventSummarizer:
     """Adds up the events of each key during a period that the first event begins."""
 
     def __init__(self, clock: IReactorTime, seconds: float, finish: SumListener) -> None:

@@ -72,7 +72,7 @@ class AuditEntry:
         detail that is too long is replaced by its length.
         """
         words = {
-            name: _make_text_storable(getattr(self, name))[:LONGEST_WORD]
+            name: _replace_unstorable_characters(getattr(self, name))[:LONGEST_WORD]
             for name in ("actor", "method", "address", "action", "target")
         }
         detail = json.dumps(dict(self.detail), sort_keys=True)
@@ -92,5 +92,5 @@ class AuditEntry:
         return found or ("deletions" if method == "DELETE" else ORDINARY)
 
 
-def _make_text_storable(word: str) -> str:
+def _replace_unstorable_characters(word: str) -> str:
     return word.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

@@ -12,7 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.audit.event_sums import EventSums
+from tservice.audit.event_sums import EventSummarizer
 from tservice.audit.export import AuditExport
 from tservice.audit.interfaces import IAuditLog
 from tservice.audit.model import BOUNDS, AuditEntry
@@ -91,9 +91,9 @@ class AuditLog:
         self._waiting: deque[dict[str, Any]] = deque()
         self._dropped = 0
         database.deferred_writes.add_recovery_callback(self._write_queued)
-        self._repeats = EventSums(clock, REPEAT_SECONDS, self._write_repetition_count)
-        self._typing = EventSums(clock, TYPING_SECONDS, self._write_typing)
-        self._failures = EventSums(clock, FAILURE_SECONDS, self._write_failures)
+        self._repeats = EventSummarizer(clock, REPEAT_SECONDS, self._queue_repetition_entry)
+        self._typing = EventSummarizer(clock, TYPING_SECONDS, self._queue_typing_entry)
+        self._failures = EventSummarizer(clock, FAILURE_SECONDS, self._queue_failures_entry)
 
     def record_entry(self, entry: AuditEntry) -> None:
         # If too many differ, all are written, so that no entry is lost in a sum of others.
@@ -193,20 +193,20 @@ class AuditLog:
         self._typing.close()
         self._failures.close()
 
-    def _write_repetition_count(self, key: Hashable, times: int, amount: int) -> None:
+    def _queue_repetition_entry(self, key: Hashable, times: int, amount: int) -> None:
         if times > 1 and isinstance(key, tuple):
             columns = dict(key)
             detail = {**json.loads(columns["detail"]), "times": times}
             self._queue_entry({**columns, "detail": json.dumps(detail, sort_keys=True)})
 
-    def _write_typing(self, key: Hashable, times: int, amount: int) -> None:
+    def _queue_typing_entry(self, key: Hashable, times: int, amount: int) -> None:
         names = ("actor", "method", "address", "action", "target")
         words = cast("tuple[str, ...]", key)
         detail = {"source": words[-1], "times": times, "length": amount}
         entry = AuditEntry(**dict(zip(names, words, strict=False)), detail=detail)
         self._queue_entry(entry.column_values())
 
-    def _write_failures(self, key: Hashable, times: int, locked: int) -> None:
+    def _queue_failures_entry(self, key: Hashable, times: int, locked: int) -> None:
         bucket, address = key if isinstance(key, tuple) else ("", "(others)")
         if times > 1 or not isinstance(key, tuple):
             detail = {"bucket": bucket, "times": times, "locked": locked}

@@ -38,7 +38,9 @@ class AuditStore:
         for row in rows:
             self._counts[row["part"]][row["actor"]] = row["rows"]
         for row in rows:
-            self._evict_oldest(row["part"], row["actor"], row["rows"] - bounds[row["part"]] // 2)
+            self._delete_oldest_of_actor(
+                row["part"], row["actor"], row["rows"] - bounds[row["part"]] // 2
+            )
         for part, counts in self._counts.items():
             while counts.total() > bounds[part] and self._make_room(part):
                 pass
@@ -54,15 +56,15 @@ class AuditStore:
         counts = self._counts[part]
         counts[actor] += 1
         if counts[actor] > self._bounds[part] // 2:
-            self._evict_oldest(part, actor, max(1, counts[actor] // 10))
+            self._delete_oldest_of_actor(part, actor, max(1, counts[actor] // 10))
         elif counts.total() > self._bounds[part]:
             self._make_room(part)
 
     def _make_room(self, part: str) -> bool:
         [(actor, count)] = self._counts[part].most_common(1)
-        return self._evict_oldest(part, actor, max(1, count // 10))
+        return self._delete_oldest_of_actor(part, actor, max(1, count // 10))
 
-    def _evict_oldest(self, part: str, actor: str, many: int) -> bool:
+    def _delete_oldest_of_actor(self, part: str, actor: str, many: int) -> bool:
         """Delete the oldest rows of an actor in a part.
 
         @param many: number of rows to delete.

@@ -28,7 +28,7 @@ def build_doctor(
 
     async def list_own_rows() -> Sequence[ReportRow]:
         return [
-            *find_service_faults(ground.database, ground.worker_pools),
+            *make_service_fault_rows(ground.database, ground.worker_pools),
             *make_bridge_rows(await reach.probe_bridges()),
         ]
 
@@ -76,13 +76,13 @@ def make_disk_metrics(database: Database) -> list[MetricSource]:
 def make_pool_metrics(doors: WorkerPools) -> list[MetricSource]:
     """Return metrics on each worker pool."""
 
-    def read_each(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
+    def read_pool_values(value: Callable[[WorkerPool], float]) -> Callable[[], Values]:
         return lambda: {(door.label,): value(door) for door in doors.all_pools}
 
     def make_pool_gauge(name: str, text: str, value: Callable[[WorkerPool], float]) -> MetricSource:
-        return MetricSource(f"door_{name}", text, read_each(value), ("door",))
+        return MetricSource(f"door_{name}", text, read_pool_values(value), ("door",))
 
-    refused = read_each(lambda door: door.refused)
+    refused = read_pool_values(lambda door: door.refused)
     return [
         make_pool_gauge("threads", "Threads of the worker pool.", lambda door: door.usage.threads),
         make_pool_gauge("busy", "Busy threads.", lambda door: door.usage.busy),
@@ -93,7 +93,7 @@ def make_pool_metrics(doors: WorkerPools) -> list[MetricSource]:
     ]
 
 
-def find_service_faults(database: Database, doors: WorkerPools) -> Sequence[ReportRow]:
+def make_service_fault_rows(database: Database, doors: WorkerPools) -> Sequence[ReportRow]:
     """Return rows on faults of the service itself; empty if it has none."""
     rows = [_make_stuck_row(door, door.usage.stuck) for door in doors.all_pools if door.usage.stuck]
     trouble = database.deferred_writes.disk_trouble

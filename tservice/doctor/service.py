@@ -122,7 +122,7 @@ class DoctorService:
         self._runs[category] = run
         self._ending.add(process)
         process.report.addCallback(self._handle_report, category, run)
-        process.ended.addCallback(self._handle_end, process)
+        process.ended.addCallback(self._remove_ended_child, process)
         return run
 
     def _handle_report(
@@ -136,5 +136,5 @@ class DoctorService:
             if not waiter.called:
                 waiter.callback(report)
 
-    def _handle_end(self, result: None, process: DoctorProcess) -> None:
+    def _remove_ended_child(self, result: None, process: DoctorProcess) -> None:
         self._ending.discard(process)

@@ -50,7 +50,7 @@ def build_files(
     kept = ground.config.data_dir / "screenshots"
     screenshots = ScreenshotStore(kept, ground.reactor, workers, quota)
     files = FilesService(_build_dependencies(ground, workers, sessions, screenshots, quota))
-    links, found = FileLinks(words), _PromptInsertions(sessions, clis, audit)
+    links, found = FileLinks(words), _SessionQueries(sessions, clis, audit)
     routes = FilesRoutes(
         files,
         found.find_workspace,
@@ -114,7 +114,7 @@ def _build_dependencies(
 
 
 @frozen
-class _PromptInsertions:
+class _SessionQueries:
     """Queries to the sessions and CLI features that the file routes need."""
 
     sessions: ISessions

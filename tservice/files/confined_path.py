@@ -87,7 +87,7 @@ class ConfinedEntry:
         """True if the entry is a folder."""
         return self.status is not None and stat.S_ISDIR(self.status.st_mode)
 
-    def require_status(self) -> os.stat_result:
+    def get_status_or_raise(self) -> os.stat_result:
         """Return the C{stat} result of the entry.
 
         @raise FileNotFoundError: the entry does not exist.
@@ -102,7 +102,7 @@ class ConfinedEntry:
         @raise FileNotFoundError: the entry does not exist.
         @raise ServiceError: 400 if it is not a regular file.
         """
-        if not stat.S_ISREG(self.require_status().st_mode):
+        if not stat.S_ISREG(self.get_status_or_raise().st_mode):
             raise make_field_error("path", "must be a regular file")
 
     def open_file(self) -> int:
@@ -120,7 +120,7 @@ class ConfinedEntry:
         @raise FileNotFoundError: the folder does not exist.
         @raise ServiceError: 400 if it is not a folder.
         """
-        self.require_status()
+        self.get_status_or_raise()
         if not self.is_folder:
             raise make_field_error("path", "must be a folder")
         return os.open(b".", _FOLDER, dir_fd=self.folder)
@@ -245,7 +245,7 @@ class _PathResolution:
                 return self._make_entry(self._at)
             part = left.pop()
             if part == b"..":
-                left += self._go_up()
+                left += self._restart_for_parent()
                 continue
             try:
                 found = os.open(part, _PATH, dir_fd=self._at)
@@ -258,7 +258,7 @@ class _PathResolution:
             if stat.S_ISLNK(status.st_mode):
                 left += self._follow_link(found)
             elif stat.S_ISDIR(status.st_mode):
-                self._enter_folder(found, part, status)
+                self._enter_or_follow(found, part, status)
             else:
                 self._file = found
                 if left:
@@ -273,19 +273,19 @@ class _PathResolution:
             names=tuple(self._names), folder=self._at, descriptor=descriptor, status=status
         )
 
-    def _enter_folder(self, found: int, part: bytes, status: os.stat_result) -> None:
+    def _enter_or_follow(self, found: int, part: bytes, status: os.stat_result) -> None:
         os.close(self._at)
         self._at = found
         if self._closed.denies(status):
             raise make_secret_error()
         self._names.append(part)
 
-    def _go_up(self) -> list[bytes]:
+    def _restart_for_parent(self) -> list[bytes]:
         """Restart the walk at the top, and return the components that lead to the parent folder."""
         if not self._names:
             raise make_outside_error()
         again = self._names[:-1]
-        self._return_to_top()
+        self._reset_to_top()
         return _reverse_parts(again)
 
     def _follow_link(self, link: int) -> list[bytes]:
@@ -300,10 +300,10 @@ class _PathResolution:
         if not target.startswith(b"/"):
             return _reverse_parts(target.split(b"/"))
         parts = self._inside(target)
-        self._return_to_top()
+        self._reset_to_top()
         return _reverse_parts(parts)
 
-    def _return_to_top(self) -> None:
+    def _reset_to_top(self) -> None:
         os.close(self._at)
         self._at = os.dup(self._top)
         self._names = []

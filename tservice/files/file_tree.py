@@ -61,16 +61,16 @@ class TreeBuilder:
     def build_entries(self) -> list[Entry]:
         """Return the entries of the root folder. Each listed folder contains its own entries."""
         beginning: Entry = {"path": self.top.path}
-        self._list_folder(self.top.open_folder(), _PendingFolder((), beginning))
+        self._add_folder_entries(self.top.open_folder(), _PendingFolder((), beginning))
         depth = min(max(self.wanted.depth, 1), TREE_DEPTH)
         while self._waiting:
             folder = self._waiting.popleft()
             if len(folder.steps) < depth:
-                self._enter_folder(folder)
+                self._open_and_list_folder(folder)
         entries: list[Entry] = beginning["children"]
         return entries
 
-    def _enter_folder(self, folder: _PendingFolder) -> None:
+    def _open_and_list_folder(self, folder: _PendingFolder) -> None:
         if self._count >= TREE_ENTRIES:
             folder.entry["truncated"] = self.truncated = True
             return
@@ -79,7 +79,7 @@ class TreeBuilder:
             if self.closed.denies(os.fstat(descriptor)):
                 os.close(descriptor)
                 return
-            self._list_folder(descriptor, folder)
+            self._add_folder_entries(descriptor, folder)
 
     def _open_folder(self, steps: tuple[bytes, ...]) -> int:
         at = os.dup(self.top.folder)
@@ -94,7 +94,7 @@ class TreeBuilder:
         finally:
             os.close(at)
 
-    def _list_folder(self, descriptor: int, folder: _PendingFolder) -> None:
+    def _add_folder_entries(self, descriptor: int, folder: _PendingFolder) -> None:
         """Add the entries of C{folder} to the tree, and close its C{descriptor}."""
         try:
             room = TREE_ENTRIES - self._count

@@ -18,7 +18,7 @@ from tservice.files.confined_path import AccessRules
 from tservice.files.folder_watches import FolderWatches
 from tservice.files.model import Workspace
 from tservice.files.tail import FileTail, TailUpdate
-from tservice.files.workers import WorkerHandle, WorkspaceWorkers
+from tservice.files.workers import FileResourceHolder, WorkspaceWorkers
 
 STREAMS = 5
 IDLE_SECONDS = 300.0
@@ -75,9 +75,9 @@ class FileFollowers:
         self._open[place] += 1
         stream = _FollowedStream(self._clock)
         self._streams[stream] = place
-        handle: WorkerHandle | None = None
+        handle: FileResourceHolder | None = None
         try:
-            handle = WorkerHandle(await self._workers.get_worker(workspace))
+            handle = FileResourceHolder(await self._workers.get_worker(workspace))
             tail = FileTail(workspace.folder, path, self._closed(workspace))
             wanted = min(max(lines, 0), LINES)
             news = await handle.run_with_resources(lambda held: tail.open_at_lines(held, wanted))
@@ -121,14 +121,14 @@ class _FollowedStream:
         self._waiting: Deferred[None] | None = None
 
     async def iterate_messages(
-        self, handle: WorkerHandle, tail: FileTail, news: TailUpdate
+        self, handle: FileResourceHolder, tail: FileTail, news: TailUpdate
     ) -> AsyncIterator[Message]:
         """Yield C{news} as the first message, then new text and heartbeats until L{end_stream} is
         called.
 
         @param handle: owner of the open files of C{tail}.
         """
-        while not self._is_over():
+        while not self._has_ended():
             if news.truncated:
                 yield {"type": "truncated"}
             if news.text:
@@ -136,17 +136,17 @@ class _FollowedStream:
             if news.more or news.truncated:
                 self._quiet = 0.0
             else:
-                while not self._dirty and not self._is_over():
+                while not self._dirty and not self._has_ended():
                     if await self._wait_for_change():
                         yield HEARTBEAT
                         # Writes of another machine, and too many changes, cause no notification.
                         self._dirty = True
-            if self._is_over():
+            if self._has_ended():
                 break
             self._dirty = False
             try:
                 now = get_unix_seconds(self._clock)
-                news = await handle.run_with_resources(partial(_read_news, tail, now))
+                news = await handle.run_with_resources(partial(_read_tail_update, tail, now))
             except ServiceError as error:
                 yield {"type": "error", "message": error.message}
                 return
@@ -168,7 +168,7 @@ class _FollowedStream:
             self.stop()
         self._timers.cancel_all()
 
-    def _is_over(self) -> bool:
+    def _has_ended(self) -> bool:
         return self._over
 
     async def _wait_for_change(self) -> bool:
@@ -177,12 +177,12 @@ class _FollowedStream:
         @return: true if only a heartbeat is due.
         """
         if "beat" not in self._timers:
-            self._timers.schedule_call("beat", BEAT_SECONDS, self._handle_beat)
+            self._timers.schedule_call("beat", BEAT_SECONDS, self._wake_for_heartbeat)
         self._waiting = Deferred()
         await self._waiting
         return not (self._dirty or self._over)
 
-    def _handle_beat(self) -> None:
+    def _wake_for_heartbeat(self) -> None:
         self._quiet += BEAT_SECONDS
         self._over = self._over or self._quiet >= IDLE_SECONDS
         self._wake_reader()
@@ -193,5 +193,5 @@ class _FollowedStream:
             waiting.callback(None)
 
 
-def _read_news(tail: FileTail, now: float, held: ExitStack) -> TailUpdate:
+def _read_tail_update(tail: FileTail, now: float, held: ExitStack) -> TailUpdate:
     return tail.read_news(now)

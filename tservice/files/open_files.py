@@ -14,7 +14,7 @@ from tservice.core.errors import make_field_error
 from tservice.files.archive import PIECE, pack_folder
 from tservice.files.confined_path import AccessRules, ConfinedFolder
 from tservice.files.text_content import check_not_secret
-from tservice.files.workers import WorkerHandle
+from tservice.files.workers import FileResourceHolder
 
 _UNKNOWN = "application/octet-stream"
 _RUN = re.compile(r".*/.*(javascript|ecmascript|jscript|livescript).*|text/css")
@@ -47,7 +47,7 @@ class FileInfo:
 class OpenFile:
     """File opened for reading at any offset. The caller has to close it."""
 
-    def __init__(self, handle: WorkerHandle, about: FileInfo, descriptor: int) -> None:
+    def __init__(self, handle: FileResourceHolder, about: FileInfo, descriptor: int) -> None:
         self.about = about
         self._handle, self._descriptor = handle, descriptor
 
@@ -67,19 +67,19 @@ class OpenFile:
 class OpenFolder:
     """Folder that is packed into an archive while it is read. The caller has to close it."""
 
-    def __init__(self, handle: WorkerHandle, name: str, pieces: Iterator[bytes]) -> None:
+    def __init__(self, handle: FileResourceHolder, name: str, pieces: Iterator[bytes]) -> None:
         self.name = name
         self._handle, self._pieces = handle, pieces
 
     async def read_chunk(self) -> bytes:
         """Return the next bytes of the archive, or an empty string at its end."""
-        return await self._handle.run_with_resources(lambda held: self._collect_chunk())
+        return await self._handle.run_with_resources(lambda held: self._pack_chunk())
 
     async def close(self) -> None:
         """Close the folder."""
         await self._handle.close()
 
-    def _collect_chunk(self) -> bytes:
+    def _pack_chunk(self) -> bytes:
         """Return about C{PIECE} bytes of the archive, which pack little more than four times as
         much data.
         """
@@ -97,7 +97,7 @@ Opened = OpenFile | OpenFolder
 
 def open_path(
     held: ExitStack,
-    handle: WorkerHandle,
+    handle: FileResourceHolder,
     workspace: str,
     path: str,
     closed: AccessRules,

@@ -86,7 +86,7 @@ class DailyUploadQuota:
 
         async def read_counted() -> bytes:
             data = await read()
-            self._reset_daily()
+            self._reset_on_new_day()
             used = self._used.get(account, 0) + len(data)
             if used > self._most:
                 # After a 429 clients would retry within a second.
@@ -101,12 +101,12 @@ class DailyUploadQuota:
         try:
             yield read_counted
         except BaseException:
-            self._reset_daily()
+            self._reset_on_new_day()
             if account in self._used:
                 self._used[account] -= taken.get(self._day, 0)
             raise
 
-    def _reset_daily(self) -> None:
+    def _reset_on_new_day(self) -> None:
         day = int(self._clock.seconds() // DAY)
         if day != self._day:
             self._day = day

@@ -22,8 +22,8 @@ from tservice.files.open_files import OpenFile, build_file_info
 from tservice.files.quotas import DailyUploadQuota, Read
 from tservice.files.service import feed_receiver
 from tservice.files.upload_forms import StoredUpload, UploadReceiver, UploadRules, parse_boundary
-from tservice.files.upload_removal import sweep_folder
-from tservice.files.workers import WorkerHandle, WorkspaceWorkers
+from tservice.files.upload_removal import remove_old_folder_uploads
+from tservice.files.workers import FileResourceHolder, WorkspaceWorkers
 
 RULES = UploadRules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)
 
@@ -65,20 +65,22 @@ class ScreenshotStore:
         boundary = parse_boundary(content_type)
         folder = self._user_folder(username)
 
-        def place() -> int:
+        def move_to_store() -> int:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return os.open(folder, _FOLDER)
 
         with self._turns.hold_slot(username), self._quota.count_bytes(username, read) as counted:
             receiver = UploadReceiver.create(boundary, RULES, lambda: get_unix_ms(self._clock))
-            [kept] = await feed_receiver(await self._make_handle(folder), receiver, place, counted)
+            [kept] = await feed_receiver(
+                await self._make_handle(folder), receiver, move_to_store, counted
+            )
         return folder / kept.filename, kept
 
     async def list_newest(self, username: str) -> list[dict[str, Any]]:
         """Return the newest screenshots of a user, newest first."""
         folder = self._user_folder(username)
         handle = await self._make_handle(folder)
-        return await handle.worker.run_work(lambda: _list_folder(folder))
+        return await handle.worker.run_work(lambda: _list_screenshot_names(folder))
 
     async def open_screenshot(self, username: str, name: str) -> OpenFile:
         """Open a screenshot of a user. The caller has to close it.
@@ -89,13 +91,13 @@ class ScreenshotStore:
             raise make_not_found_error("Screenshot")
         handle = await self._make_handle(self._user_folder(username))
 
-        def work(held: ExitStack) -> OpenFile:
+        def open_in_thread(held: ExitStack) -> OpenFile:
             descriptor = os.open(self._user_folder(username) / name, _FILE)
             held.callback(os.close, descriptor)
             return OpenFile(handle, build_file_info(name, os.fstat(descriptor)), descriptor)
 
         try:
-            return await handle.run_with_resources(work)
+            return await handle.run_with_resources(open_in_thread)
         except BaseException:
             await handle.close()
             raise
@@ -111,7 +113,7 @@ class ScreenshotStore:
                 continue
             descriptor = os.open(folder, _FOLDER)
             try:
-                sweep_folder(descriptor, now)
+                remove_old_folder_uploads(descriptor, now)
             finally:
                 os.close(descriptor)
 
@@ -132,12 +134,12 @@ class ScreenshotStore:
     def _user_folder(self, username: str) -> Path:
         return self._folder / username
 
-    async def _make_handle(self, folder: Path) -> WorkerHandle:
+    async def _make_handle(self, folder: Path) -> FileResourceHolder:
         own = Workspace(session_id="screenshots", folder=str(folder))
-        return WorkerHandle(await self._workers.get_worker(own))
+        return FileResourceHolder(await self._workers.get_worker(own))
 
 
-def _list_folder(folder: Path) -> list[dict[str, Any]]:
+def _list_screenshot_names(folder: Path) -> list[dict[str, Any]]:
     try:
         found = [each for each in os.scandir(folder) if _NAME.fullmatch(each.name)]
     except FileNotFoundError:

@@ -39,7 +39,7 @@ from tservice.files.upload_forms import (
     open_uploads_folder,
     parse_boundary,
 )
-from tservice.files.workers import WorkerHandle, WorkspaceWorkers
+from tservice.files.workers import FileResourceHolder, WorkspaceWorkers
 
 IMAGE = UploadRules(field="image", most=1, size=IMAGE_BYTES, kind="paste", images=True)
 FILES = UploadRules(field="file", most=UPLOAD_FILES, size=UPLOAD_BYTES, kind="upload")
@@ -113,10 +113,10 @@ class FilesService:
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.get_worker(workspace)
 
-        def work() -> FileTreeAnswer:
+        def list_tree_in_thread() -> FileTreeAnswer:
             return build_tree_response(file_tree.list_tree(workspace.folder, wanted, closed))
 
-        return await worker.run_work(work)
+        return await worker.run_work(list_tree_in_thread)
 
     async def get_content(
         self, workspace: Workspace, wanted: text_content.TextRequest
@@ -161,13 +161,13 @@ class FilesService:
         @raise ServiceError: as in L{open_path}.
         """
         closed = self._deps.closed(workspace)
-        handle = WorkerHandle(await self._deps.workers.get_worker(workspace))
+        handle = FileResourceHolder(await self._deps.workers.get_worker(workspace))
 
-        def work(held: ExitStack) -> Opened:
+        def open_in_thread(held: ExitStack) -> Opened:
             return open_path(held, handle, workspace.folder, path, closed, folders=folders)
 
         try:
-            return await handle.run_with_resources(work)
+            return await handle.run_with_resources(open_in_thread)
         except BaseException:
             await handle.close()
             raise
@@ -208,7 +208,7 @@ class FilesService:
         with rate, self.count_transfer(workspace), counting as counted:
             closed = self._deps.closed(workspace)
 
-            def place() -> int:
+            def open_uploads_in_thread() -> int:
                 with (
                     ConfinedFolder(workspace.folder, closed) as beneath,
                     beneath.resolve_path(".") as spot,
@@ -217,7 +217,9 @@ class FilesService:
 
             self._deps.sweeper.remember_workspace(workspace)
             receiver = UploadReceiver.create(boundary, rules, lambda: get_unix_ms(self._deps.clock))
-            return await feed_receiver(WorkerHandle(worker), receiver, place, counted)
+            return await feed_receiver(
+                FileResourceHolder(worker), receiver, open_uploads_in_thread, counted
+            )
 
     def start(self, hub: EventHub) -> None:
         """Start the hourly removal of old uploads, and observe removals of sessions."""
@@ -237,7 +239,7 @@ class FilesService:
 
 
 async def feed_receiver(
-    handle: WorkerHandle, receiver: UploadReceiver, place: Callable[[], int], read: Read
+    handle: FileResourceHolder, receiver: UploadReceiver, place: Callable[[], int], read: Read
 ) -> list[StoredUpload]:
     """Read a form and pass its bytes to C{receiver} as they arrive, in worker threads.
 

@@ -20,7 +20,7 @@ from tservice.core.files import FileError, read_json, write_private_file
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.tasks import spawn_logged
 from tservice.files.model import SWEEP_SECONDS, UPLOADS, Workspace
-from tservice.files.upload_removal import sweep_workspace
+from tservice.files.upload_removal import remove_old_workspace_uploads
 from tservice.files.workers import WorkspaceWorkers
 
 MOST = 1000
@@ -66,7 +66,7 @@ class UploadSweeper:
         self._known: dict[_SweptFolder, None] = {}
         self._is_file_damaged = False
         self._saving = DeferredLock()
-        self._loop = LoopingCall(self._sweep_hourly)
+        self._loop = LoopingCall(self._sweep_and_reschedule)
         self._loop.clock = clock
 
     def start(self) -> None:
@@ -92,10 +92,10 @@ class UploadSweeper:
         if not known:
             self._save_known()
 
-    def _sweep_hourly(self) -> Any:
-        return spawn_logged(self.sweep_all(), self._log, "sweeping uploads")
+    def _sweep_and_reschedule(self) -> Any:
+        return spawn_logged(self.remove_old_uploads(), self._log, "sweeping uploads")
 
-    async def sweep_all(self) -> int:
+    async def remove_old_uploads(self) -> int:
         """Remove old uploads in all workspaces, and return the number of removed files."""
         now, gone = get_unix_seconds(self._clock), 0
         present = {_SweptFolder.from_workspace(each): each for each in self._workspaces()}
@@ -109,20 +109,20 @@ class UploadSweeper:
         for spot, workspace in {**present, **remembered}.items():
             # Do not delay the session's own transfers.
             quiet = evolve(workspace, session_id="sweep")
-            gone += await self._sweep_workspace(quiet, now, forget=spot in remembered)
-        await self._sweep_more(now)
+            gone += await self._remove_old_uploads_of(quiet, now, forget=spot in remembered)
+        await self._run_further_sweep(now)
         if gone:
             self._log.info("swept {gone} old uploads", gone=gone)
         return gone
 
-    async def _sweep_workspace(self, workspace: Workspace, now: float, forget: bool) -> int:
-        def work() -> tuple[int, bool]:
-            gone = sweep_workspace(workspace.folder, now)
+    async def _remove_old_uploads_of(self, workspace: Workspace, now: float, forget: bool) -> int:
+        def sweep_in_thread() -> tuple[int, bool]:
+            gone = remove_old_workspace_uploads(workspace.folder, now)
             return gone, (Path(workspace.folder) / UPLOADS).is_dir()
 
         try:
             worker = await self._workers.get_worker(workspace)
-            gone, left = await worker.run_work(work)
+            gone, left = await worker.run_work(sweep_in_thread)
         except (ServiceError, OSError) as error:
             self._log.debug("{folder} not swept: {why}", folder=workspace.folder, why=str(error))
             return 0
@@ -131,7 +131,7 @@ class UploadSweeper:
             self._save_known()
         return gone
 
-    async def _sweep_more(self, now: float) -> None:
+    async def _run_further_sweep(self, now: float) -> None:
         with suppress(ServiceError, OSError):
             await self._workers.files.run(lambda: self._more(now), "sweep")
 

@@ -64,10 +64,10 @@ class ReadPrefix:
         for at in range(whole):
             if at < KEPT_CHUNKS or at >= whole - COMPARED_CHUNKS:
                 part._pieces[at] = _digest_chunk(os.pread(descriptor, PIECE, at * PIECE))
-        part.append(os.pread(descriptor, position - part.size, part.size))
+        part.extend_prefix(os.pread(descriptor, position - part.size, part.size))
         return part
 
-    def append(self, data: bytes) -> None:
+    def extend_prefix(self, data: bytes) -> None:
         """Extend the part by C{data}, which was read right after it."""
         while data:
             taken = data[: PIECE - self.size % PIECE]
@@ -77,7 +77,7 @@ class ReadPrefix:
             if self.size % PIECE == 0:
                 self._finish_chunk(self.size // PIECE - 1)
 
-    def matches_file(self, descriptor: int, whole: bool) -> bool:
+    def is_prefix_of_file(self, descriptor: int, whole: bool) -> bool:
         """Return true if the file still begins with this part.
 
         @param whole: true to compare all stored digests, not only those at both ends.
@@ -136,7 +136,7 @@ class FileTail:
         size = os.fstat(self._descriptor).st_size
         position = find_last_lines(self._descriptor, size, lines)
         self._read = ReadPrefix.read_before(self._descriptor, position)
-        return self._read_more(self._descriptor)
+        return self._read_appended(self._descriptor)
 
     def close(self) -> None:
         """Close the descriptors of the file and its folder."""
@@ -158,7 +158,7 @@ class FileTail:
         if self._was_rewritten(self._descriptor, status, now):
             return self._read_from_beginning(self._descriptor)
         if status.st_size > self._read.size:
-            return self._read_more(self._descriptor)
+            return self._read_appended(self._descriptor)
         replacing = self._open_replacement(self._descriptor)
         if replacing is None:
             return TailUpdate()
@@ -177,16 +177,16 @@ class FileTail:
             return False
         self._compared = seen
         self._has_settled = now - status.st_ctime >= SETTLED_SECONDS
-        return not self._read.matches_file(descriptor, whole=self._has_settled)
+        return not self._read.is_prefix_of_file(descriptor, whole=self._has_settled)
 
     def _read_from_beginning(self, descriptor: int) -> TailUpdate:
         self._read, self._compared = ReadPrefix(), None
         self._decode.reset()
-        return self._read_more(descriptor, truncated=True)
+        return self._read_appended(descriptor, truncated=True)
 
-    def _read_more(self, descriptor: int, truncated: bool = False) -> TailUpdate:
+    def _read_appended(self, descriptor: int, truncated: bool = False) -> TailUpdate:
         data = os.pread(descriptor, PIECE, self._read.size)
-        self._read.append(data)
+        self._read.extend_prefix(data)
         return TailUpdate(self._decode.decode(data), truncated, more=bool(data))
 
     def _open_replacement(self, descriptor: int) -> int | None:

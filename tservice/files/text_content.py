@@ -101,7 +101,7 @@ def _describe_opened(descriptor: int, spot: ConfinedEntry, wanted: TextRequest) 
     except UnicodeDecodeError:
         mime, reason = _BYTES, explain_binary(content)
         return {**about, "type": "binary", "mime": mime, "reason": reason}
-    fixed = _why_not_editable(content, spot)
+    fixed = _explain_not_editable(content, spot)
     return {
         **about,
         **extract_lines(text, wanted.start, wanted.lines),
@@ -112,7 +112,7 @@ def _describe_opened(descriptor: int, spot: ConfinedEntry, wanted: TextRequest) 
     }
 
 
-def _why_not_editable(content: bytes, spot: ConfinedEntry) -> str | None:
+def _explain_not_editable(content: bytes, spot: ConfinedEntry) -> str | None:
     if len(content) > EDIT_BYTES:
         return f"The file is larger than {EDIT_BYTES // 1024} KiB and can only be read."
     if not os.access(".", os.W_OK, dir_fd=spot.folder, effective_ids=True):

@@ -223,7 +223,7 @@ class TransferRoutes:
         return UploadsAnswer(
             files=[
                 UploadedFileAnswer(
-                    **self._kept_fields(call, workspace, each.filename), size=each.size
+                    **self._make_uploaded_fields(call, workspace, each.filename), size=each.size
                 )
                 for each in kept
             ]
@@ -238,9 +238,9 @@ class TransferRoutes:
         kept = await self._files.receive_upload(
             workspace, kind, call.incoming.read_data, IMAGE, account=call.identity.username
         )
-        return KeptImageAnswer(**self._kept_fields(call, workspace, kept[0].filename))
+        return KeptImageAnswer(**self._make_uploaded_fields(call, workspace, kept[0].filename))
 
-    def _kept_fields(
+    def _make_uploaded_fields(
         self, call: OperationCall, workspace: Workspace, filename: str
     ) -> dict[str, Any]:
         path = build_upload_path(workspace, filename)
@@ -275,7 +275,7 @@ async def _send_file(
 ) -> None:
     about = file.about
     headers = {
-        **_data_headers(about.name, save),
+        **_make_file_headers(about.name, save),
         "ETag": about.tag,
         **_build_last_modified(about.modified),
         "Accept-Ranges": "bytes",
@@ -318,7 +318,7 @@ async def _send_bytes(
 
 async def _send_folder(answer: StreamedResponse, folder: OpenFolder) -> None:
     piece = await folder.read_chunk()
-    headers = _data_headers(f"{folder.name}.tar.gz", save=True)
+    headers = _make_file_headers(f"{folder.name}.tar.gz", save=True)
     answer.write_head(200, {**headers, "Content-Type": "application/gzip"})
     while piece and not answer.head_only:
         await answer.write(piece)
@@ -336,7 +336,7 @@ def _build_last_modified(modified: float) -> Mapping[str, str]:
         return {}
 
 
-def _data_headers(name: str, save: bool) -> Mapping[str, str]:
+def _make_file_headers(name: str, save: bool) -> Mapping[str, str]:
     disposition = "attachment" if save else "inline"
     plain = "".join(sign if " " <= sign <= "~" and sign not in '"\\%' else "_" for sign in name)
     return {

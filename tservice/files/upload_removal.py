@@ -15,7 +15,7 @@ NAMES = 100_000
 """Maximum number of names that are read from one folder at a time."""
 
 
-def sweep_workspace(workspace: str, now: float) -> int:
+def remove_old_workspace_uploads(workspace: str, now: float) -> int:
     """Remove uploads that are older than L{KEPT_SECONDS} and have a generated name.
 
     @param workspace: path of the workspace folder.
@@ -27,24 +27,28 @@ def sweep_workspace(workspace: str, now: float) -> int:
     except OSError:  # the folder was removed with its uploads
         return 0
     try:
-        return sum(_sweep_named(top, name, now) for name in (UPLOADS, LEGACY_UPLOADS))
+        return sum(
+            _remove_old_from_folder_named(top, name, now) for name in (UPLOADS, LEGACY_UPLOADS)
+        )
     finally:
         os.close(top)
 
 
-def _sweep_named(top: int, name: str, now: float) -> int:
+def _remove_old_from_folder_named(top: int, name: str, now: float) -> int:
     try:
         folder = os.open(name.encode(), _FOLDER, dir_fd=top)
     except OSError:  # missing, or no folder
         return 0
     try:
-        return sweep_folder(folder, now)
+        return remove_old_folder_uploads(folder, now)
     finally:
         os.close(folder)
 
 
-def sweep_folder(folder: int, now: float) -> int:
-    """Remove old uploads from the folder with descriptor C{folder}; see L{sweep_workspace}."""
+def remove_old_folder_uploads(folder: int, now: float) -> int:
+    """Remove old uploads from the folder with descriptor C{folder}; see
+    L{remove_old_workspace_uploads}.
+    """
     gone = 0
     with os.scandir(folder) as found:
         old = [

@@ -113,7 +113,7 @@ def to_service_error(error: OSError) -> Exception:
 
 
 @define(eq=False)
-class WorkerHandle:
+class FileResourceHolder:
     """Owner of resources, such as descriptors, that stay open between pieces of work.
 
     A thread may still use them when the caller has gone. They are then closed when the thread is
@@ -130,19 +130,19 @@ class WorkerHandle:
         """Run C{work} with the stack of resources, to which it may add. Only one call may run at a
         time.
         """
-        return await self.worker.run_work(partial(self._run_locked, work))
+        return await self.worker.run_work(partial(self._run_with_open_resources, work))
 
     async def close(self) -> None:
         """Close all resources, now or as soon as the thread that uses them is done."""
         try:
-            await self.worker.run_work(self._close_resources)
+            await self.worker.run_work(self._close_or_defer)
         except ServiceError:
             # The pool is closed.  Do not use the reactor's thread: the mount may block it.
             threading.Thread(
-                target=self._close_resources, name="tservice-close", daemon=True
+                target=self._close_or_defer, name="tservice-close", daemon=True
             ).start()
 
-    def _run_locked(self, work: Callable[[ExitStack], _T]) -> _T:
+    def _run_with_open_resources(self, work: Callable[[ExitStack], _T]) -> _T:
         with self._lock:
             if self._over:
                 raise CancelledError
@@ -152,13 +152,13 @@ class WorkerHandle:
         finally:
             with self._lock:
                 self._busy = False
-                self._close_late()
+                self._close_if_released()
 
-    def _close_late(self) -> None:
+    def _close_if_released(self) -> None:
         if self._over:
             self._held.close()
 
-    def _close_resources(self) -> None:
+    def _close_or_defer(self) -> None:
         with self._lock:
             over, self._over = self._over, True
             busy = self._busy

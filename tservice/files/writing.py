@@ -125,14 +125,14 @@ def _check_unchanged(spot: ConfinedEntry, edit: FileEdit) -> os.stat_result | No
                 if edit.base_hash
                 else "path: the file exists already"
             )
-        return now.require_status()
+        return now.get_status_or_raise()
     finally:
         os.close(found)
 
 
 def _hash_file(spot: ConfinedEntry) -> str:
     """Return the SHA-256 of a file, or an empty string if it is too large to have been edited."""
-    if spot.require_status().st_size > TEXT_BYTES:
+    if spot.get_status_or_raise().st_size > TEXT_BYTES:
         return ""
     descriptor = spot.open_file()
     try:

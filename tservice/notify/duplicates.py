@@ -30,7 +30,7 @@ class DuplicateFilter:
         self._clock = clock
         self._told: dict[tuple[str, str], float] = {}
 
-    def is_new(self, what: NotificationEvent) -> bool:
+    def check_new_and_remember(self, what: NotificationEvent) -> bool:
         """Return true if C{what} is not a duplicate, and remember it."""
         key, now = (what.event, what.about), self._clock.seconds()
         quiet = ECHO_SECONDS if what.repeats else QUIET_SECONDS

@@ -92,7 +92,7 @@ def make_notification(event: Event) -> NotificationEvent | None:
     C{None} means that the event causes no message.
     """
     if isinstance(event.payload, CronRunPayload):
-        return _classify_run(event.payload)
+        return _make_run_notification(event.payload)
     known = _SESSION_EVENTS.get(event.name)
     session_id = event.session_id
     if known is None or session_id is None:
@@ -135,7 +135,7 @@ def _describe_details(data: Mapping[str, Any]) -> str:
     return _make_body(f"Tool: {tool}") if isinstance(tool, str) and tool else ""
 
 
-def _classify_run(run: CronRunPayload) -> NotificationEvent | None:
+def _make_run_notification(run: CronRunPayload) -> NotificationEvent | None:
     if run.status != "failed":
         return None
     return NotificationEvent(

@@ -182,7 +182,7 @@ class WebhookService:
         found = make_notification(event)
         if found is None or not self._webhook.accepts_urgency(found.urgency):
             return
-        if not self._repeats.is_new(found):
+        if not self._repeats.check_new_and_remember(found):
             return
         dropped = self._outbox.add_message(self._make_message(found), get_unix_ms(self._clock))
         if dropped:

@@ -169,10 +169,10 @@ class PushService(Service):
         note = PushNote(kind="lockout", session_id="", session_name="")
         told = {job.subscription.endpoint for job in self._waiting if job.note == note}
         for one in self._store.list_subscriptions():
-            if one.endpoint not in told and self._must_receive_lockout(one.owner, username):
+            if one.endpoint not in told and self._is_lockout_receiver(one.owner, username):
                 self._enqueue_job(_PushJob(subscription=one, note=note))
 
-    def _must_receive_lockout(self, owner: str, username: str | None) -> bool:
+    def _is_lockout_receiver(self, owner: str, username: str | None) -> bool:
         if self._active is None:
             return True
         return self._active(owner) and (owner == username or self._is_admin(owner))
@@ -194,7 +194,7 @@ class PushService(Service):
 
     def _enqueue_job(self, job: _PushJob) -> None:
         if len(self._waiting) >= QUEUE:
-            self._make_room()
+            self._drop_oldest_job_of_busiest_owner()
             if self._may_log(None):
                 self._log.warn(
                     "push: {limit} messages are waiting; the oldest was dropped", limit=QUEUE
@@ -202,7 +202,7 @@ class PushService(Service):
         self._waiting.append(job)
         self._start_jobs()
 
-    def _make_room(self) -> None:
+    def _drop_oldest_job_of_busiest_owner(self) -> None:
         counted = Counter(job.subscription.owner for job in self._waiting)
         [(most, _)] = counted.most_common(1)
         self._waiting.remove(next(j for j in self._waiting if j.subscription.owner == most))

@@ -239,7 +239,8 @@ def merge_patch(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str
     """Return C{stored} with C{patch} merged into it.
 
     Objects are merged key by key, other values are replaced.  An invalid stored object, for which
-    the default is in use (L{read_settings}), is replaced as a whole; otherwise the change would
+    the default is in use (L{parse_stored_settings}), is replaced as a whole; otherwise the change
+    would
     have no effect.
     """
     merged = dict(stored)
@@ -255,7 +256,7 @@ def merge_patch(stored: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str
     return merged
 
 
-def read_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
+def parse_stored_settings(stored: Mapping[str, Any]) -> tuple[Settings, list[str]]:
     """Return the settings in a file, with defaults for missing and invalid values.
 
     @param stored: the JSON object in the file.
@@ -282,6 +283,6 @@ def find_value_fault(name: str, value: object) -> str | None:
     return None
 
 
-def hide_secret_settings(settings: Settings) -> SettingsPayload:
+def make_public_settings(settings: Settings) -> SettingsPayload:
     """Return the settings as clients see them."""
     return SettingsResponse.model_validate(settings, from_attributes=True)

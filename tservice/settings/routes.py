@@ -9,8 +9,8 @@ from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.settings.model import (
     SettingsPatch,
     SettingsResponse,
-    hide_secret_settings,
     list_changed_values,
+    make_public_settings,
 )
 from tservice.settings.scopes import SETTING_SCOPES
 from tservice.settings.service import SettingsService
@@ -38,7 +38,7 @@ class SettingsRoutes:
     )
     async def read_settings(self, call: OperationCall) -> SettingsResponse:
         """Get all settings, with defaults filled in."""
-        return hide_secret_settings(self._settings.get())
+        return make_public_settings(self._settings.get())
 
     @operation(
         "PUT",
@@ -64,4 +64,4 @@ class SettingsRoutes:
             if scope is not None and not call.identity.has_scope(scope):
                 lacks = f"{name}: the token lacks the scope {scope}"
                 raise ServiceError(ErrorCode.FORBIDDEN, lacks)
-        return hide_secret_settings(self._settings.change_settings(wanted))
+        return make_public_settings(self._settings.change_settings(wanted))

@@ -25,7 +25,12 @@ from tservice.core.files import (
 )
 from tservice.core.listeners import ListenerList
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
-from tservice.settings.model import Settings, hide_secret_settings, merge_patch, read_settings
+from tservice.settings.model import (
+    Settings,
+    make_public_settings,
+    merge_patch,
+    parse_stored_settings,
+)
 
 
 @implementer(ISettings, IEditableSettings)
@@ -56,7 +61,7 @@ class SettingsService:
             if restrict_to_owner(self._path):
                 self._log.warn("{name} was open to other users", name=self._path.name)
         try:
-            self._settings = self._read_settings(self._read_file())
+            self._settings = self._parse_settings_logging_faults(self._read_file())
         except (FileError, OSError) as error:
             self._log.error(
                 "{error}; the default settings are in use and changes are refused", error=str(error)
@@ -86,7 +91,7 @@ class SettingsService:
             merged = merge_patch(self._read_file(), patch)
         except (FileError, OSError) as error:
             raise make_conflict_error(f"{error}; repair the file first") from error
-        settings = self._read_settings(merged)
+        settings = self._parse_settings_logging_faults(merged)
         self._write_file(merged)
         before, self._settings = self._settings, settings
         self._notify_observers(before, settings)
@@ -111,8 +116,8 @@ class SettingsService:
             why = find_disk_problem(error) or error.strerror
             raise make_failure_error(f"{self._path.name} could not be written: {why}") from error
 
-    def _read_settings(self, stored: Mapping[str, Any]) -> Settings:
-        settings, faults = read_settings(stored)
+    def _parse_settings_logging_faults(self, stored: Mapping[str, Any]) -> Settings:
+        settings, faults = parse_stored_settings(stored)
         for fault in faults:
             self._log.warn("{name}: {fault}; ignored", name=self._path.name, fault=fault)
         if settings.tunnel_enabled and not self._tunnel_allowed:
@@ -124,5 +129,5 @@ class SettingsService:
     def _notify_observers(self, before: Settings, after: Settings) -> None:
         self._observers.notify_all(lambda observer: observer(before, after))
         self._hub.publish(
-            Event(name=EventName.SETTINGS_CHANGED, payload=hide_secret_settings(after))
+            Event(name=EventName.SETTINGS_CHANGED, payload=make_public_settings(after))
         )

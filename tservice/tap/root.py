@@ -100,9 +100,9 @@ class StartupService(Service):
 
     def _begin_start(self) -> None:
         if self.running:
-            self._work = spawn_logged(self._start_service(), self._log, "the start")
+            self._work = spawn_logged(self._restore_and_open_ports(), self._log, "the start")
 
-    async def _start_service(self) -> None:
+    async def _restore_and_open_ports(self) -> None:
         try:
             await self._take_up()
         except CancelledError:

@@ -120,7 +120,7 @@ class TokenService:
         """Revoke every token of an owner whose account was removed."""
         self._revoke_tokens([t for t in self._tokens.values() if t.owner == owner])
 
-    def use_token(self, word: str) -> ApiToken | None:
+    def find_and_record_use(self, word: str) -> ApiToken | None:
         """Return the record of a presented token, and record the time of its use.
 
         @param word: the presented token.
@@ -152,9 +152,9 @@ class TokenService:
 
     def _revoke_tokens(self, tokens: Iterable[ApiToken]) -> None:
         with raise_unsaved_change_on_disk_error("ended"):
-            self._end_tokens(tokens)
+            self._remove_tokens(tokens)
 
-    def _end_tokens(self, tokens: Iterable[ApiToken]) -> None:
+    def _remove_tokens(self, tokens: Iterable[ApiToken]) -> None:
         gone = list(tokens)
         if not gone:
             return
@@ -180,7 +180,7 @@ class TokenService:
         self._timer = None
         now = get_unix_ms(self._clock)
         with suppress(DiskFull):  # an expired token stays expired after a restart
-            self._end_tokens([token for token in self._tokens.values() if token.is_expired(now)])
+            self._remove_tokens([token for token in self._tokens.values() if token.is_expired(now)])
         self._schedule_expiry()
 
 
@@ -201,7 +201,7 @@ class TokenAuthenticator:
         word = parse_bearer_header(visit.header("authorization") or "")
         if word is None:
             return None
-        token = self._tokens.use_token(word)
+        token = self._tokens.find_and_record_use(word)
         owner = None if token is None else self._owner(token.owner)
         if token is None or owner is None:
             return CredentialsRejected(bucket=FailureBucket.TOKEN, challenge=False)

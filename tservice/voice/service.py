@@ -76,7 +76,7 @@ class VoiceService:
 
     def start(self) -> None:
         """Start to observe changes of the settings."""
-        self._unobserve = self._deps.settings.add_observer(self._handle_settings)
+        self._unobserve = self._deps.settings.add_observer(self._cancel_on_settings_change)
 
     def stop(self) -> None:
         """Stop observing the settings. Open dictations end when their WebSockets are closed."""
@@ -161,12 +161,12 @@ class VoiceService:
         found = parse_credentials(content, get_unix_ms(self._deps.clock))
         return SpeechSource(provider=SpeechProvider.PRIMARY, secret=found.token, credentials=found)
 
-    def _handle_settings(self, before: Settings, after: Settings) -> None:
-        def asked(settings: Settings) -> tuple[object, ...]:
+    def _cancel_on_settings_change(self, before: Settings, after: Settings) -> None:
+        def get_voice_choice(settings: Settings) -> tuple[object, ...]:
             chosen = settings.voice_settings
             return settings.primary_voice_enabled, chosen.provider, chosen.api_key
 
-        if asked(before) != asked(after):
+        if get_voice_choice(before) != get_voice_choice(after):
             for one in tuple(self._under_way):
                 one.cancel()
 

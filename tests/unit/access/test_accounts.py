@@ -64,9 +64,9 @@ class CheckTests(AccountCase):
         self.assertFalse(self.accounts.get_account("cleo").enabled)
 
     def test_failures_count_for_existing_and_unknown_names(self) -> None:
-        self.assertEqual("ann", self.accounts.get_counted_name("ann"))
-        self.assertEqual("nobody", self.accounts.get_counted_name("nobody"))
-        self.assertIsNone(self.accounts.get_counted_name("no\nname"))
+        self.assertEqual("ann", self.accounts.get_failure_count_name("ann"))
+        self.assertEqual("nobody", self.accounts.get_failure_count_name("nobody"))
+        self.assertIsNone(self.accounts.get_failure_count_name("no\nname"))
 
     def test_accounts_survive_a_restart(self) -> None:
         self.now(

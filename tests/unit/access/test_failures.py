@@ -14,7 +14,7 @@ from tservice.access.failures import (
     WINDOW_SECONDS,
     FailureCounter,
     get_address_network,
-    get_counted_address,
+    get_failure_count_address,
 )
 from tservice.core.authentication import FailureBucket
 
@@ -79,7 +79,7 @@ class FailuresTests(SynchronousTestCase):
             ("::1", "::1"),
             ("unix", "unix"),
         ):
-            self.assertEqual(want, get_counted_address(address))
+            self.assertEqual(want, get_failure_count_address(address))
 
     @pytest.mark.long
     def test_remembered_failures_are_bounded(self) -> None:

@@ -17,7 +17,7 @@ from tservice.clis.interfaces import LaunchRequest, PaneVariables
 from tservice.clis.model import CliEntry, parse_entry
 from tservice.core.locations.location import Location
 from tservice.settings.interfaces import ISettings, SettingsObserver
-from tservice.settings.model import Settings, read_settings
+from tservice.settings.model import Settings, parse_stored_settings
 
 PANE = PaneVariables(
     session_id="s-1", api_url="http://127.0.0.1:1", hook_secret_file="/d/hook-secret"
@@ -52,7 +52,7 @@ class FakeSettings:
     """Settings that a test sets, by their names on the wire."""
 
     def __init__(self, **data: object) -> None:
-        self.settings = read_settings(data)[0]
+        self.settings = parse_stored_settings(data)[0]
 
     def get(self) -> Settings:
         return self.settings

@@ -17,7 +17,7 @@ from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.errors import ServiceError, make_failure_error
 from tservice.files.archive import PIECE, pack_folder
 from tservice.files.open_files import FileInfo, Opened, OpenFile, OpenFolder, open_path
-from tservice.files.workers import WorkerHandle
+from tservice.files.workers import FileResourceHolder
 
 
 class PackTests(WorkspaceCase):
@@ -80,7 +80,7 @@ class PackTests(WorkspaceCase):
 
 class OpenedFileTests(WorkspaceCase):
     def opening(self, path: str, *, folders: bool = False) -> Deferred[Opened]:
-        handle = WorkerHandle(self.worker)
+        handle = FileResourceHolder(self.worker)
         self.addCleanup(lambda: self.wait(handle.close()))
 
         def work(held: ExitStack) -> Opened:
@@ -143,7 +143,7 @@ class HandleTests(WorkspaceCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.handle = WorkerHandle(self.worker)
+        self.handle = FileResourceHolder(self.worker)
         self.closed_ones: list[str] = []
 
     def use(self, work: Any) -> Deferred[Any]:

@@ -169,13 +169,13 @@ class FollowedTailTests(WorkspaceCase):
         file = self.put("log", "before")
         tail, _ = self.tail()
         looked: list[bool] = []
-        compare = ReadPrefix.matches_file
+        compare = ReadPrefix.is_prefix_of_file
 
         def is_in(part: ReadPrefix, descriptor: int, whole: bool) -> bool:
             looked.append(whole)
             return compare(part, descriptor, whole)
 
-        self.patch(ReadPrefix, "matches_file", is_in)
+        self.patch(ReadPrefix, "is_prefix_of_file", is_in)
         late = time.time() + 2 * SETTLED_SECONDS
         for now in (0.0, 0.0, late, late):
             tail.read_news(now)
@@ -193,7 +193,7 @@ class FollowedTailTests(WorkspaceCase):
             looked.append(whole)
             return True
 
-        self.patch(ReadPrefix, "matches_file", is_in)
+        self.patch(ReadPrefix, "is_prefix_of_file", is_in)
         while tail.read_news().more:
             pass
         self.assertEqual(2, len(looked), "at the first piece, and behind the last")
@@ -201,13 +201,13 @@ class FollowedTailTests(WorkspaceCase):
     def test_digests_of_a_long_file_are_bounded(self) -> None:
         part = ReadPrefix()
         for _ in range(KEPT_CHUNKS + 3 * COMPARED_CHUNKS):
-            part.append(b"x" * PIECE)
+            part.extend_prefix(b"x" * PIECE)
         self.assertEqual(KEPT_CHUNKS + COMPARED_CHUNKS, len(part._pieces))
         file = self.put("log", b"x" * part.size)
         with file.open("rb") as stream:
             again = ReadPrefix.read_before(stream.fileno(), part.size)
             self.assertEqual(part._pieces, again._pieces)
-            self.assertTrue(again.matches_file(stream.fileno(), whole=True))
+            self.assertTrue(again.is_prefix_of_file(stream.fileno(), whole=True))
 
     @thorough
     @given(st.lists(st.tuples(st.sampled_from([*CHANGES]), st.binary(max_size=12)), max_size=12))

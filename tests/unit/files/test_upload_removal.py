@@ -13,7 +13,7 @@ from tservice.core.locations.location import make_os_user_location
 from tservice.files import sweeper as module
 from tservice.files.model import KEPT_SECONDS, SWEEP_SECONDS, Workspace
 from tservice.files.sweeper import UploadSweeper
-from tservice.files.upload_removal import sweep_workspace
+from tservice.files.upload_removal import remove_old_workspace_uploads
 
 MOST = 10
 NOW = 2_000_000_000.0
@@ -41,7 +41,7 @@ class UploadSweepTests(WorkspaceCase):
             self.aged(f"other/{NAME}"),
             self.aged(NAME),
         ]
-        self.assertEqual(len(gone), sweep_workspace(str(self.folder), NOW))
+        self.assertEqual(len(gone), remove_old_workspace_uploads(str(self.folder), NOW))
         self.assertEqual([False] * len(gone), [each.exists() for each in gone])
         self.assertEqual([True] * len(kept), [each.exists() for each in kept])
 
@@ -51,16 +51,16 @@ class UploadSweepTests(WorkspaceCase):
         os.utime(folder / NAME, (OLD, OLD))
         os.symlink(self.outside / "secret.txt", folder / NAME.replace("png", "gif"))
         os.utime(folder / NAME.replace("png", "gif"), (OLD, OLD), follow_symlinks=False)
-        self.assertEqual(0, sweep_workspace(str(self.folder), NOW))
+        self.assertEqual(0, remove_old_workspace_uploads(str(self.folder), NOW))
         elsewhere = self.outside / NAME
         elsewhere.write_text("x")
         os.utime(elsewhere, (OLD, OLD))
         os.symlink(self.outside, self.folder / ".claude-images")
-        self.assertEqual(0, sweep_workspace(str(self.folder), NOW))
+        self.assertEqual(0, remove_old_workspace_uploads(str(self.folder), NOW))
         self.assertTrue(elsewhere.exists())
 
     def test_missing_workspace_is_skipped(self) -> None:
-        self.assertEqual(0, sweep_workspace(str(self.above / "none"), NOW))
+        self.assertEqual(0, remove_old_workspace_uploads(str(self.above / "none"), NOW))
 
 
 class SweeperTests(UploadSweepTests):

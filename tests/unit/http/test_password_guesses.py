@@ -194,18 +194,23 @@ class KnownTests(GuessCase):
 
     def test_known_address_survives_a_restart(self) -> None:
         known = KnownAddresses(self.clock, [("ann", "2001:db8::1", 0), ("ann", "192.0.2.1", 5)])
-        self.assertTrue(known.knows_address("2001:db8::2"))
-        self.assertFalse(known.knows_name("2001:db8::2", "bob"))
+        self.assertTrue(known.has_anyone_signed_in_from("2001:db8::2"))
+        self.assertFalse(known.has_user_signed_in_from("2001:db8::2", "bob"))
         self.clock.advance(KNOWN_SECONDS + 0.004)
         self.assertEqual(
-            (False, True), (known.knows_address("2001:db8::1"), known.knows_address("192.0.2.1"))
+            (False, True),
+            (
+                known.has_anyone_signed_in_from("2001:db8::1"),
+                known.has_anyone_signed_in_from("192.0.2.1"),
+            ),
         )
 
     def test_known_addresses_are_bounded(self) -> None:
         for number in range(MAX_KNOWN + 1):
             self.known_addresses.record_sign_in("ann", f"192.0.2.{number}")
         found = [
-            self.known_addresses.knows_name(f"192.0.2.{n}", "ann") for n in range(MAX_KNOWN + 1)
+            self.known_addresses.has_user_signed_in_from(f"192.0.2.{n}", "ann")
+            for n in range(MAX_KNOWN + 1)
         ]
         self.assertEqual([False] + [True] * MAX_KNOWN, found)
 

@@ -24,7 +24,7 @@ from tservice.http.operations import AccessRule
 from tservice.mcp import service
 from tservice.mcp.build import build_mcp
 from tservice.mcp.locked_files import find_lock_folder, hold_lock
-from tservice.settings.model import read_settings
+from tservice.settings.model import parse_stored_settings
 
 ONE = {"mcpServers": {"one": {"command": "run", "env": {"KEY": "s3cr3t"}}}}
 PATH = "/api/mcp-sync"
@@ -57,7 +57,7 @@ class McpRouteCase(SynchronousTestCase):
         self.addCleanup(self.api.close)
 
     def switch(self, on: bool) -> None:
-        self.settings.now = read_settings({"mcpSyncEnabled": on})[0]
+        self.settings.now = parse_stored_settings({"mcpSyncEnabled": on})[0]
 
     def post(self) -> Any:
         connection = self.api.connect()

@@ -25,7 +25,7 @@ from tservice.http.operation_decorator import collect_operations
 from tservice.models.build import build_models
 from tservice.models.service import ModelService
 from tservice.sessions.routes.lifecycle_routes import LifecycleRoutes
-from tservice.settings.model import read_settings
+from tservice.settings.model import parse_stored_settings
 
 KEY = "sk-0123456789-0123456789"
 URL = "http://127.0.0.1:8080"
@@ -103,7 +103,7 @@ class ModelCase(SessionCase):
         )
 
     def switch(self, on: bool) -> None:
-        self.machine.settings.now = read_settings({"customModelEndpointsEnabled": on})[0]
+        self.machine.settings.now = parse_stored_settings({"customModelEndpointsEnabled": on})[0]
 
     def endpoint(self, **fields: Any) -> Any:
         body = {"label": "here", "baseUrl": URL, "apiKey": KEY, **fields}

@@ -100,7 +100,7 @@ class RepeatedEventTests(SynchronousTestCase):
     def is_new(self, name: str = "hook:stop", session_id: str = "s1", **data: Any) -> bool:
         found = make_notification(event(name, session_id, **data))
         assert found is not None
-        return self.repeats.is_new(found)
+        return self.repeats.check_new_and_remember(found)
 
     def test_repeated_event_is_new_after_three_seconds(self) -> None:
         self.assertTrue(self.is_new())

@@ -16,10 +16,10 @@ from tservice.settings.model import (
     Settings,
     SettingsPatch,
     find_value_fault,
-    hide_secret_settings,
     list_changed_values,
+    make_public_settings,
     merge_patch,
-    read_settings,
+    parse_stored_settings,
 )
 
 NAMES = sorted(field.alias or name for name, field in Settings.model_fields.items())
@@ -92,7 +92,7 @@ class DefaultTests(SynchronousTestCase):
     """What holds when nobody chose."""
 
     def test_features_with_network_access_are_off_by_default(self) -> None:
-        data = to_wire(hide_secret_settings(Settings()))
+        data = to_wire(make_public_settings(Settings()))
         for name in (
             "readMyMindEnabled",
             "customModelEndpointsEnabled",
@@ -114,11 +114,11 @@ class DefaultTests(SynchronousTestCase):
         self.assertEqual(100_000, data["historyLimit"])
 
     def test_api_key_is_never_shown(self) -> None:
-        settings, faults = read_settings({"voiceSettings": {"apiKey": "sk-secret"}})
+        settings, faults = parse_stored_settings({"voiceSettings": {"apiKey": "sk-secret"}})
         self.assertEqual([], faults)
         self.assertEqual("sk-secret", settings.voice_settings.api_key)
-        self.assertNotIn("sk-secret", repr(hide_secret_settings(settings)) + repr(settings))
-        voice = to_wire(hide_secret_settings(settings))["voiceSettings"]
+        self.assertNotIn("sk-secret", repr(make_public_settings(settings)) + repr(settings))
+        voice = to_wire(make_public_settings(settings))["voiceSettings"]
         self.assertIs(True, voice["apiKeySet"])
         self.assertNotIn("apiKey", voice)
 
@@ -127,7 +127,7 @@ class SettingsReadingTests(SynchronousTestCase):
     """A file that people edited."""
 
     def test_invalid_settings_fall_back_one_by_one(self) -> None:
-        settings, faults = read_settings(
+        settings, faults = parse_stored_settings(
             {"historyLimit": 7, "displayName": "desk", "nice": {"value": 99}, "later": {"x": 1}}
         )
         self.assertEqual(
@@ -139,13 +139,13 @@ class SettingsReadingTests(SynchronousTestCase):
         )
 
     def test_unencodable_value_is_a_fault(self) -> None:
-        _, faults = read_settings({"displayName": "\ud800"})
+        _, faults = parse_stored_settings({"displayName": "\ud800"})
         self.assertEqual("displayName", faults[0].split(":")[0])
 
     def test_change_replaces_an_invalid_value(self) -> None:
         stored = {"nice": {"value": 99}, "historyLimit": "many"}
         merged = merge_patch(stored, {"nice": {"enabled": True}, "historyLimit": 2000})
-        settings, faults = read_settings(merged)
+        settings, faults = parse_stored_settings(merged)
         self.assertEqual([], faults)
         self.assertEqual(
             (True, 0, 2000), (settings.nice.enabled, settings.nice.value, settings.history_limit)
@@ -182,7 +182,7 @@ class MergeProperties(SynchronousTestCase):
             stored = merge_patch(stored, parse(patch))
             for name, value in patch.items():
                 want[name] = {**want[name], **value} if isinstance(value, dict) else value
-        settings, faults = read_settings(stored)
+        settings, faults = parse_stored_settings(stored)
         self.assertEqual([], faults)
         self.assertEqual(want, json.loads(settings.model_dump_json(by_alias=True)))
 
@@ -191,12 +191,12 @@ class MergeProperties(SynchronousTestCase):
     def test_any_settings_file_is_readable_and_any_change_takes_effect(
         self, stored: dict[str, Any], patch: dict[str, Any]
     ) -> None:
-        before, faults = read_settings(stored)
+        before, faults = parse_stored_settings(stored)
         self.assertEqual(
             len(faults),
             sum(find_value_fault(name, value) is not None for name, value in stored.items()),
         )
-        after = read_settings(merge_patch(stored, patch))[0]
+        after = parse_stored_settings(merge_patch(stored, patch))[0]
         old = json.loads(before.model_dump_json(by_alias=True))
         new = json.loads(after.model_dump_json(by_alias=True))
         for name in NAMES:

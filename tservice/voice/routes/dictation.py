@@ -119,7 +119,7 @@ class DictationRelay:
             return
         what = _parse_control(data)
         if what == "finalize":
-            self._start_finishing()
+            self._finish_after_queued_speech()
         elif what == "stop":
             self._send_frame({"t": "closed"})
             self._close_socket(1000)
@@ -131,9 +131,9 @@ class DictationRelay:
             return
         self._queue.append(data)
         self._queued += len(data)
-        self._forward_speech()
+        self._send_queued_speech()
         if self._queued >= QUEUE_BYTES:
-            self._peer.pause_reading()
+            self._page_socket.pause_reading()
 
     def sending_paused(self) -> None:
         self._paused = True
@@ -161,7 +161,7 @@ class DictationRelay:
         self._timers.cancel_timer("open")
         self._send_keep_alive()
         self._send_frame({"t": "ready"})
-        self._forward_speech()
+        self._send_queued_speech()
 
     def message_received(self, message: bytes) -> None:
         heard = self._dialect.parse_update(message)
@@ -190,7 +190,7 @@ class DictationRelay:
         self._is_upstream_full = False
         self._timers.cancel_timer("stall")
         if not self._has_ended:
-            self._forward_speech()
+            self._send_queued_speech()
 
     def connection_ended(self, clean: bool) -> None:
         self._upstream = None
@@ -212,7 +212,7 @@ class DictationRelay:
     # -- inside
 
     @property
-    def _peer(self) -> ISocket:
+    def _page_socket(self) -> ISocket:
         assert self._socket is not None, "no data arrives before the socket is opened"  # noqa: S101
         return self._socket
 
@@ -232,7 +232,7 @@ class DictationRelay:
         told = why.getErrorMessage() if refused else "could not be reached"
         self._close_with_error(f"the speech service {told}")
 
-    def _forward_speech(self) -> None:
+    def _send_queued_speech(self) -> None:
         """Send queued speech, as much as the speech service accepts."""
         while (
             self._open and self._upstream is not None and self._queue and not self._is_upstream_full
@@ -241,16 +241,16 @@ class DictationRelay:
             self._queued -= len(sound)
             self._upstream.send_audio(sound)
         if self._queued < QUEUE_BYTES:
-            self._peer.resume_reading()
+            self._page_socket.resume_reading()
         if self._finishing and self._open and not self._queue:
             self._request_final_text()
 
-    def _start_finishing(self) -> None:
+    def _finish_after_queued_speech(self) -> None:
         if not self._finishing:
             self._finishing = True
             if self._open:
                 self._timers.schedule_call("rest", REST_SECONDS, self._complete_dictation)
-            self._forward_speech()
+            self._send_queued_speech()
 
     def _request_final_text(self) -> None:
         if self._upstream is not None and not self._has_requested_rest:
@@ -278,11 +278,11 @@ class DictationRelay:
         self._close_socket(NO_SUCH, message)
 
     def _send_frame(self, frame: dict[str, object]) -> None:
-        self._peer.send_text(json.dumps(frame, ensure_ascii=False))
+        self._page_socket.send_text(json.dumps(frame, ensure_ascii=False))
 
     def _close_socket(self, code: int, reason: str = "") -> None:
         self._release_resources()
-        self._peer.close(code, reason)
+        self._page_socket.close(code, reason)
 
     def _release_resources(self) -> None:
         """Release everything except the page's WebSocket."""
