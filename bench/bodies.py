@@ -29,7 +29,7 @@ from tservice.client.mcp.tools import select_tools
 from tservice.core.errors import ServiceError
 from tservice.http.body import MAX_DIGITS, read_body_yielding
 from tservice.http.operations import Operation
-from tservice.mcp_server.routes import read_message
+from tservice.mcp_server.routes import parse_message_body
 
 MIB = 1024 * 1024
 MS_PER_MIB = 5.0
@@ -193,7 +193,7 @@ def message_cost(server: RpcServer, raw: bytes) -> float:
 
 async def _answer(server: RpcServer, raw: bytes, clock: Clock) -> None:
     with suppress(RpcError):
-        asked = validate_message(await read_message(raw, clock))
+        asked = validate_message(await parse_message_body(raw, clock))
         if asked is not None:
             await server.answer_request(asked)
 

@@ -41,7 +41,7 @@ from tservice.hosts.host_keys import HostKey, KnownHostsFile
 from tservice.hosts.model import RemoteHost
 from tservice.mcp.locked_files import hold_lock, read_config, replace_config
 from tservice.models.endpoint_file import open_endpoint_file
-from tservice.models.injection_folders import write_file
+from tservice.models.injection_folders import replace_injection_file
 from tservice.models.model import ModelEndpoint
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.model import WebhookConfig
@@ -278,8 +278,8 @@ FILES = [
     ),
     WrittenFile(
         sites=("models/injection_folders.py:write_file",),
-        write=lambda folder: write_file(folder / "variables", "b"),
-        before=lambda folder: write_file(folder / "variables", "a"),
+        write=lambda folder: replace_injection_file(folder / "variables", "b"),
+        before=lambda folder: replace_injection_file(folder / "variables", "a"),
         errors=(OSError,),
     ),
     WrittenFile(

@@ -311,7 +311,7 @@ class StrangersTests(DiskCase):
         views.save(WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1))
         intents.replace_intent(Intent(key="a", owner="ann", working_dir="/a", updated_at=1))
         self.fill()
-        views.delete_orphaned(lambda name: False)
+        views.delete_unknown_owners(lambda name: False)
         intents.delete_unknown_owners(lambda name: False)
         self.assertEqual(1, len(WebViewStore(self.afresh()).list_owned("ann")))
         self.make_room()

@@ -109,7 +109,7 @@ def build_access(
     )  # fmt: skip
     sessions.set_sender_check(gate.keeps_session_access)
     signing = AccessRoutes(
-        cookies, known.passwords, config.username, config.multiuser, codes.renew_all
+        cookies, known.passwords, config.username, config.multiuser, codes.replace_all_codes
     )
     return FeatureRegistration(
         name="access",

@@ -77,7 +77,7 @@ def build_cron(
         name="cron",
         service=cron,
         operations=collect_operations(CronRoutes(cron)),
-        measures=_make_measures(cron),
+        measures=_make_job_metrics(cron),
         initial_state={"cronJobs": lambda caller: len(cron.list_jobs(caller))},
         start=cron.start,
         close=cron.stop,
@@ -95,7 +95,7 @@ def _make_rules(ground: Runtime, clis: ICliRegistry, cases: ICases) -> JobRules:
     )
 
 
-def _make_measures(cron: CronService) -> list[MetricSource]:
+def _make_job_metrics(cron: CronService) -> list[MetricSource]:
     return [
         MetricSource("cron_jobs", "Scheduled jobs.", cron.count_jobs, ("enabled",)),
         MetricSource("cron_runs", "Stored runs of jobs.", cron.count_runs, ("status",)),

@@ -119,7 +119,7 @@ def parse_expression(text: str) -> CronExpression:
     )
 
 
-def check_expression(text: str) -> str | None:
+def find_expression_fault(text: str) -> str | None:
     """Return the reason why a text is no cron expression; C{None} if it is one."""
     try:
         expression = parse_expression(text)

@@ -52,7 +52,7 @@ def explain_expression(text: str) -> str:
     """
     expression = parse_expression(text)
     parts = [_explain_times(expression), _explain_days(expression)]
-    if not _is_whole(expression.months, MONTH):
+    if not _covers_whole_range(expression.months, MONTH):
         parts.append("only in " + _list_values(expression.months, _month_name))
     return ", ".join(parts) + "."
 
@@ -62,27 +62,27 @@ def _explain_times(expression: CronExpression) -> str:
     if len(minutes) * len(hours) <= _MOST_TIMES:
         times = [f"{hour:02}:{minute:02}" for hour in hours for minute in minutes]
         return "At " + _join_words(times)
-    if _is_whole(minutes, MINUTE):
+    if _covers_whole_range(minutes, MINUTE):
         when = "Every minute"
     elif _is_evenly_spaced(minutes):
         when = f"Every {minutes[1]} minutes"
     else:
-        when = "At " + (_explain_steps(minutes, "minute", str) or _name_minutes(minutes))
-    if _is_whole(hours, HOUR):
+        when = "At " + (_explain_steps(minutes, "minute", str) or _format_minutes(minutes))
+    if _covers_whole_range(hours, HOUR):
         return when if when.startswith("Every") else f"{when} of every hour"
-    if _is_run(hours):
+    if _is_consecutive(hours):
         return f"{when}, from {hours[0]:02}:00 to {hours[-1]:02}:59"
     steps = _explain_steps(hours, "hour", str)
     return f"{when}, in " + (steps or "the hours " + _list_values(hours, str))
 
 
-def _name_minutes(minutes: Sequence[int]) -> str:
+def _format_minutes(minutes: Sequence[int]) -> str:
     return ("minute " if len(minutes) == 1 else "minutes ") + _list_values(minutes, str)
 
 
 def _explain_days(expression: CronExpression) -> str:
-    any_day = _is_whole(expression.days, DAY)
-    any_weekday = _is_whole(expression.weekdays, WEEKDAY)
+    any_day = _covers_whole_range(expression.days, DAY)
+    any_weekday = _covers_whole_range(expression.weekdays, WEEKDAY)
     if (any_day and any_weekday) or (not expression.both_days and (any_day or any_weekday)):
         return "every day"
     # The list of names begins with Monday.
@@ -127,11 +127,11 @@ def _join_words(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def _is_whole(values: Sequence[int], rule: FieldRule) -> bool:
+def _covers_whole_range(values: Sequence[int], rule: FieldRule) -> bool:
     return len(values) == rule.most - rule.least + 1
 
 
-def _is_run(values: Sequence[int]) -> bool:
+def _is_consecutive(values: Sequence[int]) -> bool:
     return values[-1] - values[0] == len(values) - 1
 
 

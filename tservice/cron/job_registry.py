@@ -68,10 +68,12 @@ class JobRegistry:
             raise make_not_found_error(f"Cron job {job_id}")
         return job
 
-    def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
+    def save_jobs_and_runs(
+        self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()
+    ) -> None:
         """Save jobs and runs in one transaction, and publish the jobs."""
         jobs, runs = list(jobs), list(runs)
-        self.store.save_all(jobs, runs)
+        self.store.save_jobs_and_runs(jobs, runs)
         self._replace_jobs(jobs)
 
     def delete_job(self, job: CronJob) -> None:
@@ -80,21 +82,21 @@ class JobRegistry:
         @raise DiskFull: the disk is full.
         """
         self.store.delete_job(job.id)
-        self._publish_deleted(job)
+        self._publish_after_deletion(job)
 
-    def delete_later(self, job: CronJob) -> None:
+    def delete_or_defer_job(self, job: CronJob) -> None:
         """Delete a job whose owner no longer exists.
 
         On a full disk the deletion is deferred.
         """
-        self.store.delete_later(job.id)
-        self._publish_deleted(job)
+        self.store.delete_or_defer_job(job.id)
+        self._publish_after_deletion(job)
 
     def publish_created(self, run: CronRun) -> None:
         """Publish the event for a new run."""
         self._publish_run(EventName.CRON_RUN_CREATED, run)
 
-    def change_run(self, run: CronRun, **fields: Any) -> CronRun:
+    def update_and_publish_run(self, run: CronRun, **fields: Any) -> CronRun:
         """Change fields of a run, save it, and publish it.
 
         A job gets the status of its newest run.
@@ -111,7 +113,7 @@ class JobRegistry:
         if job.last_status is not run.status and self.store.find_newest_run(job.id) == run.id:
             jobs = [evolve(job, last_status=run.status)]
         if run.delivery is not None:
-            self.save_all(jobs, [run])
+            self.save_jobs_and_runs(jobs, [run])
         else:
             # A result without further steps can be saved later.
             self.store.save_or_defer(jobs, [run])
@@ -122,7 +124,7 @@ class JobRegistry:
 
     # -- telling
 
-    def _publish_deleted(self, job: CronJob) -> None:
+    def _publish_after_deletion(self, job: CronJob) -> None:
         del self._jobs[job.id]
         told = OccurrencePayload(id=job.id, at=get_unix_ms(self._clock))
         self._publish_event(EventName.CRON_JOB_DELETED, told, job.owner)

@@ -68,7 +68,7 @@ class JobRules:
         if definition.case_name is not None:
             return await self._check_case(definition, definition.case_name, owner)
         folder = await self.folder(definition.working_dir, owner)
-        check = partial(self._check_place, Path(folder))
+        check = partial(self._check_working_folder, Path(folder))
         await self.files.run(check, at=folder, owner=owner.username)
         return normalize_prompt_path(evolve(definition, working_dir=folder))
 
@@ -85,7 +85,7 @@ class JobRules:
                     "promptMode", "must not be a file for a case on another machine"
                 )
             return found
-        check = partial(self._check_place, Path(case.path))
+        check = partial(self._check_working_folder, Path(case.path))
         await self.files.run(check, at=case.path, owner=owner.username)
         return found
 
@@ -103,7 +103,7 @@ class JobRules:
         granted = owner.can_bypass_permissions
         self.clis.check_prompt(mode, definition.prompt_text or "", "promptText", granted=granted)
 
-    def _check_place(self, folder: Path) -> None:
+    def _check_working_folder(self, folder: Path) -> None:
         place, cases = folder.resolve(), self.cases_dir.resolve()
         data = self.data_dir.resolve()
         own = place.is_relative_to(data) and not (place.is_relative_to(cases) and cases != data)

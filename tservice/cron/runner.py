@@ -121,7 +121,7 @@ class JobRunner:
         """
         launched: Deferred[None] = Deferred()
         self._starting[run.id] = job
-        self._spawn_task(job, run, self._carry_out(job, run, launched, again))
+        self._spawn_task(job, run, self._launch_and_deliver(job, run, launched, again))
         return launched
 
     def resume_runs(self) -> None:
@@ -134,7 +134,7 @@ class JobRunner:
             if job is None:
                 continue
             if get_unix_ms(self._tools.clock) - run.started_at > RESUME_MS:
-                self._give_up(run)
+                self._record_abandoned_run(run)
             elif run.status is RunStatus.CREATED:
                 self.begin_run(job, run)
             else:
@@ -191,19 +191,19 @@ class JobRunner:
             if whose(job) and run_id not in self._launching:
                 task.cancel()
 
-    def _give_up(self, run: CronRun) -> None:
+    def _record_abandoned_run(self, run: CronRun) -> None:
         reason = "the service was not running to continue it"
         if run.status is RunStatus.CREATED:
             self._record_failure(run, reason)
         else:
-            self._book.change_run(run, error_message=reason, delivery=None)
+            self._book.update_and_publish_run(run, error_message=reason, delivery=None)
 
-    async def _carry_out(
+    async def _launch_and_deliver(
         self, job: CronJob, run: CronRun, launched: Deferred[None], again: Callable[[], object]
     ) -> None:
         try:
             started = await self._starts.run(
-                lambda: Deferred.fromCoroutine(self._try_launch(job, run, again))
+                lambda: Deferred.fromCoroutine(self._launch_recording_failure(job, run, again))
             )
         finally:
             self._starting.pop(run.id, None)
@@ -212,7 +212,7 @@ class JobRunner:
         if started is not None and not self._closed and self._book.find_job(job.id) is not None:
             await self._deliver_prompt(job, started)
 
-    async def _try_launch(
+    async def _launch_recording_failure(
         self, job: CronJob, run: CronRun, again: Callable[[], object]
     ) -> CronRun | None:
         self._launching.add(run.id)
@@ -234,7 +234,7 @@ class JobRunner:
     ) -> CronRun:
         owner = self._get_owner(job)
         definition = await self._tools.rules.check_definition(job.definition, owner)
-        delivery = await self._make_delivery(definition, owner)
+        delivery = await self._read_prompt_delivery(definition, owner)
         session = await self._find_started_session(job, run)
         if session is None:
             still = partial(self._check_rights, job, owner, again)
@@ -244,7 +244,7 @@ class JobRunner:
             request = _make_request(job, run, definition)
             session = await self._sessions.create(request, owner, still)
             require_started(session)
-        started = self._book.change_run(
+        started = self._book.update_and_publish_run(
             run,
             status=RunStatus.SESSION_STARTED,
             session_id=session.id,
@@ -277,7 +277,9 @@ class JobRunner:
                 "your permission was revoked before the run started"
             ) from error
 
-    async def _make_delivery(self, definition: JobDefinition, owner: Identity) -> RunDelivery:
+    async def _read_prompt_delivery(
+        self, definition: JobDefinition, owner: Identity
+    ) -> RunDelivery:
         text = definition.prompt_text or ""
         if definition.prompt_mode is PromptMode.FILE:
             path = definition.prompt_file_path or ""
@@ -332,7 +334,9 @@ class JobRunner:
             self._record_failure(run, "an internal error; see the log")
         else:
             now = get_unix_ms(self._tools.clock)
-            self._book.change_run(run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None)
+            self._book.update_and_publish_run(
+                run, status=RunStatus.PROMPT_SENT, finished_at=now, delivery=None
+            )
 
     async def _send_inputs(self, job: CronJob, run: CronRun) -> None:
         delivery = run.delivery
@@ -340,7 +344,7 @@ class JobRunner:
             raise make_failure_error("its prompt was not stored")
         if not delivery.begun:
             await self._wait_until_ready(job, run, delivery)
-            run = self._book.change_run(run, delivery=evolve(delivery, begun=True))
+            run = self._book.update_and_publish_run(run, delivery=evolve(delivery, begun=True))
         await self._type_text(job, run, _PROMPT, delivery.text, typed=delivery.typed)
 
     async def _wait_until_ready(self, job: CronJob, run: CronRun, delivery: RunDelivery) -> None:
@@ -376,12 +380,12 @@ class JobRunner:
         session = self._find_session(run.session_id or "")
         if session is None or session.status is SessionStatus.STOPPED or session.detached:
             closed = "the session was closed before the prompt was sent"
-            self._book.change_run(run, error_message=closed, delivery=None)
+            self._book.update_and_publish_run(run, error_message=closed, delivery=None)
         else:
             self._record_failure(run, reason)
 
     def _record_failure(self, run: CronRun, reason: str) -> None:
-        self._book.change_run(
+        self._book.update_and_publish_run(
             run,
             status=RunStatus.FAILED,
             error_message=reason,

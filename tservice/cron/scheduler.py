@@ -85,7 +85,7 @@ class JobScheduler:
     def fire_due_jobs(self) -> None:
         """Start the due jobs, and set the alarm for the next one."""
         try:
-            self._adjust_fires()
+            self._correct_due_times()
             fired = self._fire_due()
         except Exception:
             # An exception that leaves this method would end the alarm.
@@ -108,7 +108,7 @@ class JobScheduler:
         if self._alarm is not None:
             self._alarm.set_time(at)
 
-    def _adjust_fires(self) -> None:
+    def _correct_due_times(self) -> None:
         """Compute the due times again, because the clock or the rules of the time zone may have
         changed.
         """
@@ -120,7 +120,7 @@ class JobScheduler:
             if at != job.next_run_at:
                 moved.append(evolve(job, next_run_at=at))
         if moved:
-            self._book.save_all(moved)
+            self._book.save_jobs_and_runs(moved)
 
     def _fire_due(self) -> list[DueJobResult]:
         now = get_unix_ms(self._clock)
@@ -143,7 +143,7 @@ class JobScheduler:
             runs = [one.run for one in fired if one.run is not None]
             # Due times and runs are saved together, so that each fire happens once even after a
             # crash.
-            self._book.save_all([one.job for one in fired], runs)
+            self._book.save_jobs_and_runs([one.job for one in fired], runs)
         return fired
 
     def _fire_job(self, job: CronJob, at: int, now: int, starting: list[CronJob]) -> DueJobResult:

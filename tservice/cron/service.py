@@ -21,7 +21,7 @@ from tservice.core.errors import (
 )
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.identity import Identity
-from tservice.cron.crontab import check_expression
+from tservice.cron.crontab import find_expression_fault
 from tservice.cron.fire_times import list_next_fires
 from tservice.cron.interfaces import ICron
 from tservice.cron.job_registry import JobRegistry
@@ -226,7 +226,7 @@ class CronService:
         """
         job = self._book.get_job(job_id, caller)
         self._book.delete_job(job)
-        self._handle_deletion(job)
+        self._cancel_deleted_job(job)
 
     async def run_now(
         self, job_id: str, caller: Identity, again: Callable[[], object]
@@ -253,7 +253,7 @@ class CronService:
             started_at=now,
         )
         job = evolve(job, last_run_at=now, last_status=run.status)
-        self._book.save_all([job], [run])
+        self._book.save_jobs_and_runs([job], [run])
         self._book.publish_created(run)
         others = self._deps.runner.count_other_sessions(job)
         await self._deps.runner.begin_run(job, run, again)
@@ -285,12 +285,12 @@ class CronService:
     def _check_schedule(self, definition: JobDefinition, before: JobDefinition | None) -> None:
         schedule = definition.schedule
         if schedule.type is ScheduleType.CRON:
-            wrong = check_expression(schedule.cron_expression or "")
+            wrong = find_expression_fault(schedule.cron_expression or "")
             if wrong is not None:
                 raise make_field_error("cronExpression", wrong)
         fresh = before is None or schedule != before.schedule
         past = schedule.run_at is not None and schedule.run_at <= get_unix_ms(self._deps.clock)
-        if past and (fresh or _is_enabling(definition, before)):
+        if past and (fresh or _enables_job(definition, before)):
             raise make_field_error("runAt", "must be in the future")
 
     def _get_owner(self, job: CronJob, caller: Identity) -> Identity:
@@ -306,11 +306,11 @@ class CronService:
         return owner
 
     def _save_job(self, job: CronJob) -> CronJob:
-        self._book.save_all([job])
+        self._book.save_jobs_and_runs([job])
         self._deps.scheduler.arm_alarm()
         return job
 
-    def _handle_deletion(self, job: CronJob) -> None:
+    def _cancel_deleted_job(self, job: CronJob) -> None:
         self._deps.runner.cancel_job(job.id)
         self._deps.scheduler.arm_alarm()
 
@@ -330,9 +330,9 @@ class CronService:
                 self._log.info(
                     "cron: delete job {id}: no account {owner}", id=job.id, owner=job.owner
                 )
-                self._book.delete_later(job)
-                self._handle_deletion(job)
+                self._book.delete_or_defer_job(job)
+                self._cancel_deleted_job(job)
 
 
-def _is_enabling(definition: JobDefinition, before: JobDefinition | None) -> bool:
+def _enables_job(definition: JobDefinition, before: JobDefinition | None) -> bool:
     return definition.enabled and (before is None or not before.enabled)

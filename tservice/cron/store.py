@@ -61,7 +61,9 @@ class CronStore:
         sql = "SELECT * FROM cron_jobs ORDER BY created_at, rowid"
         return self._database.read_records(_job_from_row, sql, named="cron_jobs.id")
 
-    def save_all(self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()) -> None:
+    def save_jobs_and_runs(
+        self, jobs: Iterable[CronJob] = (), runs: Iterable[CronRun] = ()
+    ) -> None:
         """Save jobs and runs in one transaction, and delete the oldest finished runs beyond
         L{MAX_RUNS}.
 
@@ -74,12 +76,12 @@ class CronStore:
             self._database.execute(_TRIM, (MAX_RUNS,))
 
     def save_or_defer(self, jobs: Iterable[CronJob], runs: Iterable[CronRun]) -> None:
-        """Save changes of existing runs as L{save_all} does.
+        """Save changes of existing runs as L{save_jobs_and_runs} does.
 
         On a full disk this is deferred.
         """
         try:
-            self.save_all(jobs, runs)
+            self.save_jobs_and_runs(jobs, runs)
         except DiskFull:
             for job in jobs:
                 self._database.execute_or_defer(("cron job", job.id), _SAVE_JOB, _job_row(job))
@@ -93,7 +95,7 @@ class CronStore:
         """
         self._database.execute(_DELETE, (job_id,))
 
-    def delete_later(self, job_id: str) -> None:
+    def delete_or_defer_job(self, job_id: str) -> None:
         """Delete a job whose owner no longer exists.
 
         On a full disk the deletion is deferred.

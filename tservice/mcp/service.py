@@ -114,7 +114,7 @@ class McpSyncService:
 
     async def _write_all(self, again: Callable[[], object]) -> SyncAnswer:
         found: SyncSurvey = await self._threads.run(
-            partial(_survey_and_clean, self._find_config_files())
+            partial(_survey_and_remove_old_locks, self._find_config_files())
         )
         again()
         done = [await self._write_target(target, found.offer) for target in found.targets]
@@ -129,7 +129,7 @@ class McpSyncService:
             if self._stopping:
                 break
             try:
-                work = partial(_write_locked, target, offer, self._environ)
+                work = partial(_write_target_with_lock, target, offer, self._environ)
                 done: SyncTarget = await self._threads.run(work)
             except FileLocked:
                 await deferLater(self._clock, LOCK_PAUSE)
@@ -162,13 +162,13 @@ class McpSyncService:
         )
 
 
-def _survey_and_clean(places: Iterable[McpConfigLocation]) -> SyncSurvey:
+def _survey_and_remove_old_locks(places: Iterable[McpConfigLocation]) -> SyncSurvey:
     found = survey_files(places)
     remove_old_locks(found.targets)
     return found
 
 
-def _write_locked(
+def _write_target_with_lock(
     target: SyncTarget, offer: SharedServers, environ: Mapping[str, str]
 ) -> SyncTarget:
     return write_target(target, offer.servers, find_lock_folder(environ))

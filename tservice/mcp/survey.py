@@ -67,7 +67,7 @@ def survey_files(places: Iterable[McpConfigLocation]) -> SyncSurvey:
     """Read every file once, and determine the servers to add. Nothing is written."""
     targets = [_inspect_location(place) for place in _deduplicate_files(places)]
     offer = collect_shared_servers(target.table for target in targets if target.table is not None)
-    planned = tuple(_plan_target(target, offer.servers) for target in targets)
+    planned = tuple(_plan_additions(target, offer.servers) for target in targets)
     return SyncSurvey(targets=planned, offer=offer)
 
 
@@ -89,9 +89,9 @@ def write_target(target: SyncTarget, offer: Mapping[str, McpServer], locks: Path
                     return _write_missing(target, path, offer)
                 except locked_files.FileChangedSinceRead:
                     continue
-        return _with_error(target, TargetStatus.FAILED, "is being changed by another program")
+        return _set_target_error(target, TargetStatus.FAILED, "is being changed by another program")
     except (DialectError, FileError, OSError) as error:
-        return _classify_error(target, error)
+        return _make_target_of_error(target, error)
 
 
 def remove_old_locks(targets: Iterable[SyncTarget]) -> None:
@@ -114,7 +114,7 @@ def _write_missing(target: SyncTarget, path: Path, offer: Mapping[str, McpServer
         after = target.dialect.add_servers(text, lack.servers)
         private = any(server.needs_private_file for server in lack.servers.values())
         locked_files.replace_config(path, text, after, private=private)
-    return _with_result(evolve(target, table=table), lack)
+    return _set_target_result(evolve(target, table=table), lack)
 
 
 def _inspect_location(place: McpConfigLocation) -> SyncTarget:
@@ -125,13 +125,13 @@ def _inspect_location(place: McpConfigLocation) -> SyncTarget:
     try:
         text, table = _read_table(target.dialect, path)
     except (DialectError, FileError, OSError) as error:
-        return _classify_error(target, error)
+        return _make_target_of_error(target, error)
     if text is None and not place.installed:
         return evolve(target, status=TargetStatus.ABSENT)
     return evolve(target, table=table)
 
 
-def _plan_target(target: SyncTarget, offer: Mapping[str, McpServer]) -> SyncTarget:
+def _plan_additions(target: SyncTarget, offer: Mapping[str, McpServer]) -> SyncTarget:
     if target.table is None or target.path is None:
         return target
     lack = find_missing_servers(offer, target.table.names, target.dialect.can_express)
@@ -140,27 +140,27 @@ def _plan_target(target: SyncTarget, offer: Mapping[str, McpServer]) -> SyncTarg
             # Report write errors in the preview already.
             target.dialect.add_servers(locked_files.read_config(target.path), lack.servers)
         except (DialectError, FileError, OSError) as error:
-            return _classify_error(target, error)
-    return _with_result(target, lack)
+            return _make_target_of_error(target, error)
+    return _set_target_result(target, lack)
 
 
-def _with_result(target: SyncTarget, lack: MissingServers) -> SyncTarget:
+def _set_target_result(target: SyncTarget, lack: MissingServers) -> SyncTarget:
     return evolve(target, added=tuple(lack.servers), skipped=lack.skipped)
 
 
-def _classify_error(target: SyncTarget, error: Exception) -> SyncTarget:
+def _make_target_of_error(target: SyncTarget, error: Exception) -> SyncTarget:
     """Return the target with the status for an error. The text contains nothing of the file."""
     if isinstance(error, OSError):
-        return _with_error(
+        return _set_target_error(
             target, TargetStatus.FAILED, error.strerror or "cannot be read or written"
         )
     unreadable = isinstance(error, DialectError | UnparsableFile)
-    return _with_error(
+    return _set_target_error(
         target, TargetStatus.UNREADABLE if unreadable else TargetStatus.FAILED, str(error)
     )
 
 
-def _with_error(target: SyncTarget, status: TargetStatus, error: str) -> SyncTarget:
+def _set_target_error(target: SyncTarget, status: TargetStatus, error: str) -> SyncTarget:
     return evolve(target, status=status, error=error, added=(), skipped=())
 
 

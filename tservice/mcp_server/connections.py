@@ -66,7 +66,7 @@ class McpConnections:
         if len(own) >= MAX_PER_OWNER:
             self._remove_connection(own[0])
         if len(self._open) >= MAX_CONNECTIONS:
-            self._make_room()
+            self._end_connection_if_full()
         made = McpConnection(self._random(16).hex(), who, self._clock.seconds())
         self._open[made.key] = made
         return made
@@ -97,7 +97,7 @@ class McpConnections:
         for each in tuple(self._open.values()):
             self._remove_connection(each)
 
-    def _make_room(self) -> None:
+    def _end_connection_if_full(self) -> None:
         """End a connection of the user who has the most.
 
         A user with many tokens must not displace the connections of others.

@@ -105,7 +105,7 @@ class McpRoutes:
     ) -> None:
         self._connections, self._calls, self._clock = connections, calls, clock
         self._unsubscribe: Callable[[], None] = hub.subscribe(self._notify_clients)
-        self._heartbeat = LoopingCall(self._keep_alive)
+        self._heartbeat = LoopingCall(self._send_heartbeats)
         self._heartbeat.clock = clock
 
     @operation(
@@ -119,7 +119,7 @@ class McpRoutes:
             raise make_field_error("content-type", "must be application/json")
         raw = request.content.read()
         try:
-            found = await read_message(raw, self._clock)
+            found = await parse_message_body(raw, self._clock)
             if len(raw) > LONG_TEXT:
                 call.reauthorize()
             if isinstance(found, list):
@@ -263,7 +263,7 @@ class McpRoutes:
             beating = self._heartbeat.start(HEARTBEAT_SECONDS, now=False)
             beating.addErrback(lambda why: self._log.failure("the heartbeat stopped", why))
 
-    def _keep_alive(self) -> None:
+    def _send_heartbeats(self) -> None:
         listening = self._connections.find_listening()
         for connection in listening:
             cast(EventClient, connection.sink).write_bytes(b": alive\n\n")
@@ -276,7 +276,7 @@ def _to_api_error(error: ServiceError) -> ApiError:
     return ApiError(HTTP_STATUS[error.code], error.code.value, error.message)
 
 
-async def read_message(raw: bytes, clock: IReactorTime) -> object:
+async def parse_message_body(raw: bytes, clock: IReactorTime) -> object:
     """Parse the JSON of a body under the same limits as any JSON body (L{parse_json_yielding}).
 
     @raise RpcError: the body is invalid or exceeds a limit.

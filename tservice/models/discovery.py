@@ -94,11 +94,11 @@ class ModelDiscovery:
         """
         asked, flight = self._questions.get(endpoint.id, (None, None))
         if flight is None or flight.is_finished or asked != endpoint:
-            flight = SharedWork(self._ask_running(endpoint))
+            flight = SharedWork(self._fetch_running_and_report_swaps(endpoint))
             self._questions[endpoint.id] = endpoint, flight
         return flight.wait_for_result()
 
-    async def _ask_running(self, endpoint: ModelEndpoint) -> RunningModels:
+    async def _fetch_running_and_report_swaps(self, endpoint: ModelEndpoint) -> RunningModels:
         found = await self._endpoint_client.fetch_running(endpoint)
         if found.supported:
             now = frozenset(found.loaded_names)
@@ -110,7 +110,9 @@ class ModelDiscovery:
 
     def _start_round(self) -> None:
         if self._enabled():
-            self._round = spawn_logged(self._ask_all(), self._log, "querying model endpoints")
+            self._round = spawn_logged(
+                self._query_all_endpoints(), self._log, "querying model endpoints"
+            )
             self._round.addCallback(self._schedule_round)
         else:
             self._schedule_round(None)
@@ -119,13 +121,13 @@ class ModelDiscovery:
         if self._open:
             self._timer = self._clock.callLater(ROUND_INTERVAL, self._start_round)
 
-    async def _ask_all(self) -> None:
+    async def _query_all_endpoints(self) -> None:
         slots = DeferredSemaphore(MAX_CONCURRENT_QUERIES)
         endpoints = self._registry.list_endpoints()
         ids = {endpoint.id for endpoint in endpoints}
         self._loaded = {each: found for each, found in self._loaded.items() if each in ids}
         self._questions = {each: asked for each, asked in self._questions.items() if each in ids}
-        asked = [slots.run(self._spawn_query, each) for each in endpoints]
+        asked = [slots.run(self._start_endpoint_query, each) for each in endpoints]
         try:
             answered = await gatherResults(asked, consumeErrors=True)
         except FirstError as error:
@@ -133,7 +135,7 @@ class ModelDiscovery:
             raise
         self._unresponsive = frozenset(each for each in answered if each is not None)
 
-    def _spawn_query(self, endpoint: ModelEndpoint) -> Deferred[str | None]:
+    def _start_endpoint_query(self, endpoint: ModelEndpoint) -> Deferred[str | None]:
         return Deferred.fromCoroutine(self._query_endpoint(endpoint))
 
     async def _query_endpoint(self, endpoint: ModelEndpoint) -> str | None:

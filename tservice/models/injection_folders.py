@@ -50,10 +50,10 @@ def write_injection(folder: Path, injection: Injection, working_dir: str) -> Non
             _create_link(folder / name, target)
         for name, text in injection.files.items():
             base = injection.bases.get(name)
-            write_file(folder / name, text if base is None else _merge_base(base, text))
+            replace_injection_file(folder / name, text if base is None else _merge_base(base, text))
         if injection.trusted is not None:
             _copy_trust(folder / injection.trusted.name, injection.trusted, working_dir)
-        write_file(folder / VARIABLES, format_exports(injection.secrets))
+        replace_injection_file(folder / VARIABLES, format_exports(injection.secrets))
     except FileError as error:
         raise make_failure_error(f"the custom model cannot be configured: {error}") from None
     except OSError as error:
@@ -62,7 +62,7 @@ def write_injection(folder: Path, injection: Injection, working_dir: str) -> Non
         ) from error
 
 
-def write_file(path: Path, text: str) -> None:
+def replace_injection_file(path: Path, text: str) -> None:
     """Replace a file in a folder of L{write_injection}. Its mode becomes 0600.
 
     @raise FileError: the path is something other than a file of the service.
@@ -149,4 +149,6 @@ def _copy_trust(state: Path, own: Path, working_dir: str) -> None:
         return  # anything else means no trust
     if trusted:
         projects = {working_dir: {"hasTrustDialogAccepted": True}}
-        write_file(state, json.dumps(merge_objects(read_json(state), {"projects": projects})))
+        replace_injection_file(
+            state, json.dumps(merge_objects(read_json(state), {"projects": projects}))
+        )

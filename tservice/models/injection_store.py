@@ -74,7 +74,7 @@ class InjectionStore:
         """
         if session_id not in self._known:
             return
-        work = self._remove_repeatedly(self._known.pop(session_id))
+        work = self._remove_until_gone(self._known.pop(session_id))
         task = spawn_logged(work, self._log, f"removing the model folder of {session_id}")
         self._removing.add(task)
         task.addCallback(lambda _: self._removing.discard(task))
@@ -101,7 +101,7 @@ class InjectionStore:
             pause.cancel()
         return gatherResults(tuple(self._removing))
 
-    async def _remove_repeatedly(self, session: Session) -> None:
+    async def _remove_until_gone(self, session: Session) -> None:
         place = await self._get_location(session.location_id)
         folder = self._folder_path(session.id, place)
         work = partial(place.run_file_work, partial(injection_folders.remove_folder, folder))

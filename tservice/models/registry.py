@@ -23,7 +23,7 @@ from tservice.models.model import (
     apply_patch,
     replace_models,
 )
-from tservice.models.responses import EndpointsAnswer, to_response
+from tservice.models.responses import EndpointsAnswer, make_endpoint_response
 from tservice.store.list_file import JsonListFile
 
 Changed = Callable[[tuple[ModelEndpoint, ...]], tuple[ModelEndpoint, ...]]
@@ -95,7 +95,7 @@ class EndpointRegistry:
         """
         made = apply_patch(ModelEndpoint(id=self._new_id(), label="", base_url=""), fields)
 
-        def add_endpoint(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
+        def append_to_list(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
             if len(endpoints) >= ENDPOINT_LIMIT:
                 raise make_failure_error(
                     f"there are {ENDPOINT_LIMIT} model endpoints already; remove one first"
@@ -103,7 +103,7 @@ class EndpointRegistry:
             reauthorize()
             return (*endpoints, _require_unique_label(endpoints, made))
 
-        await self._apply_change(add_endpoint)
+        await self._apply_change(append_to_list)
         return made
 
     async def update_endpoint(
@@ -123,11 +123,11 @@ class EndpointRegistry:
             errors are those of L{add}.
         """
 
-        def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
+        def apply_patch_to(endpoint: ModelEndpoint) -> ModelEndpoint:
             reauthorize()
             return apply_patch(endpoint, patch, by_token=by_token)
 
-        await self._edit_endpoint(endpoint_id, edit)
+        await self._edit_endpoint(endpoint_id, apply_patch_to)
         return self.get(endpoint_id)
 
     async def record_models(
@@ -145,11 +145,11 @@ class EndpointRegistry:
             file cannot be used or written.
         """
 
-        def edit(endpoint: ModelEndpoint) -> ModelEndpoint:
+        def replace_models_of(endpoint: ModelEndpoint) -> ModelEndpoint:
             reauthorize()
             return replace_models(endpoint, models, at)
 
-        await self._edit_endpoint(endpoint_id, edit)
+        await self._edit_endpoint(endpoint_id, replace_models_of)
         return self.get(endpoint_id)
 
     async def remove(self, endpoint_id: str, check: Callable[[], None]) -> None:
@@ -160,12 +160,12 @@ class EndpointRegistry:
             or written.
         """
 
-        def remove_endpoint(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
+        def remove_from_list(endpoints: tuple[ModelEndpoint, ...]) -> tuple[ModelEndpoint, ...]:
             gone = self.get(endpoint_id)
             check()
             return tuple(each for each in endpoints if each is not gone)
 
-        await self._apply_change(remove_endpoint)
+        await self._apply_change(remove_from_list)
 
     async def _edit_endpoint(
         self, endpoint_id: str, edit: Callable[[ModelEndpoint], ModelEndpoint]
@@ -187,7 +187,7 @@ class EndpointRegistry:
             self._replace_endpoints(after)
         finally:
             self._lock.release()
-        payload = EndpointsAnswer(endpoints=[to_response(each) for each in after])
+        payload = EndpointsAnswer(endpoints=[make_endpoint_response(each) for each in after])
         self._hub.publish(Event(name=EventName.MODEL_ENDPOINTS_CHANGED, payload=payload))
 
     def _replace_endpoints(self, endpoints: tuple[ModelEndpoint, ...]) -> None:

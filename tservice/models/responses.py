@@ -74,7 +74,7 @@ first.
 """
 
 
-def to_response(endpoint: ModelEndpoint) -> EndpointAnswer:
+def make_endpoint_response(endpoint: ModelEndpoint) -> EndpointAnswer:
     """Convert an endpoint to the response model, without its key."""
     return EndpointAnswer(
         id=endpoint.id,
@@ -82,24 +82,24 @@ def to_response(endpoint: ModelEndpoint) -> EndpointAnswer:
         base_url=endpoint.base_url,
         api_key_set=bool(endpoint.key),
         auth_style=endpoint.auth_style,
-        models=to_model_responses(endpoint.models),
+        models=make_model_responses(endpoint.models),
         last_discovered_at=endpoint.last_discovered_at,
         default_model_id=endpoint.default_model_id,
     )
 
 
-def to_model_responses(models: Iterable[OfferedModel]) -> list[OfferedModelAnswer]:
+def make_model_responses(models: Iterable[OfferedModel]) -> list[OfferedModelAnswer]:
     """Convert models to their response models."""
     return [OfferedModelAnswer(id=each.id, context_length=each.context_length) for each in models]
 
 
-def to_running_response(running: RunningModels) -> RunningAnswer:
+def make_running_response(running: RunningModels) -> RunningAnswer:
     """Convert the loaded models of an endpoint to the response model."""
     models = [RunningModel(model=name, state=state) for name, state in running.models]
     return RunningAnswer(supported=running.supported, running=models)
 
 
-def to_changed_response(custom: EndpointModel | None, *, restarted: bool) -> ChangedModel:
+def make_changed_response(custom: EndpointModel | None, *, restarted: bool) -> ChangedModel:
     """Return the response after a change of a session's model.
 
     @param custom: model that the session uses now; C{None} for its agent's own model.

@@ -188,7 +188,7 @@ class ModelRoutes:
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
                 raise make_field_error(name, "is required unless clear is given")
-        return await self._models.use_model(
+        return await self._models.switch_session_model(
             call.id,
             call.identity,
             call.reauthorize,

@@ -40,10 +40,10 @@ from tservice.models.responses import (
     EndpointAnswer,
     OfferedModelAnswer,
     RunningAnswer,
-    to_changed_response,
-    to_model_responses,
-    to_response,
-    to_running_response,
+    make_changed_response,
+    make_endpoint_response,
+    make_model_responses,
+    make_running_response,
 )
 from tservice.sessions.interfaces import (
     MODEL_PARAMS,
@@ -129,13 +129,13 @@ class ModelService:
 
     def list_endpoints(self) -> list[EndpointAnswer]:
         """Return every endpoint, without its key."""
-        return [to_response(endpoint) for endpoint in self._registry.list_endpoints()]
+        return [make_endpoint_response(endpoint) for endpoint in self._registry.list_endpoints()]
 
     async def add_endpoint(
         self, fields: Mapping[str, Any], reauthorize: Callable[[], object]
     ) -> EndpointAnswer:
         """Add an endpoint; see L{EndpointRegistry.add}."""
-        return to_response(await self._registry.add(fields, reauthorize))
+        return make_endpoint_response(await self._registry.add(fields, reauthorize))
 
     async def update_endpoint(
         self,
@@ -149,7 +149,7 @@ class ModelService:
         changed = await self._registry.update_endpoint(
             endpoint_id, patch, reauthorize, by_token=by_token
         )
-        return to_response(changed)
+        return make_endpoint_response(changed)
 
     async def remove_endpoint(self, endpoint_id: str, reauthorize: Callable[[], object]) -> None:
         """Remove an endpoint that no live session uses.
@@ -160,27 +160,27 @@ class ModelService:
             it.
         """
 
-        def check() -> None:
+        def refuse_if_used() -> None:
             reauthorize()
-            users = self._find_users(endpoint_id)
+            users = self._find_sessions_using_model(endpoint_id)
             if users:
                 raise make_conflict_error(f"{len(users)} live sessions use this endpoint")
 
-        await self._registry.remove(endpoint_id, check)
+        await self._registry.remove(endpoint_id, refuse_if_used)
 
     async def discover_models(
         self, endpoint_id: str, reauthorize: Callable[[], object]
     ) -> list[OfferedModelAnswer]:
         """Fetch the current models of an endpoint; see L{ModelDiscovery.discover_models}."""
         endpoint = await self._discovery.discover_models(endpoint_id, reauthorize)
-        return to_model_responses(endpoint.models)
+        return make_model_responses(endpoint.models)
 
     async def get_running(self, endpoint_id: str) -> RunningAnswer:
         """Return the loaded models of an endpoint, if it reports them.
 
         @raise ServiceError: 404 if there is no such endpoint.
         """
-        return to_running_response(
+        return make_running_response(
             await self._discovery.fetch_running(self._registry.get(endpoint_id))
         )
 
@@ -211,10 +211,10 @@ class ModelService:
                 )
             )
         if not wish.confirmed_swap:
-            await self._confirm_swap(endpoint, wish.model_id, caller, besides)
+            await self._ask_about_swap(endpoint, wish.model_id, caller, besides)
         return EndpointModel(endpoint_id=endpoint.id, model_id=wish.model_id, label=endpoint.label)
 
-    async def use_model(
+    async def switch_session_model(
         self, session_id: str, caller: Identity, reauthorize: Callable[[], None], **wish: Any
     ) -> Choice:
         """Make a session use another model. A running agent is restarted and continues its
@@ -227,7 +227,7 @@ class ModelService:
             session runs on another machine. Other errors are those of L{choose_model}, and of
             starting a session.
         """
-        session = self._require_changeable(session_id)
+        session = self._get_changeable_session(session_id)
         try:
             custom = await self.choose_model(session.mode, ModelRequest(**wish), caller, session_id)
         except ModelConfirmationRequired as question:
@@ -240,11 +240,11 @@ class ModelService:
     ) -> ChangedModel:
         """Make a session use its agent's own model again.
 
-        @param reauthorize: as for L{use_model}.
-        @raise ServiceError: as in L{use_model}.
+        @param reauthorize: as for L{switch_session_model}.
+        @raise ServiceError: as in L{switch_session_model}.
         """
-        if self._require_changeable(session_id).custom_model is None:
-            return to_changed_response(None, restarted=False)
+        if self._get_changeable_session(session_id).custom_model is None:
+            return make_changed_response(None, restarted=False)
         return await self._apply_model(session_id, None, caller, reauthorize)
 
     async def inject_model(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
@@ -278,7 +278,7 @@ class ModelService:
         loaded.
         """
         by_owner: dict[str | None, list[Session]] = {}
-        for session in self._find_users(endpoint.id, model_id):
+        for session in self._find_sessions_using_model(endpoint.id, model_id):
             by_owner.setdefault(session.owner, []).append(session)
         for owner, sessions in by_owner.items():
             told = ModelSwapPayload(
@@ -289,7 +289,7 @@ class ModelService:
 
     # -- inside
 
-    async def _confirm_swap(
+    async def _ask_about_swap(
         self, endpoint: ModelEndpoint, model_id: str, caller: Identity, besides: str | None
     ) -> None:
         running = await self._discovery.fetch_running(endpoint)
@@ -298,7 +298,7 @@ class ModelService:
             return
         affected = [
             each
-            for each in self._find_users(endpoint.id, loaded)
+            for each in self._find_sessions_using_model(endpoint.id, loaded)
             if each.id != besides and caller.can_access(each.owner, each.id)
         ]
         raise ModelConfirmationRequired(
@@ -312,7 +312,7 @@ class ModelService:
         caller: Identity,
         again: Callable[[], None],
     ) -> ChangedModel:
-        session = self._require_changeable(session_id)
+        session = self._get_changeable_session(session_id)
         restarted = session.pid is not None
         if restarted:
             await self._sessions.stop(session_id, "another model")
@@ -327,9 +327,9 @@ class ModelService:
             )
         if custom is None:
             self._injections.remove_folder(session_id)
-        return to_changed_response(custom, restarted=restarted)
+        return make_changed_response(custom, restarted=restarted)
 
-    def _require_changeable(self, session_id: str) -> Session:
+    def _get_changeable_session(self, session_id: str) -> Session:
         session = self._sessions.get(session_id)
         if session.location is not SessionLocationKind.LOCAL:
             raise make_field_error("customModel", "is available only for sessions on this machine")
@@ -347,7 +347,9 @@ class ModelService:
             entry = self._clis.get_enabled_entry(mode)
         return entry.capabilities.custom_model.style
 
-    def _find_users(self, endpoint_id: str, model_id: str | None = None) -> list[Session]:
+    def _find_sessions_using_model(
+        self, endpoint_id: str, model_id: str | None = None
+    ) -> list[Session]:
         """Return the live sessions that use an endpoint.
 
         @param model_id: return only sessions that use this model. C{None} returns all.

@@ -73,7 +73,7 @@ def find_ended_by_reboot(
     ]
 
 
-def find_offer_expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
+def compute_offer_expiry(found: Iterable[Session], boot_id: str | None, now: int) -> int:
     """Return the time at which an offer expires, Unix milliseconds.
 
     It may be before C{now}.
@@ -102,7 +102,9 @@ def is_open_elsewhere(record: Session, others: Iterable[Session]) -> bool:
     )
 
 
-def has_room(sessions: Iterable[Session], owner: str | None, total: int, per_user: int) -> bool:
+def has_process_capacity(
+    sessions: Iterable[Session], owner: str | None, total: int, per_user: int
+) -> bool:
     """Return true if the maximum number of processes allows one more for C{owner}.
 
     @param total: maximum number of all users together.

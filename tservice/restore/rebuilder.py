@@ -17,7 +17,7 @@ from tservice.core.timers import cancel_call
 from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
-from tservice.restore.offer import has_room, is_open_elsewhere
+from tservice.restore.offer import has_process_capacity, is_open_elsewhere
 from tservice.sessions.interfaces import ISessions, Reauthorize, Session
 
 SETTLED = 3.0
@@ -74,7 +74,9 @@ class SessionRestorer:
         if self.is_live(session):
             return RestoreOutcome.ALREADY_LIVE
         caps = self._caps
-        if not has_room(self._sessions.list(), session.owner, caps.total, caps.per_user):
+        if not has_process_capacity(
+            self._sessions.list(), session.owner, caps.total, caps.per_user
+        ):
             return RestoreOutcome.CAPACITY_REACHED
         refused = await self._check_workspace(session, owner)
         return refused or await self._start_session(session, owner, reauthorize)

@@ -19,7 +19,7 @@ from tservice.core.files import FileError
 from tservice.core.workers.worker_pool import IThreads
 from tservice.restore.boot_id import read_boot_id
 from tservice.restore.model import may_have_rebooted
-from tservice.restore.offer import find_ended_by_reboot, find_offer_expiry
+from tservice.restore.offer import compute_offer_expiry, find_ended_by_reboot
 from tservice.restore.scrollback import SavedScrollback, ScrollbackFolder, make_preface
 from tservice.restore.store import RestoreStore
 from tservice.sessions.interfaces import SavedScreen, SavedStateReader, Session
@@ -61,7 +61,7 @@ class RestoreOfferRegistry:
         found: dict[str, int] = {}
         if host is not None and may_have_rebooted(host, boot_id):
             ran = find_ended_by_reboot(records, self._store.load_losses(), host.stopped_at)
-            until = find_offer_expiry(ran, boot_id, now)
+            until = compute_offer_expiry(ran, boot_id, now)
             found = {record.id: until for record in ran if until > now}
         self._entries = {**self._store.load_offers(), **found}
         try:
@@ -116,7 +116,7 @@ class RestoreOfferRegistry:
         if self._entries.pop(session_id, None) is not None:
             self._store.remove_offer(session_id)
 
-    def forget_session(self, session_id: str) -> None:
+    def delete_session_records(self, session_id: str) -> None:
         """Remove all records of a deleted session."""
         self._entries.pop(session_id, None)
         self._shown.discard(session_id)
@@ -145,12 +145,12 @@ class RestoreOfferRegistry:
         """Record the time of a clean stop of the service."""
         self._store.record_stop(get_unix_ms(self._clock))
 
-    async def filter_saved(self, session_ids: Iterable[str]) -> frozenset[str]:
+    async def filter_with_scrollback(self, session_ids: Iterable[str]) -> frozenset[str]:
         """Return those of C{session_ids} that have a saved scrollback."""
         asked = tuple(session_ids)
 
-        def find_saved() -> frozenset[str]:
+        def find_ids_with_scrollback() -> frozenset[str]:
             return frozenset(each for each in asked if self._folder.has_scrollback(each))
 
-        found: frozenset[str] = await self._threads.run(find_saved)
+        found: frozenset[str] = await self._threads.run(find_ids_with_scrollback)
         return found

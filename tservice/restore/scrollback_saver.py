@@ -54,7 +54,7 @@ class ScrollbackSaver:
         self._sessions, self._hub, self._settings = sessions, hub, settings
         self._threads, self._folder, self._offered = threads, folder, offered
         self._saved: dict[str, _Position] = {}
-        self._loop = LoopingCall(self._save_round)
+        self._loop = LoopingCall(self._save_due_sessions)
         self._loop.clock = clock
         self._ended: Deferred[LoopingCall] | None = None
         self._ends: list[Callable[[], None]] = []
@@ -99,15 +99,15 @@ class ScrollbackSaver:
         else:
             await self._threads.run(partial(self._folder.delete_scrollback, session_id))
 
-    async def _save_round(self) -> None:
+    async def _save_due_sessions(self) -> None:
         # A location that does not answer delays only its own sessions.
         places: defaultdict[LocationId, list[str]] = defaultdict(list)
         for session in self._find_due():
             places[session.location_id].append(session.id)
-        rounds = (self._save_each(ids) for ids in places.values())
+        rounds = (self._save_sessions_in_turn(ids) for ids in places.values())
         await gatherResults([spawn_logged(each, self._log, "a round of saving") for each in rounds])
 
-    async def _save_each(self, ids: Sequence[str]) -> None:
+    async def _save_sessions_in_turn(self, ids: Sequence[str]) -> None:
         # An error raised here would end the LoopingCall permanently.
         for session_id in ids:
             await spawn_logged(self.save_session(session_id), self._log, "saving a scrollback")

@@ -98,7 +98,7 @@ class RestoreService:
             if session.pid is not None:
                 self._recollection.remove_offer(session.id)
         self._unsubscribe = self._hub.subscribe(self._handle_event)
-        owners = {session.owner for session in self._filter_restorable(self._sessions.list())}
+        owners = {session.owner for session in self._select_restorable(self._sessions.list())}
         for owner in owners:
             self._publish_offer(owner)
         if owners and self._settings.get().auto_restore_enabled:
@@ -122,8 +122,8 @@ class RestoreService:
 
     async def get_offer(self, caller: Identity) -> RestoreOffer:
         """Return the sessions that are offered to C{caller}."""
-        mine = self._filter_restorable(self._list_own_sessions(caller))
-        kept = await self._recollection.filter_saved(session.id for session in mine)
+        mine = self._select_restorable(self._list_own_sessions(caller))
+        kept = await self._recollection.filter_with_scrollback(session.id for session in mine)
         resuming = {
             each.id
             for each in mine
@@ -153,7 +153,7 @@ class RestoreService:
         """
         if self._owner_key(caller) in self._runs:
             raise make_conflict_error("a restore is running already")
-        return await self._begin_restore(caller, session_ids, reauthorize)
+        return await self._start_restore(caller, session_ids, reauthorize)
 
     def dismiss_offer(self, caller: Identity) -> int:
         """Remove all offers to C{caller}, and return their number.
@@ -171,7 +171,7 @@ class RestoreService:
 
     # -- restoring
 
-    def _begin_restore(
+    def _start_restore(
         self, caller: Identity, session_ids: Collection[str] | None, reauthorize: Reauthorize
     ) -> Deferred[RestoreReportResponse]:
         key = self._owner_key(caller)
@@ -229,17 +229,17 @@ class RestoreService:
         for owner in owners:
             who = self._identity(owner)
             if who is not None and self._owner_key(who) not in self._runs:
-                again = partial(self._reauthorize_owner, owner, who)
-                self._begin_restore(who, None, again).addErrback(self._log_refusal, owner)
+                again = partial(self._check_owner_rights_kept, owner, who)
+                self._start_restore(who, None, again).addErrback(self._log_failed_restore, owner)
 
-    def _reauthorize_owner(self, owner: Owner, who: Identity) -> None:
+    def _check_owner_rights_kept(self, owner: Owner, who: Identity) -> None:
         now = self._identity(owner)
         if now is None or not now.keeps_rights_of(who):
             raise make_conflict_error(
                 "the account was deleted or disabled, or its permissions were reduced"
             )
 
-    def _log_refusal(self, why: Failure, owner: Owner) -> None:
+    def _log_failed_restore(self, why: Failure, owner: Owner) -> None:
         if why.check(ServiceError) is None:
             self._log.failure("the sessions of {owner} were not restored", why, owner=owner)
             return
@@ -254,7 +254,7 @@ class RestoreService:
     def _list_own_sessions(self, caller: Identity) -> list[Session]:
         return [each for each in self._sessions.list(caller) if is_offered_to(each, caller)]
 
-    def _filter_restorable(self, sessions: Iterable[Session]) -> list[Session]:
+    def _select_restorable(self, sessions: Iterable[Session]) -> list[Session]:
         offered = [each for each in sessions if self._recollection.is_offered(each.id)]
         return [each for each in offered if not self._rebuilder.is_live(each)]
 
@@ -264,13 +264,13 @@ class RestoreService:
             return
         match event.name, event.payload:
             case EventName.SESSION_INTERACTIVE, _:
-                self._handle_started(session_id)
+                self._remove_offer_of_started(session_id)
             case EventName.SESSION_EXIT, SessionExited() as ending if is_abnormal_exit(ending):
                 self._recollection.record_loss(session_id)
             case EventName.SESSION_DELETED, _:
-                self._recollection.forget_session(session_id)
+                self._recollection.delete_session_records(session_id)
 
-    def _handle_started(self, session_id: str) -> None:
+    def _remove_offer_of_started(self, session_id: str) -> None:
         """Remove the offer of a session that was started.
 
         If a restore started it, the offer is kept until the agent has run for some seconds.
@@ -282,7 +282,7 @@ class RestoreService:
             self._publish_offer(self._sessions.get(session_id).owner)
 
     def _publish_offer(self, owner: Owner) -> None:
-        offered = self._filter_restorable(it for it in self._sessions.list() if it.owner == owner)
+        offered = self._select_restorable(it for it in self._sessions.list() if it.owner == owner)
         self._publish_event(
             EventName.RESTORE_OFFERED, owner, RestoreOfferPayload(sessions=len(offered))
         )

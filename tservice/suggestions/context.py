@@ -50,7 +50,7 @@ class SessionContext:
     git: str = ""
 
 
-def build_instructions(
+def build_suggestion_request(
     intent: Intent | None,
     observed: SessionContext,
     *,

@@ -59,9 +59,9 @@ class IntentService:
     def start(self) -> None:
         """Begin to collect submitted prompts in the modes for which the settings enable this."""
         self._since = self._store.list_collected_modes()
-        self._apply_settings(self._settings.get())
+        self._update_collected_modes(self._settings.get())
         self._unobserve = self._settings.add_observer(
-            lambda before, after: self._apply_settings(after)
+            lambda before, after: self._update_collected_modes(after)
         )
         self._unsubscribe = self._hub.subscribe(self._handle_event)
 
@@ -90,7 +90,7 @@ class IntentService:
         """
         return self._store.find_intent((await self._resolve_workspace(session_id))[0])
 
-    async def set_goals(
+    async def replace_goals(
         self, session_id: str, goals: str, reauthorize: Callable[[], object] = lambda: None
     ) -> Intent:
         """Replace the stored intent by one with C{goals} only. Prompts collected so far are
@@ -110,7 +110,7 @@ class IntentService:
         """Delete the stored intent. Return true if one was stored.
 
         @param reauthorize: authorizes the caller again just before the intent is deleted.
-        @raise ServiceError: as L{set_goals}.
+        @raise ServiceError: as L{replace_goals}.
         """
         key, _ = await self._resolve_workspace(session_id)
         reauthorize()
@@ -132,7 +132,7 @@ class IntentService:
         key, folder = await self._resolve_workspace(session_id)
         return Intent(key=key, owner=owner, working_dir=folder, updated_at=get_unix_ms(self._clock))
 
-    def _apply_settings(self, settings: Settings) -> None:
+    def _update_collected_modes(self, settings: Settings) -> None:
         """Start or stop collecting prompts in each mode, as the settings say.
 
         Prompts from before the start of the collection are never collected.

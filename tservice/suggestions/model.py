@@ -87,7 +87,7 @@ def intent_key(owner: str | None, folder: str) -> str:
     return hashlib.sha256(json.dumps([owner, folder]).encode()).hexdigest()[:KEY_CHARS]
 
 
-def is_intent_prompt(text: str) -> bool:
+def states_intent(text: str) -> bool:
     """Return true if the text states an intent, false if it is a command of the agent CLI."""
     return bool(text.strip()) and not text.lstrip().startswith(_NOT_PROMPTS)
 
@@ -98,7 +98,7 @@ def add_prompts(intent: Intent, found: Iterable[PastPrompt]) -> Intent:
     fresh = [
         evolve(each, text=replace_harmful_characters(each.text.strip())[:PROMPT_TEXT])
         for each in found
-        if (each.session_id, each.ts) not in known and is_intent_prompt(each.text)
+        if (each.session_id, each.ts) not in known and states_intent(each.text)
     ]
     if not fresh:
         return intent

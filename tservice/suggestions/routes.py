@@ -109,7 +109,7 @@ class SuggestionRoutes:
     @operation("PUT", "/api/sessions/{id}/intent", _INTENT)
     async def replace_intent(self, call: OperationCall, body: IntentBody) -> IntentEnvelope:
         """Replace the complete intent."""
-        intent = await self._intents.set_goals(call.id, body.goals, call.reauthorize)
+        intent = await self._intents.replace_goals(call.id, body.goals, call.reauthorize)
         return make_intent_response(intent)
 
     @operation("DELETE", "/api/sessions/{id}/intent", _INTENT, audit=AuditMode.EACH)

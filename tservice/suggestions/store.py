@@ -65,7 +65,7 @@ class IntentStore:
         with self._database.transaction():
             self._database.execute(_SAVE, _intent_to_row(intent))
             self._database.execute(_TRIM, (KEPT,))
-            self._forget_before(intent.key, intent.updated_at)
+            self._record_replacement_time(intent.key, intent.updated_at)
 
     def delete_intent(self, key: str, at: int) -> bool:
         """Delete an intent. Return true if one was stored.
@@ -76,7 +76,7 @@ class IntentStore:
         """
         with self._database.transaction():
             found = self._database.execute("DELETE FROM intents WHERE key = ?", (key,)) > 0
-            self._forget_before(key, at)
+            self._record_replacement_time(key, at)
         return found
 
     def get_replacement_time(self, key: str) -> int:
@@ -107,7 +107,7 @@ class IntentStore:
         """
         self._database.execute_or_defer(("collected", mode), _END, (mode,))
 
-    def _forget_before(self, key: str, at: int) -> None:
+    def _record_replacement_time(self, key: str, at: int) -> None:
         self._database.execute(_BEGIN, (key, at))
         self._database.execute(_TRIM_SINCE, (KEY_CHARS, KEPT))
 

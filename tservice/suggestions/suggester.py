@@ -35,7 +35,7 @@ from tservice.settings.interfaces import ISettings
 from tservice.suggestions.commands import COMMANDS, build_command
 from tservice.suggestions.context import (
     SessionContext,
-    build_instructions,
+    build_suggestion_request,
     format_dialog,
     format_git_status,
 )
@@ -149,7 +149,7 @@ class Suggester:
             unusable; 429: too many runs.
         """
         session = self._sessions.get(session_id)
-        self._check_request(session)
+        self._check_session_suggestible(session)
         began = get_unix_ms(self._clock)
         self._asking[session_id] = session.owner
         try:
@@ -159,14 +159,14 @@ class Suggester:
                 self._clis.find_program, session.mode, session.env_overrides, place, granted=granted
             )
             program = await self._threads.run(look, at=str(place.home), owner=session.owner)
-            found = await self._ask_cli(session, place, program, text, reauthorize)
+            found = await self._run_cli_with_prompt(session, place, program, text, reauthorize)
         finally:
             del self._asking[session_id]
         return {"suggestions": found, "began": began, "ended": get_unix_ms(self._clock)}
 
     # -- internals
 
-    def _check_request(self, session: Session) -> None:
+    def _check_session_suggestible(self, session: Session) -> None:
         if session.mode not in self._settings.get().read_my_mind_modes:
             raise make_field_error("id", f"no suggestions for sessions of mode {session.mode}")
         if session.mode not in COMMANDS:
@@ -194,7 +194,7 @@ class Suggester:
         )
         intent = await sources.intents.find_intent(session.id)
         mark = f"=== observed {self._random(12).hex()}"
-        return build_instructions(intent, observed, mark=mark, steer=steer, rejected=rejected)
+        return build_suggestion_request(intent, observed, mark=mark, steer=steer, rejected=rejected)
 
     async def _read_last_answer(self, session_id: str) -> str:
         try:
@@ -212,7 +212,7 @@ class Suggester:
             raise make_failure_error("suggestions are for sessions that run on this machine itself")
         return self._starting(session)
 
-    async def _ask_cli(
+    async def _run_cli_with_prompt(
         self,
         session: Session,
         place: Location,
@@ -235,7 +235,7 @@ class Suggester:
         finally:
             if asked.own_group_folder is not None:
                 work = partial(shutil.rmtree, asked.own_group_folder, ignore_errors=True)
-                await self._run_at_location(place, work, session.owner)
+                await self._run_with_location_rights(place, work, session.owner)
         return self._parse_output(session.id, ending)
 
     async def _prepare_user_run(
@@ -252,14 +252,14 @@ class Suggester:
         try:
             argv = tuple(place.build_command(make_restoring_command(asked.env, asked.argv)))
             work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
-            stands = await self._run_at_location(place, work, session.owner)
+            stands = await self._run_with_location_rights(place, work, session.owner)
         except OSError as error:
             raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
         return OneShotCommand(
             argv=argv, env=rename_variables(asked.env), own_group_folder=Path(stands)
         )
 
-    def _run_at_location(
+    def _run_with_location_rights(
         self, place: Location, work: Callable[[], Any], owner: str | None
     ) -> Deferred[Any]:
         return self._threads.run(

@@ -169,15 +169,17 @@ class TimedRunDriver:
         if run_id in self._typing:
             self._timers.schedule_call(run_id, AGAIN, self._start_typing, run_id)
             return
-        task = spawn_logged(self._try_line(run), self._log, f"a line of timed run {run_id}")
+        task = spawn_logged(
+            self._type_line_or_retry(run), self._log, f"a line of timed run {run_id}"
+        )
         if not task.called:
             self._typing[run_id] = task
-            task.addBoth(lambda _: self._handle_typed(run_id))
+            task.addBoth(lambda _: self._finish_typing_task(run_id))
 
-    def _handle_typed(self, run_id: str) -> None:
+    def _finish_typing_task(self, run_id: str) -> None:
         del self._typing[run_id]
 
-    async def _try_line(self, run: TimedRun) -> None:
+    async def _type_line_or_retry(self, run: TimedRun) -> None:
         try:
             typed = await self._type_line(run)
         except CancelledError:
@@ -199,7 +201,7 @@ class TimedRunDriver:
             self._overdue.add(run.id)
             self._timers.schedule_call(run.id, AGAIN, self._start_typing, run.id)
 
-    def _handle_submitted(self, run_id: str) -> None:
+    def _record_line_submitted(self, run_id: str) -> None:
         self._at_work[run_id] = False
         self._taken_up.discard(run_id)
         self._timers.schedule_call(run_id, UNSEEN, self._check_turn, run_id)
@@ -244,7 +246,7 @@ class TimedRunDriver:
             client_id=f"timed-{run.id}",
             seq=run.lines + 1,
             longest=PROMPT_LENGTH,
-            submitting=lambda: self._handle_submitted(run.id),
+            submitting=lambda: self._record_line_submitted(run.id),
         )
         found = await self._sessions.send_input(session.id, request)
         now = self._find(run.id) or run

@@ -249,7 +249,7 @@ class TimedRunService:
         if text is not None:
             run = add_log_line(run, get_unix_ms(self._parts.clock), text)
         self._runs[run.id] = run
-        self._parts.store.save_observation(run)
+        self._parts.store.save_or_defer_run(run)
         return run
 
     def _remove_excess(self) -> None:
@@ -265,7 +265,7 @@ class TimedRunService:
         if event.name is EventName.ADMIN_USERS_CHANGED:
             self._remove_unknown_owners()
             return
-        run = self._find_by_session(event.session_id)
+        run = self._find_run_of_session(event.session_id)
         if run is None:
             return
         if event.name is EventName.SESSION_WORKING:
@@ -277,7 +277,7 @@ class TimedRunService:
         elif event.name in (EventName.SESSION_EXIT, EventName.SESSION_DELETED):
             self._fail_run(run, "the session ended")
 
-    def _find_by_session(self, session_id: str | None) -> TimedRun | None:
+    def _find_run_of_session(self, session_id: str | None) -> TimedRun | None:
         if session_id is None:
             return None
         return next((run for run in self._list_running() if run.session_id == session_id), None)

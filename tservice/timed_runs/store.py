@@ -40,7 +40,7 @@ class TimedRunStore:
         """
         self._database.execute(_SAVE, _run_to_row(run))
 
-    def save_observation(self, run: TimedRun) -> None:
+    def save_or_defer_run(self, run: TimedRun) -> None:
         """Save a change that was observed and cannot be refused.
 
         On a full disk this is deferred.
@@ -51,7 +51,7 @@ class TimedRunStore:
             self._database.execute_or_defer(_deferred_key(run.id), _SAVE, _run_to_row(run))
 
     def check_saved(self, run_id: str) -> None:
-        """Fail if the last change from L{save_observation} is not on disk.
+        """Fail if the last change from L{save_or_defer_run} is not on disk.
 
         @raise DiskFull: the change is still deferred.
         """

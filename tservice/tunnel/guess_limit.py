@@ -10,7 +10,7 @@ MAX_GUESSES = 30
 WINDOW_SECONDS = 60.0
 
 
-class GuessLimit:
+class WrongCodeLimit:
     """Counter of the wrong codes of the last minute, from all addresses.
 
     An attacker can use another address for every guess, but cannot evade this limit. Codes have six
@@ -22,7 +22,7 @@ class GuessLimit:
         self._clock = clock
         self._times: deque[float] = deque(maxlen=MAX_GUESSES)
 
-    def record_guess(self) -> None:
+    def record_wrong_code(self) -> None:
         """Count a wrong code."""
         self._times.append(self._clock.seconds())
 

@@ -65,7 +65,7 @@ class QrCodeRegistry:
         self._live: list[_LoginCode] = []
         self._shown: dict[str, _DisplayedCode] = {}
 
-    def get_current_code(self, owner: str) -> tuple[str, int]:
+    def get_or_create_displayed_code(self, owner: str) -> tuple[str, int]:
         """Return the code to display to C{owner}, and the time of its replacement in Unix
         milliseconds.
 
@@ -79,7 +79,7 @@ class QrCodeRegistry:
         left = shown.replaced_at - self._clock.seconds()
         return shown.code.text, get_unix_ms(self._clock) + round(left * 1000)
 
-    def use_code(self, word: str) -> str | None:
+    def redeem_code(self, word: str) -> str | None:
         """Check a code, and make it invalid.
 
         If it is the displayed code, it is replaced immediately.
@@ -95,7 +95,7 @@ class QrCodeRegistry:
         code = found[0]
         self._live.remove(code)
         if code.expires_at is None:
-            self._rotate_code(code.owner)
+            self._replace_displayed_code(code.owner)
         return code.owner
 
     def replace_codes(self, owner: str) -> None:
@@ -119,7 +119,7 @@ class QrCodeRegistry:
         for owner in self.list_owners():
             self.revoke_codes(owner)
 
-    def _rotate_code(self, owner: str) -> None:
+    def _replace_displayed_code(self, owner: str) -> None:
         before = self._shown.pop(owner)
         if before.timer.active():
             before.timer.cancel()
@@ -135,7 +135,7 @@ class QrCodeRegistry:
             word = generate_code(self._random)
         code = _LoginCode(word, owner)
         self._live.append(code)
-        timer = self._clock.callLater(ROTATION_SECONDS, self._rotate_code, owner)
+        timer = self._clock.callLater(ROTATION_SECONDS, self._replace_displayed_code, owner)
         self._shown[owner] = _DisplayedCode(code, self._clock.seconds() + ROTATION_SECONDS, timer)
 
     def _drop_expired(self) -> None:

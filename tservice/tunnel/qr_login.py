@@ -12,7 +12,7 @@ from tservice.core.clock import get_unix_ms
 from tservice.core.errors import make_not_found_error
 from tservice.core.event_payloads import LoginCodePayload, LoginCodeUsedPayload
 from tservice.core.events import Event, EventHub, EventName
-from tservice.tunnel.guess_limit import GuessLimit
+from tservice.tunnel.guess_limit import WrongCodeLimit
 from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodeRegistry
 
 SignIn = Callable[[str, str, str], tuple[str, str] | None]
@@ -78,7 +78,7 @@ class QrLogin:
         self._deps = deps
         self._tunnel: str | None = None
         self._codes = QrCodeRegistry(deps.clock, deps.random, self._publish_rotation)
-        self._guesses = GuessLimit(deps.clock)
+        self._guesses = WrongCodeLimit(deps.clock)
         self._drawn: dict[str, str] = {}
 
     def handle_tunnel_change(self, url: str | None) -> None:
@@ -91,7 +91,7 @@ class QrLogin:
         self._tunnel = url
         standing = self._deps.standing
         if url is not None and standing is not None and self._deps.auth_enabled:
-            self._codes.get_current_code(standing)
+            self._codes.get_or_create_displayed_code(standing)
 
     def get_display(self, owner: str) -> QrDisplay:
         """Return the QR code that C{owner} can scan now.
@@ -107,7 +107,7 @@ class QrLogin:
                 expires_at=None,
                 auth_enabled=False,
             )
-        word, expires_at = self._codes.get_current_code(owner)
+        word, expires_at = self._codes.get_or_create_displayed_code(owner)
         url = f"{self._tunnel}/q/{word}"
         return QrDisplay(
             svg=self._draw_cached(url), url=url, expires_at=expires_at, auth_enabled=True
@@ -123,7 +123,7 @@ class QrLogin:
             self._publish_code(EventName.TUNNEL_QR_REGENERATED, owner)
         return self.get_display(owner)
 
-    def renew_all(self) -> None:
+    def replace_all_codes(self) -> None:
         """Replace the codes of all owners, because other people may have seen them."""
         for owner in self._codes.list_owners():
             self.regenerate_code(owner)
@@ -153,10 +153,10 @@ class QrLogin:
         wait = wait or self._guesses.get_blocked_seconds()
         if wait:
             raise TooManyGuesses(wait)
-        owner = self._codes.use_code(word)
+        owner = self._codes.redeem_code(word)
         opened = None if owner is None else self._deps.sign_in(owner, address, agent)
         if opened is None:
-            self._guesses.record_guess()
+            self._guesses.record_wrong_code()
             failures.record_failure(FailureBucket.QR, address, None)
             return None
         self._publish_use(address, agent)

@@ -138,14 +138,14 @@ class TunnelService:
         @param wanted: value of the setting.
         """
         self._is_kept = wanted
-        spawn_logged(self._apply_wanted(wanted), self._log, "the setting of the tunnel")
+        spawn_logged(self._start_or_stop_by_setting(wanted), self._log, "the setting of the tunnel")
 
     def stop_for_shutdown(self) -> Deferred[None]:
         """Stop the tunnel regardless of its setting, because the service shuts down."""
         self._is_kept = False
         return Deferred.fromCoroutine(self.stop())
 
-    async def _apply_wanted(self, wanted: bool) -> None:
+    async def _start_or_stop_by_setting(self, wanted: bool) -> None:
         if not wanted:
             await self.stop()
         elif self._deps.allowed and await self._wait_pending_stop() and not self.is_running:
@@ -182,7 +182,7 @@ class TunnelService:
                     return
                 await self._pause_before_retry(get_retry_delay(failures))
         finally:
-            self._handle_stopped()
+            self._finish_waiting_stops()
 
     async def _run_once(self) -> bool:
         """Run the tunnel program until it exits. Return true if the tunnel was open."""
@@ -271,7 +271,7 @@ class TunnelService:
         # The process must be terminated even if an observer fails.
         self._observers.notify_all(lambda changed: changed(url))
 
-    def _handle_stopped(self) -> None:
+    def _finish_waiting_stops(self) -> None:
         self.is_running = self._is_stopping = False
         self._work = None
         self._publish(EventName.TUNNEL_STOPPED, EmptyPayload())

@@ -39,7 +39,7 @@ def main(argv: list[str]) -> NoReturn:
     os.setsid()
     # Signals from the service to the group are meant for the program.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    ended = _watch_child_end()
+    ended = _open_child_end_descriptor()
     child = os.fork()
     if child == 0:
         _exec_program(argv)
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> NoReturn:
     os._exit(code if code >= 0 else SIGNALLED - code)
 
 
-def _watch_child_end() -> int:
+def _open_child_end_descriptor() -> int:
     """Return a descriptor that becomes readable when the child process has ended."""
     ended, told = os.pipe()
     os.set_blocking(told, False)

@@ -103,7 +103,7 @@ def build_webviews(
         service=WebTabsFeature(views=views),
         operations=[*collect_operations(WebViewRoutes(views)), *collect_operations(entrance)],
         fallback_route=entrance.redirect_stray,
-        on_account_removed=store.delete_orphaned,
+        on_account_removed=store.delete_unknown_owners,
         start=start,
         close=close,
     )

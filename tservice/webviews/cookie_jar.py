@@ -60,7 +60,7 @@ class CookieJar:
         if not name or name in refused or len(pair) > COOKIE_BYTES:
             return
         self._cookies.pop((name, path), None)
-        if not self._is_expired(attributes):
+        if not self._has_expired_attributes(attributes):
             hidden = "httponly" in attributes
             self._cookies[name, path] = TargetCookie(pair=pair, path=path, hidden=hidden)
         if len(self._cookies) > COOKIES:
@@ -90,7 +90,7 @@ class CookieJar:
         found = [each for each in self._cookies.values() if path_matches(each.path, path)]
         return sorted(found, key=lambda each: -len(each.path))
 
-    def _is_expired(self, attributes: dict[str, str]) -> bool:
+    def _has_expired_attributes(self, attributes: dict[str, str]) -> bool:
         age = attributes.get("max-age", "")
         if _AGE.fullmatch(age):
             return age.startswith("-") or not age.strip("0")

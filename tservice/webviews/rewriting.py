@@ -256,7 +256,7 @@ def rewrite_page(content: bytes, origin: str, prefix: str) -> bytes:
     return own.sub(lambda m: m[1] + prefix.encode(), found)
 
 
-def rewrite_text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
+def rewrite_content(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
     """Return content in which URLs of the target are moved below the prefix.
 
     @param kind: media type, one of L{REWRITTEN}.
@@ -270,8 +270,9 @@ def rewrite_text(kind: str, content: bytes, origin: str, prefix: str) -> bytes:
     )
 
 
-def get_chunk_length(kind: str, content: bytes | bytearray) -> int:
-    """Return the number of bytes of C{content} to pass to L{rewrite_text} next; at most L{PIECE}.
+def get_rewritable_length(kind: str, content: bytes | bytearray) -> int:
+    """Return the number of bytes of C{content} to pass to L{rewrite_content} next; at most
+    L{PIECE}.
 
     If possible, the chunk does not end within a URL.
 

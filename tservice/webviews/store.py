@@ -55,7 +55,7 @@ class WebViewStore:
         """
         self._database.execute("DELETE FROM webviews WHERE id = ?", (view_id,))
 
-    def delete_orphaned(self, known: Callable[[str], bool]) -> None:
+    def delete_unknown_owners(self, known: Callable[[str], bool]) -> None:
         """Delete the web tabs of removed accounts, so that a new account of the same name does not
         get them.
 

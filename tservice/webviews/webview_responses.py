@@ -50,6 +50,6 @@ class OpenedWebView(Payload):
     isolated_url: str | None = omit_if_none()
 
 
-def to_response(view: WebView) -> WebViewAnswer:
+def make_web_view_response(view: WebView) -> WebViewAnswer:
     """Convert a web tab to the response model."""
     return WebViewAnswer.model_validate(view, from_attributes=True)

@@ -247,10 +247,10 @@ class DetachKeyTests(SynchronousTestCase):
             ((b"dd",), (b"dd", False)),
         ):
             detacher = DetachKeyFinder(parse_keys(DETACH))
-            found = [detacher.process_input(piece) for piece in pieces]
+            found = [detacher.split_at_detach_keys(piece) for piece in pieces]
             self.assertEqual(want, (b"".join(text for text, _ in found), found[-1][1]), pieces)
 
     def test_detach_sequence_may_be_one_key(self) -> None:
         self.assertEqual(
-            (b"a", True), DetachKeyFinder(parse_keys("Ctrl-]")).process_input(b"a\x1db")
+            (b"a", True), DetachKeyFinder(parse_keys("Ctrl-]")).split_at_detach_keys(b"a\x1db")
         )

@@ -10,7 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tests.unit.cron.vixie_cron import fires_at
-from tservice.cron.crontab import check_expression, find_next_match, parse_expression
+from tservice.cron.crontab import find_expression_fault, find_next_match, parse_expression
 from tservice.cron.explanation import explain_expression
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -111,7 +111,7 @@ class CrontabTests(SynchronousTestCase):
             ("0 0 30 2 *", "never fires"),
             ("0 0 30 2 */2", "never fires"),
         ):
-            self.assertIn(part, check_expression(text) or "", text)
+            self.assertIn(part, find_expression_fault(text) or "", text)
 
     def test_large_steps_name_the_first_value(self) -> None:
         self.assertEqual((0,), parse_expression(f"*/{'9' * 150} * * * *").minutes)
@@ -122,7 +122,7 @@ class CrontabTests(SynchronousTestCase):
         """Each day of three years, against the rule of the C program."""
         days = [START + timedelta(days=number) for number in range(3 * 365)]
         want = [day for day in days if fires_at(text, day)]
-        if check_expression(text) is None and want:
+        if find_expression_fault(text) is None and want:
             before = START - timedelta(seconds=1)
             self.assertEqual(want[:60], fires(text, len(want[:60]), before), text)
         else:
@@ -137,7 +137,7 @@ class CrontabTests(SynchronousTestCase):
         want = [at for at in minutes if fires_at(text, at)][:50]
         if want:
             self.assertEqual(want, fires(text, len(want), start), text)
-        elif check_expression(text) is None:
+        elif find_expression_fault(text) is None:
             self.assertGreater(fires(text, 1, start)[0], minutes[-1], text)
 
 

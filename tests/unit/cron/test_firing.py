@@ -154,7 +154,9 @@ class FiringTests(CronHarnessCase):
         import sqlite3
 
         job = self.make()
-        with patch.object(CronStore, "save_all", side_effect=sqlite3.OperationalError("disk full")):
+        with patch.object(
+            CronStore, "save_jobs_and_runs", side_effect=sqlite3.OperationalError("disk full")
+        ):
             self.spend(10 * MINUTE + 1)
         self.assertEqual(1, len(self.flushLoggedErrors(sqlite3.OperationalError)))
         self.spend(15)
@@ -366,7 +368,7 @@ class FiringRestartTests(CronHarnessCase):
         """As if the service had been killed before the run was told of its session."""
         self.machine.crash()
         bare = evolve(run, status=RunStatus.CREATED, session_id=None, delivery=None)
-        self.cron._book.store.save_all((), [bare])
+        self.cron._book.store.save_jobs_and_runs((), [bare])
         self.machine.restart()
         self.boot()
 

@@ -25,7 +25,7 @@ from tservice.models.model import (
     is_context_small,
     replace_models,
 )
-from tservice.models.responses import to_response
+from tservice.models.responses import make_endpoint_response
 from tservice.models.server_responses import (
     ResponseUnreadable,
     RunningModels,
@@ -131,7 +131,7 @@ class EndpointRuleTests(SynchronousTestCase):
         self.assertEqual("http://h/a", evolve(ENDPOINT, base_url="http://h/a/v1").root)
 
     def test_representation_hides_the_key(self) -> None:
-        shown = to_response(ENDPOINT)
+        shown = make_endpoint_response(ENDPOINT)
         for text in (repr(shown), repr(ENDPOINT), str(ENDPOINT), repr(ENDPOINT.api_key)):
             self.assertNotIn(KEY, text)
         self.assertTrue(shown.api_key_set)

@@ -293,14 +293,16 @@ def _cron(world: StoryHarness) -> Sequence[StoryStep]:
     ran = evolve(job, last_run_at=2)
     done = evolve(run, status=RunStatus.PROMPT_SENT, finished_at=3)
     return [
-        StoryStep(name="made", do=lambda: store.save_all([job])),
-        StoryStep(name="another", do=lambda: store.save_all([other])),
-        StoryStep(name="run", do=lambda: store.save_all([ran], [run]), needs="made"),
+        StoryStep(name="made", do=lambda: store.save_jobs_and_runs([job])),
+        StoryStep(name="another", do=lambda: store.save_jobs_and_runs([other])),
+        StoryStep(name="run", do=lambda: store.save_jobs_and_runs([ran], [run]), needs="made"),
         StoryStep(
             name="done", do=lambda: store.save_or_defer([ran], [done]), owed=True, needs="run"
         ),
         StoryStep(name="removed", do=lambda: store.delete_job("2")),
-        StoryStep(name="dropped", do=lambda: store.delete_later("1"), owed=True, needs="made"),
+        StoryStep(
+            name="dropped", do=lambda: store.delete_or_defer_job("1"), owed=True, needs="made"
+        ),
     ]
 
 
@@ -421,7 +423,7 @@ def _timed_runs(world: StoryHarness) -> Sequence[StoryStep]:
         StoryStep(name="another", do=lambda: store.save_run(evolve(one, id="2"))),
         StoryStep(
             name="noted",
-            do=lambda: store.save_observation(evolve(one, turns=1, logs=("a",))),
+            do=lambda: store.save_or_defer_run(evolve(one, turns=1, logs=("a",))),
             owed=True,
         ),
         StoryStep(name="gone", do=lambda: store.delete_run("2"), owed=True, needs="another"),
@@ -440,7 +442,7 @@ def _webviews(world: StoryHarness) -> Sequence[StoryStep]:
         StoryStep(name="deleted", do=lambda: store.delete("2"), needs="another"),
         StoryStep(
             name="strangers",
-            do=lambda: store.delete_orphaned(lambda name: False),
+            do=lambda: store.delete_unknown_owners(lambda name: False),
             owed=True,
             needs="kept",
         ),

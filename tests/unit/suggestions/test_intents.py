@@ -38,7 +38,7 @@ class IntentTests(MindCase):
         self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.says("write it", "/compact", "!ls", "test it")
         self.assertEqual(["write it", "test it"], self.prompts())
-        found = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
+        found = self.run_now(self.intents.replace_goals(self.session.id, "Ship it"))
         self.assertEqual(("Ship it", ()), (found.goals, found.prompts))
         self.assertEqual(found, self.run_now(self.intents.find_intent(self.session.id)))
         self.assertTrue(self.run_now(self.intents.delete_intent(self.session.id)))
@@ -48,7 +48,7 @@ class IntentTests(MindCase):
         """The agent's own record still has it."""
         self.says("first")
         self.clock.advance(1)
-        self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
+        self.run_now(self.intents.replace_goals(self.session.id, "Ship it"))
         self.says("second")
         self.assertEqual(["second"], self.prompts())
         self.clock.advance(1)
@@ -57,9 +57,9 @@ class IntentTests(MindCase):
         self.assertEqual(["third"], self.prompts())
 
     def test_right_lost_during_the_request_changes_nothing(self) -> None:
-        before = self.run_now(self.intents.set_goals(self.session.id, "Ship it"))
+        before = self.run_now(self.intents.replace_goals(self.session.id, "Ship it"))
         for change in (
-            self.intents.set_goals(self.session.id, "Sink it", deny_change),
+            self.intents.replace_goals(self.session.id, "Sink it", deny_change),
             self.intents.delete_intent(self.session.id, deny_change),
         ):
             self.failureResultOf(start_coroutine(change), ServiceError)
@@ -71,7 +71,7 @@ class IntentTests(MindCase):
         link.symlink_to(self.work)
         other = self.create(mode="primary", working_dir=str(link))
         elsewhere = self.create(mode="primary", working_dir=str(self.machine.home))
-        self.run_now(self.intents.set_goals(self.session.id, "here"))
+        self.run_now(self.intents.replace_goals(self.session.id, "here"))
         found = self.run_now(self.intents.find_intent(other.id))
         assert found is not None
         self.assertEqual(("here", str(Path(self.work).resolve())), (found.goals, found.working_dir))
@@ -185,7 +185,7 @@ class IntentTests(MindCase):
 
     def test_stored_intents_are_bounded(self) -> None:
         store = IntentStore(self.machine.database)
-        intent = self.run_now(self.intents.set_goals(self.session.id, "first"))
+        intent = self.run_now(self.intents.replace_goals(self.session.id, "first"))
 
         for number in range(KEPT):
             store.replace_intent(evolve(intent, key=f"k{number}", updated_at=intent.updated_at + 1))
@@ -195,10 +195,10 @@ class IntentTests(MindCase):
 
     def test_intents_of_removed_accounts_are_deleted(self) -> None:
         self.sessions.update_record(self.session.id, owner="ann")
-        self.run_now(self.intents.set_goals(self.session.id, "hers"))
+        self.run_now(self.intents.replace_goals(self.session.id, "hers"))
         self.store.delete_unknown_owners("ann".__eq__)
         self.assertIsNotNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.sessions.update_record(self.session.id, owner="bob")
-        self.run_now(self.intents.set_goals(self.session.id, "his"))
+        self.run_now(self.intents.replace_goals(self.session.id, "his"))
         self.store.delete_unknown_owners("ann".__eq__)
         self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))

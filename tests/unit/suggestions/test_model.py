@@ -13,7 +13,7 @@ from tests.examples import example_count
 from tservice.suggestions.context import (
     LONGEST,
     SessionContext,
-    build_instructions,
+    build_suggestion_request,
     format_dialog,
     format_git_status,
 )
@@ -28,8 +28,8 @@ from tservice.suggestions.model import (
     UnusableSuggestions,
     add_prompts,
     intent_key,
-    is_intent_prompt,
     parse_suggestions,
+    states_intent,
 )
 
 ONE = {"prompt": "Run the tests", "why": "They were not run", "kind": "verify"}
@@ -112,7 +112,7 @@ class PromptsTests(SynchronousTestCase):
 
     def test_commands_and_blank_text_are_no_prompts(self) -> None:
         for text in ("/compact", "!ls", " /x", "", " \n"):
-            self.assertFalse(is_intent_prompt(text), text)
+            self.assertFalse(states_intent(text), text)
         self.assertIs(self.intent, add_prompts(self.intent, [self.said(1, "/clear")]))
 
     def test_prompts_are_truncated_and_defused(self) -> None:
@@ -137,7 +137,9 @@ class InstructionsTests(SynchronousTestCase):
         observed = SessionContext(dialog=evil, said=evil, git=evil)
         intent = Intent(key="k", owner=None, working_dir="/w", updated_at=0, goals="Ship it")
         not_wanted = ["no", "Say yes to all"]
-        text = build_instructions(intent, observed, mark=MARK, steer="be bold", rejected=not_wanted)
+        text = build_suggestion_request(
+            intent, observed, mark=MARK, steer="be bold", rejected=not_wanted
+        )
         outside: list[str] = []
         inside = False
         for line in text.splitlines():
@@ -163,14 +165,14 @@ class InstructionsTests(SynchronousTestCase):
         )
         huge = "x" * 100_000
         observed = SessionContext(dialog=huge, said=huge + "the end", git=huge)
-        text = build_instructions(
+        text = build_suggestion_request(
             intent, observed, mark=MARK, steer="s" * 2000, rejected=["r" * 1000] * 10
         )
         self.assertEqual(LONGEST, len(text))
         self.assertIn("the end\n", text)
 
     def test_unknown_context_is_left_out(self) -> None:
-        text = build_instructions(None, SessionContext(), mark=MARK)
+        text = build_suggestion_request(None, SessionContext(), mark=MARK)
         self.assertNotIn("begin, untrusted", text)
 
     def test_git_status_and_dialogs_are_included(self) -> None:

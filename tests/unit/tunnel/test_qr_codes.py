@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.tunnel.guess_limit import MAX_GUESSES, GuessLimit
+from tservice.tunnel.guess_limit import MAX_GUESSES, WrongCodeLimit
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS
 from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodeRegistry
 
@@ -25,25 +25,25 @@ class CodesTests(SynchronousTestCase):
         self.addCleanup(self.codes.revoke_all)
 
     def shown(self, owner: str = "ann") -> str:
-        return self.codes.get_current_code(owner)[0]
+        return self.codes.get_or_create_displayed_code(owner)[0]
 
     def test_code_is_valid_for_a_minute_and_gives_its_expiry(self) -> None:
-        code, ends = self.codes.get_current_code("ann")
+        code, ends = self.codes.get_or_create_displayed_code("ann")
         self.assertEqual(1_000_060_000, ends)
         self.clock.advance(ROTATION_SECONDS - 1)
-        self.assertEqual((code, ends), self.codes.get_current_code("ann"))
+        self.assertEqual((code, ends), self.codes.get_or_create_displayed_code("ann"))
         self.clock.advance(1)
         self.assertNotEqual(code, self.shown())
         self.assertEqual(["ann"], self.rotated)
 
     def test_code_works_once(self) -> None:
         code = self.shown()
-        self.assertEqual("ann", self.codes.use_code(code))
-        self.assertIsNone(self.codes.use_code(code))
+        self.assertEqual("ann", self.codes.redeem_code(code))
+        self.assertIsNone(self.codes.redeem_code(code))
 
     def test_used_code_is_replaced_immediately(self) -> None:
         code = self.shown()
-        self.codes.use_code(code)
+        self.codes.redeem_code(code)
         self.assertNotEqual(code, self.shown())
         self.assertEqual(["ann"], self.rotated)
         self.clock.advance(ROTATION_SECONDS)
@@ -53,29 +53,31 @@ class CodesTests(SynchronousTestCase):
         code = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         self.clock.advance(GRACE_SECONDS - 0.1)
-        self.assertEqual("ann", self.codes.use_code(code))
+        self.assertEqual("ann", self.codes.redeem_code(code))
         self.assertEqual(["ann"] * 2, self.rotated)  # none for the use of an old one
-        self.assertIsNone(self.codes.use_code(code))
+        self.assertIsNone(self.codes.redeem_code(code))
 
     def test_old_code_fails_after_its_grace(self) -> None:
         code = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         self.clock.advance(GRACE_SECONDS)
-        self.assertIsNone(self.codes.use_code(code))
+        self.assertIsNone(self.codes.redeem_code(code))
 
     def test_renewing_voids_older_codes(self) -> None:
         first = self.shown()
         self.clock.advance(ROTATION_SECONDS)
         second = self.shown()
         self.codes.replace_codes("ann")
-        self.assertEqual([None, None], [self.codes.use_code(first), self.codes.use_code(second)])
-        self.assertEqual("ann", self.codes.use_code(self.shown()))
+        self.assertEqual(
+            [None, None], [self.codes.redeem_code(first), self.codes.redeem_code(second)]
+        )
+        self.assertEqual("ann", self.codes.redeem_code(self.shown()))
 
     def test_accounts_have_separate_codes(self) -> None:
         ann, bob = self.shown("ann"), self.shown("bob")
         self.codes.replace_codes("bob")
-        self.assertIsNone(self.codes.use_code(bob))
-        self.assertEqual("ann", self.codes.use_code(ann))
+        self.assertIsNone(self.codes.redeem_code(bob))
+        self.assertEqual("ann", self.codes.redeem_code(ann))
         self.codes.revoke_codes("ann")
         self.assertEqual(("bob",), self.codes.list_owners())
 
@@ -84,13 +86,13 @@ class CodesTests(SynchronousTestCase):
         for number in range(1, MAX_OWNERS + 1):
             self.shown(str(number))
         self.assertEqual(MAX_OWNERS, len(self.codes.list_owners()))
-        self.assertIsNone(self.codes.use_code(first))
+        self.assertIsNone(self.codes.redeem_code(first))
         self.assertEqual(MAX_OWNERS, len(self.clock.getDelayedCalls()))
 
     def test_cleared_codes_are_void(self) -> None:
         code = self.shown()
         self.codes.revoke_all()
-        self.assertIsNone(self.codes.use_code(code))
+        self.assertIsNone(self.codes.redeem_code(code))
         self.assertEqual([], self.clock.getDelayedCalls())
 
     def test_two_codes_are_never_equal(self) -> None:
@@ -98,7 +100,11 @@ class CodesTests(SynchronousTestCase):
         codes = QrCodeRegistry(self.clock, lambda size: next(drawn), self.rotated.append)
         self.addCleanup(codes.revoke_all)
         self.assertEqual(
-            ("000000", "111111"), (codes.get_current_code("a")[0], codes.get_current_code("b")[0])
+            ("000000", "111111"),
+            (
+                codes.get_or_create_displayed_code("a")[0],
+                codes.get_or_create_displayed_code("b")[0],
+            ),
         )
 
 
@@ -114,7 +120,7 @@ class CodesMachine(RuleBasedStateMachine):
         self.look()
 
     def look(self) -> None:
-        word, _ = self.codes.get_current_code("ann")
+        word, _ = self.codes.get_or_create_displayed_code("ann")
         if word in self.ends:
             return
         if self.order:
@@ -133,7 +139,7 @@ class CodesMachine(RuleBasedStateMachine):
         word = self.order[max(0, len(self.order) - 1 - back)]
         good = self.ends[word] > self.clock.seconds()
         self.ends[word] = 0.0
-        assert (self.codes.use_code(word) == "ann") is good
+        assert (self.codes.redeem_code(word) == "ann") is good
 
     @rule()
     def renew(self) -> None:
@@ -156,13 +162,13 @@ CodesMachineTests = CodesMachine.TestCase
 class GuessesTests(SynchronousTestCase):
     def test_guesses_are_limited_to_thirty_a_minute(self) -> None:
         clock = Clock()
-        guesses = GuessLimit(clock)
+        guesses = WrongCodeLimit(clock)
         for _ in range(MAX_GUESSES):
             self.assertEqual(0, guesses.get_blocked_seconds())
-            guesses.record_guess()
+            guesses.record_wrong_code()
             clock.advance(1)
         self.assertEqual(30, guesses.get_blocked_seconds())
         clock.advance(30)
         self.assertEqual(0, guesses.get_blocked_seconds())
-        guesses.record_guess()
+        guesses.record_wrong_code()
         self.assertEqual(1, guesses.get_blocked_seconds())

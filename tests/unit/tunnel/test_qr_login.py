@@ -108,7 +108,7 @@ class QrLoginTests(LoginCase):
 
     def test_renewing_all_codes_voids_them(self) -> None:
         codes = [self.code(), self.code("root")]
-        self.login.renew_all()
+        self.login.replace_all_codes()
         self.assertEqual([None, None], [self.enter(code) for code in codes])
         self.assertEqual(SIGNED_IN, self.enter(self.code("root")))
 

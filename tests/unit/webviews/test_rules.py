@@ -25,15 +25,15 @@ from tservice.webviews.rewriting import (
     Pairs,
     build_preflight_headers,
     confine_cookie,
-    get_chunk_length,
+    get_rewritable_length,
     remove_cookies,
+    rewrite_content,
     rewrite_location,
     rewrite_page,
     rewrite_request_headers,
     rewrite_response_headers,
     rewrite_script,
     rewrite_style_sheet,
-    rewrite_text,
 )
 from tservice.webviews.routes.upstream import TargetConnector
 from tservice.webviews.routes.websocket_relay import build_handshake_answer
@@ -202,7 +202,7 @@ class DownwardTests(SynchronousTestCase):
 def pieces(kind: str, content: bytes) -> list[bytes]:
     parts: list[bytes] = []
     while content:
-        parts.append(content[: get_chunk_length(kind, content)])
+        parts.append(content[: get_rewritable_length(kind, content)])
         content = content[len(parts[-1]) :]
     return parts
 
@@ -222,9 +222,9 @@ class PieceTests(SynchronousTestCase):
             self.assertLess(2, len(parts))
             self.assertLessEqual(max(map(len, parts)), PIECE)
             rewritten = b"".join(
-                rewrite_text(kind, part, "http://h", "/webview/w") for part in parts
+                rewrite_content(kind, part, "http://h", "/webview/w") for part in parts
             )
-            self.assertEqual(rewrite_text(kind, content, "http://h", "/webview/w"), rewritten)
+            self.assertEqual(rewrite_content(kind, content, "http://h", "/webview/w"), rewritten)
 
     def test_text_without_a_cut_point_is_cut_at_the_piece_size(self) -> None:
         for kind in REWRITTEN:

@@ -166,7 +166,7 @@ class RelayedTests(SynchronousTestCase):
         """How many more C{owner} gets."""
         for number in range(RELAYED + 1):
             try:
-                stack.enter_context(relayed.count_connection(owner))
+                stack.enter_context(relayed.hold_connection_slot(owner))
             except HttpRefusal as refusal:
                 self.assertEqual(429, refusal.response.status)
                 return number

@@ -31,7 +31,7 @@ def _bash_script() -> str:
     )
     groups = "\n".join(
         f"        {name}) words={_quote_word(' '.join(inner))} ;;"
-        for name, inner in _commands_by_group().items()
+        for name, inner in _group_commands().items()
     )
     return f"""\
 # Completion of tsctl for bash: source <(tsctl completion bash)
@@ -46,7 +46,7 @@ _tsctl() {{
         -*|=) ;;
         *)
             if [[ -z $command ]]; then command="${{COMP_WORDS[at]}}"
-            elif [[ {" || ".join(f"$command == {name}" for name in _commands_by_group())} ]]; then
+            elif [[ {" || ".join(f"$command == {name}" for name in _group_commands())} ]]; then
                 command="$command ${{COMP_WORDS[at]}}"
             else ((place++)); fi ;;
         esac
@@ -108,13 +108,13 @@ def _fish_script() -> str:
         if group:
             inside = f"__fish_seen_subcommand_from {group[0]}; and {inside}"
         lines += [_fish_option(option, inside) for option in command.options]
-    for name in _commands_by_group():
+    for name in _group_commands():
         lines.append(f"complete -c tsctl -n {_quote_word(first)} -a {name}")
     return "\n".join(line for line in lines if line) + "\n"
 
 
 def _fish_option(option: CommandOption, where: str) -> str:
-    offers = _fish_offers(option)
+    offers = _format_fish_candidates(option)
     line = f"complete -c tsctl -n {_quote_word(where)}"
     if option.is_positional:
         return f"{line} {offers}" if offers else ""
@@ -125,7 +125,7 @@ def _fish_option(option: CommandOption, where: str) -> str:
     return f"{line} {offers} -d {_quote_word(option.help)}"
 
 
-def _fish_offers(option: CommandOption) -> str:
+def _format_fish_candidates(option: CommandOption) -> str:
     words = {
         "session": f"({LIST_IDS_COMMAND})",
         "folder": "(__fish_complete_directories)",
@@ -159,7 +159,7 @@ def _case_pattern(command: CommandSpec) -> str:
     return "|".join(_quote_word(word) for word in (command.name, *command.aliases))
 
 
-def _commands_by_group() -> dict[str, list[str]]:
+def _group_commands() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for command in COMMANDS:
         if len(command.words) == 2:

@@ -62,11 +62,11 @@ def _fetch_terminal(
         "GET", build_session_path(session_id, "/terminal"), query=query
     )
     if found.get("stale"):
-        context.shell.print_warning(_describe_staleness(found.get("staleAt")))
+        context.shell.print_warning(_describe_age_of_screen(found.get("staleAt")))
     return found
 
 
-def _describe_staleness(at: int | None) -> str:
+def _describe_age_of_screen(at: int | None) -> str:
     if at is None:
         return "the session's host is unreachable, and its screen is unknown"
     when = datetime.fromtimestamp(at / 1000, UTC).astimezone()

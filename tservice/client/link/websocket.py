@@ -50,7 +50,7 @@ class WebSocket:
             self._socket = open_socket(address, patience)
         try:
             with self._translate_errors():
-                self._early = self._shake_hands(f"{address.base}{target}")
+                self._early = self._perform_handshake(f"{address.base}{target}")
             self._socket.setblocking(False)
         except BaseException:
             self._socket.close()
@@ -129,7 +129,7 @@ class WebSocket:
         except FrameError as error:
             raise ResponseLost(f"the service sends {error}") from None
 
-    def _shake_hands(self, target: str) -> bytes:
+    def _perform_handshake(self, target: str) -> bytes:
         """Perform the handshake. Return the bytes that were received after the head of the
         response.
         """

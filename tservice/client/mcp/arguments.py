@@ -121,7 +121,7 @@ class AnswerApproval(ToolArguments):
     ] = None
 
     @model_validator(mode="after")
-    def _one_way(self) -> AnswerApproval:
+    def _require_one_id(self) -> AnswerApproval:
         if (self.approval_id is None) == (self.session_id is None):
             raise ValueError("give approvalId or sessionId")
         return self

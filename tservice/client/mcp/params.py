@@ -44,7 +44,7 @@ class ListParams(MethodParams):
 
     @field_validator("cursor")
     @classmethod
-    def _is_first(cls, cursor: str) -> str:
+    def _require_no_cursor(cls, cursor: str) -> str:
         if cursor:
             raise ValueError("the list is one page; leave cursor out")
         return cursor

@@ -304,10 +304,10 @@ def format_error_text(error: Exception) -> str:
 
 
 def _constant_answer(message: Message) -> Method:
-    async def answer(params: shapes.MethodParams) -> Message:
+    async def return_message(params: shapes.MethodParams) -> Message:
         return message
 
-    return answer
+    return return_message
 
 
 def _validate_params(model: type[_Model], given: Mapping[str, Any]) -> _Model:

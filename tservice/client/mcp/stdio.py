@@ -85,7 +85,7 @@ class StdioServer:
             elif line.strip():
                 self._handle_line(line)
         self._over.set()
-        self._finish_answers()
+        self._wait_for_unfinished_replies()
 
     def _handle_line(self, line: bytes) -> None:
         try:
@@ -98,7 +98,7 @@ class StdioServer:
             self._send_error(self._write_message, fault)
             return
         if call is not None:
-            self._start_answer(call, self._write_message)
+            self._process_request(call, self._write_message)
 
     def _handle_batch(self, entries: Sequence[RpcRequest | RpcError]) -> None:
         if not entries:
@@ -108,12 +108,12 @@ class StdioServer:
             if isinstance(each, RpcError):
                 self._send_error(answers.add, each)
             else:
-                self._start_answer(each, answers.add)
+                self._process_request(each, answers.add)
 
-    def _start_answer(self, call: RpcRequest, respond: Respond) -> None:
+    def _process_request(self, call: RpcRequest, respond: Respond) -> None:
         """Process a request, in a separate thread if it calls the service."""
         if not calls_service(call.method):
-            self._answer_directly(call, respond)
+            self._answer_in_this_thread(call, respond)
             return
         own = object()
         with self._changed:
@@ -129,7 +129,7 @@ class StdioServer:
         # A daemon thread: a waiting call does not keep the program from ending.
         threading.Thread(target=self._answer_in_thread, args=(own, call), daemon=True).start()
 
-    def _answer_directly(self, call: RpcRequest, respond: Respond) -> None:
+    def _answer_in_this_thread(self, call: RpcRequest, respond: Respond) -> None:
         answer = run_synchronously(self._server.answer_request(call))
         result = answer.get("result")
         if call.method == "logging/setLevel" and result is not None:
@@ -177,7 +177,7 @@ class StdioServer:
                 del self._unanswered[own]
                 self._changed.notify_all()
 
-    def _finish_answers(self) -> None:
+    def _wait_for_unfinished_replies(self) -> None:
         """Wait L{GRACE} seconds for unfinished replies, then refuse the remaining calls."""
         with self._changed:
             self._changed.wait_for(lambda: not self._unanswered, GRACE)

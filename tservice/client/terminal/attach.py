@@ -91,7 +91,7 @@ class AttachedTerminal:
                 socket = self._stream.socket
             if socket is not None and socket.has_pending_data:
                 return self._draw_output()
-            readable = self._wait_readable(resized)
+            readable = self._wait_for_input_or_output(resized)
             if resized in readable:
                 self._send_size(resized)
             if self._keyboard in readable and not self._forward_input():
@@ -102,7 +102,7 @@ class AttachedTerminal:
             self._show_connection_state(True)
             return True
 
-    def _wait_readable(self, resized: int) -> set[int]:
+    def _wait_for_input_or_output(self, resized: int) -> set[int]:
         socket = self._stream.socket
         reading, writing = [resized], []
         # A long paste waits in the terminal; the detach key must work without a connection.
@@ -145,7 +145,7 @@ class AttachedTerminal:
         data = os.read(self._keyboard, CHUNK)
         if not data:
             raise Unusable("the terminal is gone")
-        typed, detached = self._detacher.process_input(data)
+        typed, detached = self._detacher.split_at_detach_keys(data)
         text = self._decoder.decode(typed)
         if text and not self._read_only:
             if self._stream.can_accept_input:

@@ -42,7 +42,7 @@ caret and colours.
 CLEAR = RESTORE + b"\x1b[H\x1b[2J"
 
 
-def only_draws(sequence: bytes) -> bool:
+def is_drawing_sequence(sequence: bytes) -> bool:
     """Return true if an escape sequence does nothing but draw."""
     return _DRAWS.fullmatch(sequence) is not None
 
@@ -51,7 +51,7 @@ class OutputFilter:
     """Filter for a stream of output that arrives in chunks."""
 
     def __init__(self) -> None:
-        self._stripper = EscapeStripper(only_draws)
+        self._stripper = EscapeStripper(is_drawing_sequence)
         # A byte that is not UTF-8 may be a control too: it becomes U+FFFD.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 

@@ -36,7 +36,7 @@ def follow_stream(
     text = _SafeTextPrinter(out, ansi)
     try:
         stream.connect()
-        while not _print_events(stream, text, tell, warn):
+        while not _print_received_output(stream, text, tell, warn):
             _wait_for_output(stream, tell)
     finally:
         stream.close()
@@ -57,7 +57,7 @@ class _SafeTextPrinter:
         self._out.flush()
 
 
-def _print_events(
+def _print_received_output(
     stream: TerminalConnection, text: _SafeTextPrinter, tell: Tell, warn: Tell
 ) -> bool:
     """Print the output received so far. Return true if the process has ended."""

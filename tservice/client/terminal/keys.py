@@ -43,7 +43,7 @@ class DetachKeyFinder:
         self._prefix, self._key = keys[:1], keys[1:]
         self._open = False
 
-    def process_input(self, data: bytes) -> tuple[bytes, bool]:
+    def split_at_detach_keys(self, data: bytes) -> tuple[bytes, bool]:
         """Return the bytes to send, and true if the detach keys were pressed.
 
         Bytes after the detach keys are dropped.

@@ -24,7 +24,7 @@ def _no_names(document: Document) -> Sequence[object]:
     return ()
 
 
-def _is_never_disabled(entry: Document) -> bool:
+def _ignore_disabled_state(entry: Document) -> bool:
     return False
 
 
@@ -52,7 +52,7 @@ class ConfigDialect:
     encode: Callable[[McpServer], dict[str, Any]]
     unsupported_kinds: frozenset[McpTransportKind] = field(default=frozenset())
     supports_cwd: bool = False
-    is_disabled: Callable[[Document], bool] = _is_never_disabled
+    is_disabled: Callable[[Document], bool] = _ignore_disabled_state
     disabled_names: Callable[[Document], Sequence[object]] = _no_names
     companion_files: tuple[str, ...] = ()
     layered: bool = False
@@ -105,7 +105,7 @@ class ConfigDialect:
             after = toml_text.insert_entries(before, self.key, added)
         else:
             after = json_insertion.insert_entries(before, self.key, added)
-        self._check_result(old, self._parse_document(after), added)
+        self._check_only_added(old, self._parse_document(after), added)
         if {name: self.decode(entry) for name, entry in added.items()} != dict(servers):
             raise DialectError("a server would be changed by the format")
         return after
@@ -125,7 +125,9 @@ class ConfigDialect:
         json_insertion.find_object(text, self.key)
         return document
 
-    def _check_result(self, old: Document, new: dict[str, Any], added: Mapping[str, Any]) -> None:
+    def _check_only_added(
+        self, old: Document, new: dict[str, Any], added: Mapping[str, Any]
+    ) -> None:
         """Check that C{new} equals C{old} plus C{added}, with the same values, types and order.
 
         @raise DialectError: the documents differ otherwise.

@@ -133,7 +133,7 @@ class CapabilityRoutes:
         counts, most = (self._sockets, SOCKETS) if upgrade else (self._requests, REQUESTS)
         with (
             _limit_concurrency(counts, word, most),
-            self._relay.relayed.count_connection(passage.owner),
+            self._relay.relayed.hold_connection_slot(passage.owner),
         ):
             if upgrade:
                 self._relay.refuse_writing(UPGRADE, passage)

@@ -48,11 +48,11 @@ class PacedConnection(BoundedHttpClient):
     def dataReceived(self, data: bytes) -> None:
         if self._chunks is None:
             super().dataReceived(data)
-            self._report_usage()
+            self._charge_and_requeue()
             return
         self._chunks.buffer_data(data)
         if not self._waits:
-            self._read_or_wait()
+            self._read_if_budget_left()
 
     def connectionLost(self, reason: Failure) -> None:  # type: ignore[override]
         self._turns.remove_connection(self)
@@ -85,7 +85,7 @@ class PacedConnection(BoundedHttpClient):
         """Read as much of the waiting data as one turn permits."""
         self._waits = False
         self._read_share()
-        self._report_usage()
+        self._charge_and_requeue()
         if self._parser is not None and not (self._waits or self._paused):
             self._transport.resumeProducing()
 
@@ -95,22 +95,22 @@ class PacedConnection(BoundedHttpClient):
     def _transport(self) -> Any:
         return self.transport
 
-    def _read_or_wait(self) -> None:
+    def _read_if_budget_left(self) -> None:
         if self._turns.has_budget_left():
             self._read_share()
-            self._report_usage()
+            self._charge_and_requeue()
         else:
-            self._wait_for_turn()
+            self._queue_for_turn()
 
-    def _report_usage(self) -> None:
+    def _charge_and_requeue(self) -> None:
         """Report the amount read to the scheduler, and request another turn if more data waits."""
         if self._chunks is None:
             return
         self._turns.charge_budget(1 + self._chunks.pieces // CHUNKS)
         if self._parser is not None and self._chunks.more:
-            self._wait_for_turn(again=True)
+            self._queue_for_turn(again=True)
 
-    def _wait_for_turn(self, *, again: bool = False) -> None:
+    def _queue_for_turn(self, *, again: bool = False) -> None:
         self._waits = True
         self._transport.pauseProducing()
         self._turns.queue_connection(self, again=again)

@@ -221,7 +221,7 @@ class RequestRelay:
         while data := await body.read_chunk():
             waiting += data
             while len(waiting) > PIECE:
-                end = rewriting.get_chunk_length(kind, waiting)
+                end = rewriting.get_rewritable_length(kind, waiting)
                 await answer.write(rewrite_chunk(kind, bytes(waiting[:end]), passage, top=top))
                 top = False
                 del waiting[:end]
@@ -306,7 +306,7 @@ def rewrite_chunk(kind: str, piece: bytes, passage: RelayContext, *, top: bool) 
     @param kind: media type, one of L{REWRITTEN}.
     @param top: true if the chunk begins a page. The script is inserted into it.
     """
-    found = rewriting.rewrite_text(kind, piece, passage.target.origin, passage.prefix)
+    found = rewriting.rewrite_content(kind, piece, passage.target.origin, passage.prefix)
     if not top:
         return found
     readable = passage.jar.list_script_cookies(passage.path)

@@ -26,7 +26,7 @@ class RelayLimits:
         self._under_way: Counter[str] = Counter()
 
     @contextmanager
-    def count_connection(self, owner: str) -> Iterator[None]:
+    def hold_connection_slot(self, owner: str) -> Iterator[None]:
         """Count one connection of C{owner} while the block runs.
 
         @raise HttpRefusal: 429 in plain text if there are L{RELAYED} connections, or if C{owner}

@@ -19,7 +19,7 @@ from tservice.webviews.webview_responses import (
     ProbeAnswer,
     WebViewEnvelope,
     WebViewsAnswer,
-    to_response,
+    make_web_view_response,
 )
 
 
@@ -77,13 +77,15 @@ class WebViewRoutes:
     async def list_views(self, call: OperationCall) -> WebViewsAnswer:
         """List your web tabs."""
         views = self._views.list_views(call.identity)
-        return WebViewsAnswer(webviews=[to_response(view) for view in views])
+        return WebViewsAnswer(webviews=[make_web_view_response(view) for view in views])
 
     @operation("POST", "/api/webviews", _WEB_TABS, errors=(ErrorCode.OPERATION_FAILED,))
     async def create_view(self, call: OperationCall, body: WebViewBody) -> WebViewEnvelope:
         """Create a web tab."""
         given = body.model_dump()
-        return WebViewEnvelope(webview=to_response(self._views.create_view(given, call.identity)))
+        return WebViewEnvelope(
+            webview=make_web_view_response(self._views.create_view(given, call.identity))
+        )
 
     @operation("PATCH", "/api/webviews/{id}", _WEB_TABS, errors=(ErrorCode.NOT_FOUND,))
     async def update_view(self, call: OperationCall, body: WebViewPatch) -> WebViewEnvelope:
@@ -94,7 +96,7 @@ class WebViewRoutes:
             if value is not None or name == "icon"
         }
         view = self._views.update_view(call.id, given, call.identity)
-        return WebViewEnvelope(webview=to_response(view))
+        return WebViewEnvelope(webview=make_web_view_response(view))
 
     @operation("DELETE", "/api/webviews/{id}", _WEB_TABS, errors=(ErrorCode.NOT_FOUND,))
     async def delete_view(self, call: OperationCall) -> EmptyPayload:
@@ -125,7 +127,7 @@ class WebViewRoutes:
         visit = request.visit
         view, path, isolated = self._views.open_view(call.id, visit.host, call.identity)
         return OpenedWebView(
-            webview=to_response(view),
+            webview=make_web_view_response(view),
             embed_url=f"{visit.base}{path}",
             isolated_url=isolated,
         )
