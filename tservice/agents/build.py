@@ -22,7 +22,7 @@ from tservice.agents.transcripts.prompt_proofs import PromptProofs
 from tservice.agents.transcripts.resume_lookup import ResumeLookup
 from tservice.agents.transcripts.transcript_homes import (
     TranscriptHomes,
-    find_own_transcript_locations,
+    find_own_locations,
 )
 from tservice.cases.interfaces import ICases, WorkspaceHookWriter
 from tservice.clis.interfaces import ICliRegistry
@@ -118,7 +118,7 @@ def build_agents(
 def _find_transcript_homes(ground: Runtime, clis: ICliRegistry) -> TranscriptHomes:
     """Return the folders of sessions' transcripts, by the locations of the sessions."""
     return TranscriptHomes(
-        own=find_own_transcript_locations(ground.home, clis),
+        own=find_own_locations(ground.home, clis),
         places=ground.locations,
         inside=ground.workspace_bounds.get_folder_limit,
     )

@@ -281,9 +281,9 @@ class CliService:
         command.wait_ended().addBoth(self._clear_caches)
         ending = await command.wait_ended()
         if ending.was_terminated or ending.status != 0:
-            raise make_failure_error(
-                f"installing {entry.label} {_describe_failed_installation(ending)}\n{ending.output[-OUTPUT_TAIL:]}"
-            )
+            reason = _describe_failed_installation(ending)
+            tail = ending.output[-OUTPUT_TAIL:]
+            raise make_failure_error(f"installing {entry.label} {reason}\n{tail}")
         shown = self.make_cli_item(entry)
         return InstalledItem(**dict(shown), output=ending.output)
 

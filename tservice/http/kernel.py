@@ -150,8 +150,7 @@ class HttpKernel:
         self._parked = parked or ParkedCalls()
         self._large = large or LargeResponses()
         self._gate, self._pages, self._sockets = gate, pages, sockets
-        self._base = base_path
-        self._faults = count(1)
+        self._base, self._faults = base_path, count(1)
         self._warned: set[str] = set()
         self.table = RouteTable(operations, self._serve_operation, self._serve_unmatched)
         self._any_bodies = tuple(
@@ -182,10 +181,8 @@ class HttpKernel:
         except HttpRefusal as refusal:
             self._put_headers(request, self._gate.get_headers(None))
             if self._refuses_by_closing_socket(request):
-                self._spawn_response_writer(
-                    request,
-                    self._run_converting_errors(request, self._close_refused(request, refusal)),
-                )
+                work = self._close_refused(request, refusal)
+                self._spawn_writer(request, self._run_converting_errors(request, work))
             else:
                 self._end_response(request, refusal.response)
             return NOT_DONE_YET
@@ -199,7 +196,7 @@ class HttpKernel:
                 request, HttpResponse(status=308, headers={"Location": f"{self._base}/"})
             )
         elif path is None:
-            self._spawn_response_writer(request, self._serve_unmatched(request, HTTPException()))
+            self._spawn_writer(request, self._serve_unmatched(request, HTTPException()))
         elif visit.preflight:
             self._end_response(request, HttpResponse(status=204, content_type=""))
         else:
@@ -250,7 +247,7 @@ class HttpKernel:
 
         spawn_logged(authorize_sender(), self._log, "authorizing an upload")
 
-    def _spawn_response_writer(
+    def _spawn_writer(
         self, request: ServiceRequest, work: Coroutine[Any, Any, bytes | None]
     ) -> None:
         async def write_response() -> None:
@@ -290,9 +287,7 @@ class HttpKernel:
         values = decode_path_arguments(operation, path)
         if values is None:
             return await self._serve_unmatched(request, HTTPException())
-        return await self._write_large(
-            request, self._authorize_and_call_operation(request, operation, values)
-        )
+        return await self._write_large(request, self._authorize_call(request, operation, values))
 
     def _warn_deprecated(self, request: ServiceRequest, family: str) -> None:
         """Add a deprecation header for the caller, and log a warning once (protocol-versioning)."""
@@ -354,7 +349,7 @@ class HttpKernel:
             ServiceError(ErrorCode.INTERNAL_ERROR, f"Internal error (number {number} in the log)")
         )
 
-    async def _authorize_and_call_operation(
+    async def _authorize_call(
         self, request: ServiceRequest, operation: Operation, path: Path
     ) -> HttpResponse | None:
         identity = await self._identify_caller(request, operation)

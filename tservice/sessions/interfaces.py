@@ -263,7 +263,7 @@ class IInputGate(Interface):
         @raise ServiceError: 422: input will never become possible.
         """
 
-    def describe_open_dialog(session: Session, capture: PaneCapture, typed: str) -> str | None:
+    def describe_dialog(session: Session, capture: PaneCapture, typed: str) -> str | None:
         """Return one line that describes the dialog that Enter would answer; C{None} if none is
         open.
 

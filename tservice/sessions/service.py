@@ -80,9 +80,7 @@ class PassThroughGate:
     async def wait_until_ready(self, session: Session) -> None:
         """Return immediately."""
 
-    def describe_open_dialog(
-        self, session: Session, capture: PaneCapture, typed: str
-    ) -> str | None:
+    def describe_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         """Return C{None}, because this gate recognizes no dialogs."""
         return None
 
@@ -351,9 +349,7 @@ class SessionService:
                 self._processes.kill_session(live) if kill else self._processes.detach_session(live)
             )
 
-    async def delete_sessions_of_caller(
-        self, caller: Identity
-    ) -> tuple[int, tuple[LeftoverProcess, ...]]:
+    async def delete_all_own(self, caller: Identity) -> tuple[int, tuple[LeftoverProcess, ...]]:
         """End and remove every session of the caller.
 
         @return: the number of sessions, and the processes that outlive them.

@@ -38,7 +38,7 @@ class ShellOnlyRegistry:
     def get_entry(self, mode: str) -> Any:
         return self
 
-    require_enabled = get_entry
+    get_enabled_entry = get_entry
     enabled = True
 
     @property

@@ -49,7 +49,7 @@ class FakeHosts:
             raise make_not_found_error(f"Remote host {host_id}")
         return self.host
 
-    def get_link(self, host_id: str) -> FakeLink | None:
+    def find_or_create_link(self, host_id: str) -> FakeLink | None:
         return self.link if host_id == self.host.id else None
 
     async def send_wake(self, host: RemoteHost) -> None:

@@ -251,7 +251,7 @@ class FullDiskSessionTests(FullDiskCase):
     def test_all_deleted_sessions_end(self) -> None:
         panes = [self.pane(self.shell()) for _ in range(2)]
         self.fill()
-        error = self.full(self.sessions.delete_sessions_of_caller(ADMIN))
+        error = self.full(self.sessions.delete_all_own(ADMIN))
         self.assertIn("ended, but a restart now would list them again", error.message)
         self.assertTrue(all(pane.is_gone for pane in panes))
         self.assertEqual([], self.sessions.list())

@@ -250,9 +250,7 @@ class AgentGate:
         if found is not None:
             await found.wait_until_ready()
 
-    def describe_open_dialog(
-        self, session: Session, capture: PaneCapture, typed: str
-    ) -> str | None:
+    def describe_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         if self._readiness(session.id) is None:
             return None
         frame, reading = self._interpret_screen(session, capture)

@@ -9,7 +9,7 @@ from tservice.agents.transcripts.routes import TranscriptRoutes
 from tservice.agents.transcripts.service import TranscriptService
 from tservice.agents.transcripts.transcript_homes import (
     TranscriptHomes,
-    find_own_transcript_locations,
+    find_own_locations,
 )
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
@@ -26,7 +26,7 @@ def build_transcripts(
 ) -> FeatureRegistration[TranscriptService]:
     """Return the feature that reads agents' conversations, with the rights of their OS users."""
     homes = TranscriptHomes(
-        own=find_own_transcript_locations(ground.home, clis),
+        own=find_own_locations(ground.home, clis),
         places=ground.locations,
         inside=ground.workspace_bounds.get_folder_limit,
     )

@@ -72,7 +72,7 @@ class TranscriptHomes:
         return self.own if place.id == OWN_LOCATION else TranscriptLocations.from_home(place.home)
 
 
-def find_own_transcript_locations(home: Path, clis: ICliRegistry) -> TranscriptLocations:
+def find_own_locations(home: Path, clis: ICliRegistry) -> TranscriptLocations:
     """Return the locations of transcripts of agents that run as the service's own user.
 
     Variables in the service's environment move them, for the modes that receive these variables.

@@ -432,7 +432,7 @@ class InputQueue:
         return TypingContext(
             clock=self._clock, pane=self._target.require_live_pane(),
             composer=self._target.composer(),
-            find_dialog=partial(self._gate.describe_open_dialog, self._target.session()),
+            find_dialog=partial(self._gate.describe_dialog, self._target.session()),
             find_opened_view=partial(self._gate.find_opened_view, self._target.session()),
             is_at_rest=partial(self._gate.is_at_rest, self._target.session()),
             claim=partial(self._claim_prompt, entry), unsure=unsure, wanted=wanted,

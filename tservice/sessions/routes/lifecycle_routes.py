@@ -290,7 +290,7 @@ class LifecycleRoutes:
     @operation("DELETE", "/api/sessions", _ENDS, access=AccessRule.USER)
     async def delete_own_sessions(self, call: OperationCall) -> DeletedSessionsResponse:
         """End and remove all your sessions."""
-        killed, left = await self._sessions.delete_sessions_of_caller(call.identity)
+        killed, left = await self._sessions.delete_all_own(call.identity)
         return DeletedSessionsResponse(killed=killed, left=_leftover_responses(left))
 
 

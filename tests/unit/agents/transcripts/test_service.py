@@ -32,10 +32,7 @@ from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.reader import read_lines, read_new_lines
 from tservice.agents.transcripts.routes import TranscriptRoutes
 from tservice.agents.transcripts.service import MOMENT, TranscriptService
-from tservice.agents.transcripts.transcript_homes import (
-    TranscriptHomes,
-    find_own_transcript_locations,
-)
+from tservice.agents.transcripts.transcript_homes import TranscriptHomes, find_own_locations
 from tservice.agents.transcripts.turn_times import LOOK, PATIENCE, SETTLED
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
@@ -476,7 +473,7 @@ class TranscriptServiceTests(ApprovalCase):
             environ=environ,
         )
         clis.replace_entries(merge_registry(load_stock_entries(), {}))
-        files = find_own_transcript_locations(self.machine.home, clis)
+        files = find_own_locations(self.machine.home, clis)
         self.assertEqual(Path("/c/projects"), files.claude_folder)
         self.assertEqual(self.machine.home / ".codex" / "sessions", files.codex_folder)
 

@@ -50,9 +50,7 @@ class HeldGate:
         self.held.append(Deferred())
         await self.held[-1]
 
-    def describe_open_dialog(
-        self, session: Session, capture: PaneCapture, typed: str
-    ) -> str | None:
+    def describe_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         return None
 
     def find_opened_view(self, session: Session, capture: PaneCapture) -> str | None:

@@ -46,9 +46,7 @@ class KnowingGate(PassThroughGate):
         self.tells: bool | None = True
         self.asking: str | None = None
 
-    def describe_open_dialog(
-        self, session: Session, capture: PaneCapture, typed: str
-    ) -> str | None:
+    def describe_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         return self.asking
 
     def claim_prompt(self, session: Session, text: str, *, caught_up: bool) -> PromptClaim:

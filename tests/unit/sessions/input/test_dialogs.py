@@ -25,9 +25,7 @@ ASKED = "permission dialog: Do you want to proceed?"
 class SeeingGate(PassThroughGate):
     """Knows the dialog of L{ComposerAgent}."""
 
-    def describe_open_dialog(
-        self, session: Session, capture: PaneCapture, typed: str
-    ) -> str | None:
+    def describe_dialog(self, session: Session, capture: PaneCapture, typed: str) -> str | None:
         screen = b"\n".join(capture.lines[capture.history :])
         return ASKED if b"1. Yes" in screen else None
 

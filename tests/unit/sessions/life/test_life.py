@@ -222,7 +222,7 @@ class MultiUserTests(SessionCase):
     def test_delete_all_removes_own_sessions(self) -> None:
         self.create(self.ann)
         kept = self.create(self.bob)
-        self.assertEqual((1, ()), self.run_now(self.sessions.delete_sessions_of_caller(self.ann)))
+        self.assertEqual((1, ()), self.run_now(self.sessions.delete_all_own(self.ann)))
         self.assertEqual([kept], self.sessions.list())
 
 
