@@ -92,6 +92,9 @@ def _find_working_directory(folder: Path, mode: str, name: Callable[[str], str])
     """Return the working directory of the conversations in C{folder}; C{None} if it is unknown.
 
     Several directories may be encoded as the same name, so the conversations themselves are read.
+
+    @param mode: the agent whose conversations are in the folder.
+    @param name: returns the name of the conversations' folder for a working directory.
     """
     for each in islice(scan_folders(folder, mode, 1), CANDIDATES):
         begun = read_beginning(each.path, mode).cwd

@@ -186,9 +186,9 @@ def check_case_name(name: str, named: str = "name") -> str:
 
 
 def check_known_name(name: str, named: str) -> str:
-    """Return the name unchanged if an existing case can have it.
+    """Return the name unchanged if it is valid for an existing case.
 
-    The names of worktrees may contain letters of any script.
+    The rule for new names is stricter: names of worktrees may contain letters of any script.
 
     @param named: the field of the request, for the error.
     @raise ServiceError: 400: the name is not valid.

@@ -189,10 +189,12 @@ def is_starting(socket_path: Path) -> bool:
 async def hold_listening_process(
     transport: TmuxTransport, listener: Callable[[], int]
 ) -> HeldProcess | None:
-    """Hold the process that listens on a socket. Return C{None} if none listens or the pid was
-    reused.
+    """Return a handle to the process that listens on a socket, so that its pid is not reused.
 
-    @param listener: returns the pid of the process that listens; called before and after the hold.
+    The result is C{None} if no process listens, or if another one does by now.
+
+    @param listener: returns the pid of the listening process; called before and after the handle
+        is opened.
     """
     try:
         pid = listener()

@@ -196,7 +196,10 @@ class ActivityTracker:
         self._stir()
 
     def record_dialog_answer(self, reason: str) -> None:
-        """Record an answer to the dialog."""
+        """Record that the agent's dialog was answered.
+
+        @param reason: how this was noticed, for the record of the change.
+        """
         self._heard()
         self._course.evidence.dialog_answered(reason)
         self._stir()

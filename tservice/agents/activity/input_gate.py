@@ -215,7 +215,9 @@ class PromptReadiness:
 
 
 def _is_agent_menu(dialog: AgentDialog) -> bool:
-    """Return true if the dialog is a menu or page of the agent that no turn raised."""
+    """Return true if the dialog is a menu or an information page that the agent shows outside of a
+    turn.
+    """
     if dialog.kind is DialogKind.QUESTION:
         # A question of the agent has tabs; its pages may have the same footer.
         return not dialog.tabs

@@ -44,7 +44,7 @@ GONE = "the dialog is no longer on the screen"
 
 
 def _reject_other_dialog(dialog: AgentDialog) -> bool:
-    """Return false, because only the dialog with the exact hash is intended."""
+    """Return false: a dialog with another hash is never the intended one."""
     return False
 
 

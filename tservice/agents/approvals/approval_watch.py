@@ -300,7 +300,10 @@ class ApprovalWatch:
     def _belongs_to_other_hook(
         self, session_id: str, dialog: AgentDialog, data: Mapping[str, Any]
     ) -> bool:
-        """Return true if the dialog on the screen belongs to an earlier hook than C{data}."""
+        """Return true if another tool call than that of the hook raised the dialog on the screen.
+
+        @param data: the payload of the hook event.
+        """
         tool = get_tool_identity(data)
         if tool[0] is None:
             return False

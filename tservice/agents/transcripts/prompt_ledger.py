@@ -109,12 +109,14 @@ class PromptLedger:
     def judge_by_times(
         self, entry: LedgerEntry, report_times: Sequence[int], *, at_once: bool = False
     ) -> PromptReport:
-        """Return what reports of prompts with the same text prove about a prompt.
+        """Return whether the times of reports prove that the agent received a prompt.
 
-        @param report_times: times of the reports, from L{find_earliest_time} on, in Unix
-            milliseconds.
-        @param at_once: a report has the time at which the agent read the Enter; otherwise its time
-            may be later.
+        Other prompts with the same text may have caused the same reports, and are considered.
+
+        @param report_times: times of all reports with the prompt's text, in Unix milliseconds.
+            Those before L{find_earliest_time} may be left out.
+        @param at_once: true if a report has the time at which the agent read the Enter; false if
+            its time may be later.
         """
         others = [_compute_span(each, at_once) for each in self._find_entries_of_same_prompt(entry)]
         return judge_reports(_compute_span(entry, at_once), others, report_times)

@@ -75,7 +75,10 @@ class TranscriptHomes:
 def find_own_locations(home: Path, clis: ICliRegistry) -> TranscriptLocations:
     """Return the locations of transcripts of agents that run as the service's own user.
 
-    Variables in the service's environment move them, for the modes that receive these variables.
+    Environment variables of the service can set other locations, if the registry passes these
+    variables to the agent's mode.
+
+    @param home: home folder of the service's user.
     """
     files = TranscriptLocations.from_home(home)
     for mode in MODES:

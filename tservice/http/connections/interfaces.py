@@ -49,7 +49,12 @@ class RequestResponder(Protocol):
     """Resource that answers requests."""
 
     def authorize_upload(self, request: Any, method: bytes, target: bytes) -> None:
-        """Authorize a request whose body is still arriving."""
+        """Start to authorize the sender of a request whose body is still arriving.
+
+        After a refusal the rest of the body is not accepted.
+
+        @param target: path and query of the request line.
+        """
 
     def get_body_limit(self, method: bytes, path: bytes) -> int:
         """Return the limit in bytes on the body."""

@@ -98,9 +98,10 @@ class PaneKeyboard:
     async def _type_keys(
         self, mark: InputMark | None, *keys: bytes, first: tuple[bytes, ...] = ()
     ) -> None:
-        """Run the key commands and store C{mark} in one line, so that both happen or neither.
+        """Type keys and store C{mark} by one line of commands, so that tmux does both or neither.
 
-        @param first: commands to run before the keys.
+        @param keys: tmux commands that type keys.
+        @param first: tmux commands to run before them.
         """
         typed = keys if mark is None else (*keys, commands.set_mark(mark))
         self._check_alive()

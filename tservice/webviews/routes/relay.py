@@ -301,10 +301,11 @@ def get_rewritable_type(response: Any) -> str | None:
 
 
 def rewrite_chunk(kind: str, piece: bytes, passage: RelayContext, *, top: bool) -> bytes:
-    """Rewrite one chunk of a body.
+    """Rewrite the addresses in one chunk of a relayed body, so that they lead through the relay.
 
     @param kind: media type, one of L{REWRITTEN}.
-    @param top: true if the chunk begins a page. The script is inserted into it.
+    @param passage: the relayed request, with the prefix and the cookies of its page.
+    @param top: true if the chunk begins a page; the relay's own script is then inserted.
     """
     found = rewriting.rewrite_content(kind, piece, passage.target.origin, passage.prefix)
     if not top:

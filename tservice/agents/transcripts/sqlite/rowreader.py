@@ -116,7 +116,7 @@ def _decode_text(value: bytes) -> str | None:
 
 
 def print_end(end: str) -> None:
-    """Print the end of an answer.
+    """Print the line that ends the output of one query, with the error text as a JSON string.
 
     @param end: the error text; C{""} after success.
     """
