@@ -13,7 +13,6 @@ from tservice.core.errors import StartError
 from tservice.core.events import EventHub
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.service_stack import ClosingService, ServiceStack
-from tservice.core.workers.mount_table import MountTable
 from tservice.core.workers.program_lookup import find_unresponsive_folders
 from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe
 from tservice.core.workers.resolver import PooledResolver
@@ -96,9 +95,7 @@ def start_worker_pools(
     program: LaunchContext, os_users: OsUserWiring, stack: ServiceStack
 ) -> WorkerPools:
     """Create the thread pools, and make lookups of hosts and OS users run in the pool for names."""
-    mounts = MountTable(str(program.config.data_dir))
-    ClosingService("mounts", mounts.close).setServiceParent(stack)
-    doors = WorkerPools(program.reactor, mounts.find_other_device)
+    doors = WorkerPools(program.reactor)
     doors.setServiceParent(stack)
     program.reactor.installNameResolver(PooledResolver(program.reactor, doors.names))
     os_users.directory.use_threads(doors.names)

@@ -39,8 +39,7 @@ class ReachabilityCheck(Protocol):
         """Access folders of a location with its rights, to check that they answer.
 
         Missing folders are fine.  The location's home and the service's search folders are checked
-        too.  Each mount gets a separate thread, so a hanging mount delays no other.  Nothing is
-        checked if the location's files are not on this machine.
+        too.  Nothing is checked if the location's files are not on this machine.
 
         Raises C{ServiceError}: 422 naming the folder that does not answer; 429: too many requests
         are waiting.
@@ -117,20 +116,19 @@ class ReachabilityProbe:
         always = await self._always()
         wanted = dict.fromkeys((*named, *filter(os.path.isabs, (*always, home))))
         self._refuse_unresponsive(found.id, wanted)
-        groups: dict[str, list[str]] = {}
-        for path in wanted:
-            alone = path if named == [path] else ""
-            groups.setdefault(self._files.find_other_device(path) or alone, []).append(path)
+        others = [path for path in wanted if path not in named]
+        alone = named[0] if len(named) == 1 else ""
         asked = [
-            self._probe_paths_of_folder(found, group[0] if key else "", group, asker, seconds)
-            for key, group in groups.items()
+            self._probe_folders(found, at, folders, asker, seconds)
+            for at, folders in ((alone, named), ("", others))
+            if folders
         ]
         try:
             await gatherResults(map(Deferred.fromCoroutine, asked), consumeErrors=True)
         except FirstError as error:
             error.subFailure.raiseException()
 
-    async def _probe_paths_of_folder(
+    async def _probe_folders(
         self, place: Location, at: str, paths: list[str], asker: str, seconds: float
     ) -> None:
         probe = _FolderProbe()

@@ -5,16 +5,14 @@ mount blocks no sign-in, for example.  Work that exceeds its time limit is given
 an error.  The thread cannot be stopped, so it is replaced by a new one, up to a limit.  The threads
 are daemon threads, so hanging threads do not delay the end of the program.
 
-Each folder or account has a share of the threads, and hanging work uses at most half of it.  So the
-user of a dead mount can continue in other folders.  For mounts other than the service's this limit
-always holds.  A mount that is reached by a link, or lies below the folder, is noticed only when
-work is given up.
+Each folder or account has a share of the threads.  In the pool for files, a thread that works for
+more than a second is replaced in its share too, up to a limit.  So the user of a dead mount can
+continue in other folders.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -29,19 +27,8 @@ from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
 
 SIZE = 2
 """Number of hashes that are computed concurrently; hashing is bound by the processor."""
-LATE_SECONDS = 5.0
-"""Seconds after which queued work for a mount is refused, if all threads that one share may use on
-the mount are still busy.
-"""
 
 _T = TypeVar("_T")
-
-DeviceFinder = Callable[[str], str]
-"""Callable like L{tservice.core.workers.mount_table.MountTable.find_other_device}."""
-
-
-def _find_no_foreign_device(path: str) -> str:
-    return ""
 
 
 class IThreads(Interface):
@@ -54,8 +41,7 @@ class IThreads(Interface):
         requests are waiting; 422: the work took too long, or C{at} does not answer.
 
         @param at: the user's folder that the work accesses.  The folder has a separate share of the
-            threads.  No new work is started for it while given-up work still hangs there.  For each
-            mount other than the service's, half a share is available.
+            threads.  No new work is started for it while given-up work still hangs there.
         @param owner: the account whose folder it is, if accounts share the pool.  All folders of an
             account then have one share; otherwise many hanging folders would use up all threads.
         """
@@ -71,10 +57,10 @@ class PoolBounds:
         count as busy.
     @ivar slow: seconds after which a running thread is replaced.  C{None} to replace it only when
         its work is given up.
-    @ivar share: maximum number of threads of one share.  Threads that hang at one folder count as
-        at most half of it.
+    @ivar share: maximum number of threads of one share, and of threads at one folder.
+    @ivar hanging: maximum number of slow and given-up items that a share does not count.
     @ivar queue: maximum number of waiting items, beyond which items are refused with 429.  One
-        share has half of them, and one mount half of these.
+        share has half of them.
     @ivar seconds: maximum time in seconds for waiting and running together.  C{None} for no limit.
     """
 
@@ -82,15 +68,9 @@ class PoolBounds:
     stuck: int = 0
     slow: float | None = None
     share: int | None = None
+    hanging: int = 0
     queue: int = 256
     seconds: float | None = None
-
-    @property
-    def half_share(self) -> int:
-        """Half of a share: the limit for one mount, and the maximum that hanging work at one folder
-        counts.
-        """
-        return max(1, (self.share or 0) // 2)
 
 
 @frozen(kw_only=True)
@@ -111,21 +91,15 @@ class PoolUsage:
 
 @define(eq=False)
 class _PoolJob:
-    """Work item of a pool.
-
-    @ivar mount: the share and the device, if the folder is on another mount than the service's;
-        otherwise C{None}.
-    """
+    """Work item of a pool."""
 
     work: Callable[[], Any]
     place: str
     at: str
-    mount: tuple[str, str] | None
     limit: float | None
     done: Deferred[Any]
     begun: float = 0.0
     slow: bool = False
-    late: bool = False
     given_up: bool = False
     timer: IDelayedCall | None = None
 
@@ -134,23 +108,14 @@ class _PoolJob:
 class WorkerPool(Service):
     """Thread pool for one kind of work; each work item runs in a separate thread."""
 
-    def __init__(
-        self,
-        reactor: Any,
-        name: str,
-        what: str,
-        bounds: PoolBounds,
-        elsewhere: DeviceFinder = _find_no_foreign_device,
-    ) -> None:
+    def __init__(self, reactor: Any, name: str, what: str, bounds: PoolBounds) -> None:
         """@param reactor: provides IReactorTime and IReactorFromThreads.
         @param what: name of the resource in the error text for a full queue.
-        @param elsewhere: returns the device of a path that is on another mount than the service's.
         """
         self.setName(f"door {name}")
         self.label = name
         self.refused = 0
         self.what = what
-        self.find_other_device = elsewhere
         self._reactor, self._bounds = reactor, bounds
         self._waiting: list[_PoolJob] = []
         self._begun: list[_PoolJob] = []
@@ -173,13 +138,10 @@ class WorkerPool(Service):
         """
         if self._closed:
             return fail(make_failure_error("the service is stopping"))
-        whose = place or owner or ""
-        where = self.find_other_device(at) if at else ""
         job = _PoolJob(
             work=work,
-            place=whose or at,
+            place=place or owner or at,
             at=at,
-            mount=(whose, where) if where else None,
             limit=seconds or self._bounds.seconds,
             done=Deferred(lambda _: self._drop_queued(job)),
         )
@@ -241,44 +203,23 @@ class WorkerPool(Service):
         return self._overload_error() if self._is_queue_full_for(job) else None
 
     def _would_hang(self, job: _PoolJob) -> bool:
-        """Return whether C{job} could only wait for other work that hangs."""
-        if job.at and any(each.given_up and each.at == job.at for each in self._begun):
-            return True
-        return self._fills_mount_share(job, [each for each in self._begun if each.late])
+        """Return whether work that was given up still hangs at the folder of C{job}."""
+        return bool(job.at) and any(each.given_up and each.at == job.at for each in self._begun)
 
     def _is_queue_full_for(self, job: _PoolJob) -> bool:
         most = self._bounds.queue
-        if len(self._waiting) >= most:
-            return True
         if self._bounds.share is None:
-            return False
+            return len(self._waiting) >= most
         beside = sum(each.place == job.place for each in self._waiting)
-        there = sum(each.mount == job.mount for each in self._waiting)
-        return beside >= most // 2 or (job.mount is not None and there >= most // 4)
+        return len(self._waiting) >= most or beside >= most // 2
 
     def _has_share_for(self, job: _PoolJob) -> bool:
-        share = self._bounds.share
-        if share is None:
+        if self._bounds.share is None:
             return True
-        return (
-            not self._fills_mount_share(job, self._begun)
-            and self._count_used_threads(job.place) < share
-        )
-
-    def _fills_mount_share(self, job: _PoolJob, those: list[_PoolJob]) -> bool:
-        """Return whether the jobs C{those} use all threads that one share may have on the mount of
-        C{job}.
-        """
-        if self._bounds.share is None or job.mount is None:
+        if job.at and sum(each.at == job.at for each in self._begun) >= self._bounds.share:
             return False
-        return sum(each.mount == job.mount for each in those) >= self._bounds.half_share
-
-    def _count_used_threads(self, place: str) -> int:
-        """Return the number of threads that the share C{place} uses."""
-        own = [job for job in self._begun if job.place == place]
-        hanging = Counter(job.at for job in own if job.given_up and job.at)
-        counted = sum(min(count, self._bounds.half_share) for count in hanging.values())
-        return len(own) - hanging.total() + counted
+        own = [each.slow for each in self._begun if each.place == job.place]
+        return len(own) - min(sum(own), self._bounds.hanging) < self._bounds.share
 
     def _start_job(self, job: _PoolJob) -> None:
         job.begun = self._reactor.seconds()
@@ -307,12 +248,11 @@ class WorkerPool(Service):
         self.refused += 1
         if job in self._waiting:
             self._waiting.remove(job)
-            away = self._fills_mount_share(job, self._begun)
-            self._finish_job(
-                job, Failure(make_unresponsive_error(job.at) if away else self._overload_error())
-            )
+            hangs = job.at and any(each.slow and each.at == job.at for each in self._begun)
+            why = make_unresponsive_error(job.at) if hangs else self._overload_error()
+            self._finish_job(job, Failure(why))
             return
-        job.slow = job.late = job.given_up = True
+        job.slow = job.given_up = True
         self._refuse_hanging()
         why = (
             make_unresponsive_error(job.at)
@@ -327,11 +267,6 @@ class WorkerPool(Service):
         job.timer, job.slow = None, True
         self._set_timer(job)
         self._start_queued()
-
-    def _mark_late(self, job: _PoolJob) -> None:
-        job.timer, job.late = None, True
-        self._set_timer(job)
-        self._refuse_hanging()
 
     def _refuse_hanging(self) -> None:
         """Refuse queued work that could only wait for other work that hangs."""
@@ -354,27 +289,15 @@ class WorkerPool(Service):
             job.done.callback(result)
 
     def _set_timer(self, job: _PoolJob) -> None:
-        """Set the timer of a running job to its next time limit."""
+        """Set the timer of a running job to its next limit, in seconds after its start."""
         self._stop_timer(job)
-        stages = self._list_pending_limits(job)
-        if stages:
-            after, step = min(stages, key=lambda stage: stage[0])
+        after, step = job.limit, self._give_up_job
+        slow = self._bounds.slow
+        if slow is not None and not job.slow and (after is None or slow < after):
+            after, step = slow, self._mark_slow
+        if after is not None:
             left = max(0.0, job.begun + after - self._reactor.seconds())
             job.timer = self._reactor.callLater(left, step, job)
-
-    def _list_pending_limits(self, job: _PoolJob) -> list[tuple[float, Callable[[_PoolJob], None]]]:
-        """Return the time limits that a running job has not reached yet, with their actions.
-
-        The limits are seconds after the start.  Of two equal limits the first one applies.
-        """
-        found: list[tuple[float, Callable[[_PoolJob], None]]] = []
-        if job.limit is not None:
-            found.append((job.limit, self._give_up_job))
-        if job.mount is not None and not job.late:
-            found.append((LATE_SECONDS, self._mark_late))
-        if self._bounds.slow is not None and not job.slow:
-            found.append((self._bounds.slow, self._mark_slow))
-        return found
 
     def _stop_timer(self, job: _PoolJob) -> None:
         if job.timer is not None:
@@ -400,11 +323,11 @@ def make_unresponsive_error(at: str) -> ServiceError:
 HASHING = PoolBounds(threads=SIZE, queue=1024)
 """Limits for password hashing; the callers limit their queues themselves."""
 NAMES = PoolBounds(threads=10, stuck=6, share=4, queue=128, seconds=10.0)
-FILES = PoolBounds(threads=6, stuck=60, slow=1.0, share=4, queue=256, seconds=30.0)
+FILES = PoolBounds(threads=6, stuck=60, slow=1.0, share=4, hanging=12, queue=256, seconds=30.0)
 """Limits for file access.
 
-One account has at most six hanging threads: four in one folder, which count as two, and two in
-another.  If ten such accounts hang, all threads are still free for others, each after a second.
+One account has at most 16 threads that hang, four at each folder.  While 12 of them hang, it still
+has its share for other folders.
 """
 
 
@@ -416,14 +339,11 @@ class WorkerPools(MultiService):
     @ivar files: pool for access to folders and files that users named.
     """
 
-    def __init__(self, reactor: Any, elsewhere: DeviceFinder = _find_no_foreign_device) -> None:
-        """@param elsewhere: returns the device of a path that is on another mount than the
-        service's.
-        """
+    def __init__(self, reactor: Any) -> None:
         super().__init__()
         self.hashing = WorkerPool(reactor, "hashing", "the processor", HASHING)
         self.names = WorkerPool(reactor, "names", "the system's directory of names", NAMES)
-        self.files = WorkerPool(reactor, "files", "the file system", FILES, elsewhere)
+        self.files = WorkerPool(reactor, "files", "the file system", FILES)
         for door in self.all_pools:
             door.setServiceParent(self)
 

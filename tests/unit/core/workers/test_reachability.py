@@ -40,13 +40,7 @@ async def always() -> list[str]:
 class ReachabilityProbeTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = ThreadClock()
-        self.door = WorkerPool(
-            self.clock,
-            "files",
-            "the file system",
-            BOUNDS,
-            lambda path: path[1] if path.startswith("/mnt") else "",
-        )
+        self.door = WorkerPool(self.clock, "files", "the file system", BOUNDS)
         self.held = HeldWork()
         self.touched: list[str] = []
         patched = mock.patch("tservice.core.workers.reachability.os.stat", self.stat)
@@ -60,9 +54,9 @@ class ReachabilityProbeTests(SynchronousTestCase):
             self.clock.hear()
 
     def stat(self, path: str) -> None:
-        """A machine where all below /dead and /mnt/dead hangs."""
+        """A machine where all below /dead hangs."""
         self.touched.append(path)
-        if path.startswith(("/dead", "/mnt/dead")):
+        if path.startswith("/dead"):
             self.held()
         raise FileNotFoundError
 
@@ -93,6 +87,7 @@ class ReachabilityProbeTests(SynchronousTestCase):
     def test_unresponsive_path_is_named_and_remembered(self) -> None:
         done = self.ask("/a", "/dead/b")
         self.assertTrue(self.held.begun.wait(PATIENCE))
+        self.clock.hear()  # the search folders answered
         self.assertNoResult(done)
         self.clock.advance(PROBE_SECONDS)
         for again in (done, self.ask("/dead/b")):
@@ -108,17 +103,17 @@ class ReachabilityProbeTests(SynchronousTestCase):
         self.silent(done, "/dead/b")
         self.silent(self.door.run(self.held, at="/dead/b", owner="bob"), "/dead/b")
 
-    def test_each_mount_has_its_own_probe_thread(self) -> None:
-        """What hangs is named, and leaves its asker threads for what does not, also at once."""
-        dead = [self.ask(f"/mnt/dead{number}") for number in range(3)]
+    def test_search_folder_that_hangs_is_not_taken_for_the_named_one(self) -> None:
+        async def dead() -> list[str]:
+            return ["/dead/bin"]
+
+        reach = ReachabilityProbe(places_of(own_location()), self.door, dead)
+        done = self.ask("/a", reach=reach)
         self.assertTrue(self.held.begun.wait(PATIENCE))
-        self.answered(self.ask("/a", "/b"))
+        self.clock.hear()
         self.clock.advance(PROBE_SECONDS)
-        for number, done in enumerate(dead):
-            self.silent(done, f"/mnt/dead{number}")
-        self.assertEqual(SHARE // 2, self.door.usage.threads)
-        self.answered(self.ask("/a", "/b"))
-        self.silent(self.ask("/a", "/mnt/more"), "/mnt/more")
+        self.silent(done, "/dead/bin")
+        self.answered(self.ask("/a"))
 
     def test_probe_waits_for_the_given_time(self) -> None:
         asked = self.reach.check_paths(OWN_LOCATION, ["/dead/b"], "ann", PROBE_SECONDS / 2)

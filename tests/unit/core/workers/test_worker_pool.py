@@ -17,7 +17,6 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.workers.worker_pool import (
     FILES,
     HASHING,
-    LATE_SECONDS,
     NAMES,
     PoolBounds,
     SynchronousThreads,
@@ -26,12 +25,6 @@ from tservice.core.workers.worker_pool import (
 )
 
 SMALL = PoolBounds(threads=2, stuck=2, share=2, queue=3, seconds=5.0)
-WIDE = PoolBounds(threads=8, stuck=8, share=4, queue=16, seconds=30.0)
-
-
-def elsewhere(path: str) -> str:
-    """A machine with one mount beside that of the service."""
-    return "0:9" if path.startswith("/mnt") else ""
 
 
 class DoorCase(SynchronousTestCase):
@@ -39,7 +32,7 @@ class DoorCase(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = ThreadClock()
-        self.door = WorkerPool(self.clock, "small", "the cupboard", self.bounds, elsewhere)
+        self.door = WorkerPool(self.clock, "small", "the cupboard", self.bounds)
         self.held: list[HeldWork] = []
         self.dones: list[Deferred[str]] = []
         self.addCleanup(self.let_all_go)
@@ -117,13 +110,14 @@ class PoolRunTests(DoorCase):
 
 
 class SlowPoolTests(DoorCase):
-    """Accounts whose folders all hang, by mounts that nobody can tell from their paths."""
+    """Accounts whose folders hang."""
 
     bounds = FILES
+    most = (FILES.share or 0) + FILES.hanging
 
     def hang(self, owner: str) -> None:
-        """All that an account can take: it asks for more, in three folders, until it is refused."""
-        for folder in "abc":
+        """All that an account can take: it asks for more, in five folders, until it is refused."""
+        for folder in "abcde":
             for _ in range(8):
                 self.hold(at=f"/{owner}/{folder}", owner=owner)
             self.clock.advance(31)
@@ -154,17 +148,40 @@ class SlowPoolTests(DoorCase):
             self.hold(at=f"/{owner}", owner=owner)
         self.assertEqual((6, 1), (self.door.usage.threads, self.door.usage.queued))
 
-    def test_ten_accounts_that_hang_forever_leave_threads(self) -> None:
-        for number in range(10):
+    def test_folder_cannot_take_the_share_of_its_account(self) -> None:
+        """Also before any work there is given up."""
+        for _ in range(8):
+            self.hold(at="/ann/dead", owner="ann")
+        self.clock.advance(1)
+        self.assertEqual((4, 4), (self.door.usage.threads, self.door.usage.queued))
+        self.answers("ann", 0.0)
+
+    def test_work_that_waits_for_a_hanging_folder_is_refused_with_its_name(self) -> None:
+        for _ in range(4):
+            self.hold(at="/dead", owner="ann")
+        self.held.append(HeldWork())
+        waits = self.door.run(self.held[-1], "ann", 5, at="/dead")
+        self.clock.advance(1)
+        self.clock.advance(4)
+        error = self.failureResultOf(waits, ServiceError).value
+        self.assertIn("/dead does not answer", error.message)
+
+    def test_hanging_threads_of_an_account_are_bounded(self) -> None:
+        for number in range(self.most + 4):
+            self.hold(at=f"/ann/{number}", owner="ann")
+            self.clock.advance(1)
+        self.assertEqual((self.most, 4), (self.door.usage.threads, self.door.usage.queued))
+
+    def test_three_accounts_that_hang_forever_leave_threads(self) -> None:
+        for number in range(3):
             self.hang(f"u{number}")
-            self.assertEqual(6 * (number + 1), self.door.usage.stuck)
-        self.assertEqual((60, 0), (self.door.usage.threads, self.door.usage.queued))
+            self.assertEqual(self.most * (number + 1), self.door.usage.stuck)
         self.answers("cid", 0.0)
 
     def test_threads_beyond_the_bound_count_as_busy(self) -> None:
-        for number in range(11):
+        for number in range(5):
             self.hang(f"u{number}")
-        self.assertEqual(66, self.door.usage.threads)
+        self.assertEqual(FILES.threads + FILES.stuck, self.door.usage.threads)
         _, done = self.hold(at="/cid", owner="cid")
         self.clock.advance(30)
         error = self.failureResultOf(done, ServiceError).value
@@ -283,95 +300,6 @@ class StuckTests(DoorCase):
         os.close(writer)
 
 
-class MountTests(DoorCase):
-    """Of one share no other mount has more than half, whatever folders there are on it."""
-
-    bounds = WIDE
-
-    def storm(self, owner: str | None = "ann") -> list[Deferred[str]]:
-        return [self.hold(at=f"/mnt/{number}", owner=owner)[1] for number in range(4)]
-
-    def answers(self, at: str, owner: str | None = "ann") -> None:
-        held, done = self.hold(at=at, owner=owner)
-        held.free.set()
-        self.clock.hear()
-        self.assertEqual("done", self.successResultOf(done))
-
-    def silent(self, *dones: Deferred[str]) -> None:
-        for done in dones:
-            error = self.failureResultOf(done, ServiceError).value
-            self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
-            self.assertRegex(error.message, "^/mnt/. does not answer")
-
-    def test_other_mounts_have_a_free_thread_immediately(self) -> None:
-        for owner in ("ann", None):
-            self.storm(owner)
-            self.answers("/well", owner)
-        self.assertEqual((4, 4), (self.door.usage.busy, self.door.usage.queued))
-
-    def test_tasks_waiting_for_a_late_mount_are_refused(self) -> None:
-        first, second, *waiting = self.storm()
-        self.clock.advance(LATE_SECONDS - 1)
-        self.assertNoResult(waiting[0])
-        self.clock.advance(1)
-        self.silent(*waiting, self.hold(at="/mnt/9", owner="ann")[1])
-        self.answers("/well")
-        # Somebody else's may lie on a part of it that answers.
-        self.answers("/mnt/9", "bob")
-        self.assertNoResult(first)
-        self.clock.advance(30 - LATE_SECONDS)
-        self.silent(first, second, self.hold(at="/mnt/9", owner="ann")[1])
-        self.assertEqual(
-            (2, 2, 6), (self.door.usage.threads, self.door.usage.stuck, self.door.refused)
-        )
-
-    def test_task_whose_time_limit_ends_before_the_mount_is_late(self) -> None:
-        for number in range(3):
-            self.held.append(HeldWork())
-            self.dones.append(self.door.run(self.held[-1], "ann", 3, at=f"/mnt/{number}"))
-        self.clock.advance(3)
-        self.silent(*self.dones)
-        self.assertEqual(2, self.door.usage.threads)
-
-    def test_slow_mount_is_served_in_turns(self) -> None:
-        self.storm()
-        self.clock.advance(LATE_SECONDS - 1)
-        for each in self.held:
-            each.free.set()
-            self.clock.hear()
-        for done in self.dones:
-            self.assertEqual("done", self.successResultOf(done))
-        self.answers("/mnt/9")
-        self.assertEqual([], self.clock.getDelayedCalls())
-
-    def test_mount_cannot_take_the_whole_queue(self) -> None:
-        for number in range(2 + WIDE.queue // 4):
-            self.hold(at=f"/mnt/{number}")
-        _, more = self.hold(at="/mnt/more")
-        self.assertEqual(ErrorCode.RATE_LIMITED, self.refusal(more))
-        self.answers("/well", None)
-
-    def test_mount_of_the_service_is_bounded_only_by_its_share(self) -> None:
-        """However long it takes: whatever works, works there."""
-        for _ in range(6):
-            self.hold(at="/home", owner="ann")
-        self.clock.advance(LATE_SECONDS + 1)
-        self.assertEqual((4, 2), (self.door.usage.busy, self.door.usage.queued))
-        _, more = self.hold(at="/home", owner="ann")
-        self.assertNoResult(more)
-
-    def test_given_up_tasks_reached_through_links_count_as_half(self) -> None:
-        for _ in range(4):
-            self.hold(at="/home/link", owner="ann")
-        self.clock.advance(30)
-        self.answers("/well")
-        for _ in range(2):
-            self.hold(at="/home/other", owner="ann")
-        self.clock.advance(30)
-        self.assertEqual((6, 6), (self.door.usage.threads, self.door.usage.stuck))
-        self.assertNoResult(self.hold(at="/well", owner="ann")[1])
-
-
 class PoolStopTests(DoorCase):
     def test_stop_waits_for_running_tasks_and_drops_waiting_ones(self) -> None:
         for _ in range(3):
@@ -426,6 +354,7 @@ class DoorsTests(SynchronousTestCase):
         for bounds in (NAMES, FILES):
             self.assertIsNotNone(bounds.seconds)
             self.assertLess(bounds.share or 99, min(bounds.threads, bounds.stuck))
+            self.assertLess(bounds.hanging, bounds.stuck)
 
 
 class NoThreadsTests(SynchronousTestCase):
