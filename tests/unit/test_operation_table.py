@@ -29,8 +29,8 @@ from tservice.client.mcp.tools import TOOLS, McpTool
 from tservice.core.errors import ServiceError
 from tservice.core.scopes import Scope
 from tservice.http.body import read_query
+from tservice.http.docs.html_page import render_page
 from tservice.http.docs.openapi import make_document
-from tservice.http.docs.page import render_page
 from tservice.http.models import QueryParameters, RequestBody
 from tservice.http.operations import Operation
 
