@@ -15,8 +15,7 @@ from tservice.client.errors import ApiError, Unusable
 from tservice.client.link.address import ServiceAddress
 from tservice.client.link.caller import ResponseLost
 from tservice.client.link.connection import PATIENCE
-from tservice.client.link.frames import BINARY, CLOSE, ReceivedMessage
-from tservice.client.link.websocket import WebSocket
+from tservice.client.link.websocket import BINARY, CLOSE, ReceivedMessage, WebSocket
 
 FINAL_CLOSE_CODES = {
     1003: "the service did not understand tsctl",

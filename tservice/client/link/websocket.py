@@ -1,32 +1,39 @@
-"""WebSocket to the service. Opening it blocks; reading and writing do not."""
+"""WebSocket to the service. Opening it blocks; reading and writing do not.
+
+The protocol itself is the library's, without its input and output: the socket has to be the one of
+L{open_socket}, and a selector or the reactor waits for it.
+"""
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import hashlib
-import secrets
 import ssl
 from collections.abc import Iterator
+from typing import NamedTuple
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidState
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import Event
+from websockets.uri import WebSocketURI
 
 from tservice.client.errors import unwrap_envelope
 from tservice.client.link.address import ServiceAddress
 from tservice.client.link.caller import ResponseLost
 from tservice.client.link.connection import explain_error, open_socket
-from tservice.client.link.frames import (
-    CLOSE,
-    PING,
-    PONG,
-    TEXT,
-    FrameDecoder,
-    FrameError,
-    ReceivedMessage,
-    encode_frame,
-)
 
-HEAD_BOUND = 64 * 1024
 CHUNK = 64 * 1024
-_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"  # RFC 6455, 1.3
+BOUND = 64 * 1024 * 1024
+"""Maximum size of a message in bytes. A snapshot contains the whole history of a terminal."""
+BINARY, CLOSE = Opcode.BINARY, Opcode.CLOSE
+
+
+class ReceivedMessage(NamedTuple):
+    """Complete message received from the service."""
+
+    kind: Opcode
+    payload: bytes
 
 
 class WebSocket:
@@ -44,13 +51,17 @@ class WebSocket:
         @raise Lost: the service cannot be reached.
         """
         self._address = address
-        self._decoder = FrameDecoder()
+        path, _, query = f"{address.base}{target}".partition("?")
+        uri = WebSocketURI(address.tls, address.host, address.port, path, query)
+        self._protocol = ClientProtocol(uri, max_size=BOUND)
+        self._fragments = bytearray()
+        self._kind = Opcode.CONT
         self.unsent = b""
         with self._translate_errors():
             self._socket = open_socket(address, patience)
         try:
             with self._translate_errors():
-                self._early = self._perform_handshake(f"{address.base}{target}")
+                self._early = self._perform_handshake()
             self._socket.setblocking(False)
         except BaseException:
             self._socket.close()
@@ -66,7 +77,7 @@ class WebSocket:
 
     @property
     def has_pending_data(self) -> bool:
-        """True if received data waits in TLS buffers, where a selector does not see it."""
+        """True if received data waits in buffers, where a selector does not see it."""
         return bool(self._early) or (
             isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
         )
@@ -76,22 +87,25 @@ class WebSocket:
 
         @raise Lost: the connection has ended.
         """
-        for message in self._decode_messages(self._read_chunk()):
-            if message.kind == PING:
-                self._send_frame(PONG, message.payload)
-            elif message.kind == CLOSE:
-                # Answered, as the protocol requires; the caller interprets it.
-                self._send_frame(CLOSE, message.payload[:2])
+        events, self._early = self._early or self._receive_events(), []
+        self._flush_protocol()
+        for event in events:
+            message = self._assemble_message(event)
+            if message is not None:
                 yield message
-            elif message.kind != PONG:
-                yield message
+        if self._protocol.parser_exc is not None:
+            raise ResponseLost(f"the service violates the protocol: {self._protocol.parser_exc}")
 
     def send_text(self, text: str) -> None:
         """Send a text message. Bytes that do not fit are sent by a later L{flush}.
 
         @raise Lost: the connection has ended.
         """
-        self._send_frame(TEXT, text.encode())
+        try:
+            self._protocol.send_text(text.encode())
+        except InvalidState:
+            raise ResponseLost("the connection was closed") from None
+        self._flush_protocol()
 
     def flush(self) -> None:
         """Send as much of L{unsent} as the operating system accepts.
@@ -106,79 +120,59 @@ class WebSocket:
                     return
                 self.unsent = self.unsent[sent:]
 
-    def _send_frame(self, kind: int, payload: bytes) -> None:
-        self.unsent += encode_frame(kind, payload, secrets.token_bytes(4))
+    def _flush_protocol(self) -> None:
+        self.unsent += b"".join(self._protocol.data_to_send())
         self.flush()
 
-    def _read_chunk(self) -> bytes:
-        if self._early:
-            early, self._early = self._early, b""
-            return early
+    def _receive_events(self) -> list[Event]:
         with self._translate_errors():
             try:
                 data = self._socket.recv(CHUNK)
             except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                return b""
+                return []
         if not data:
             raise ResponseLost("the connection was cut")
-        return data
+        self._protocol.receive_data(data)
+        return self._protocol.events_received()
 
-    def _decode_messages(self, data: bytes) -> Iterator[ReceivedMessage]:
-        try:
-            yield from self._decoder.feed(data)
-        except FrameError as error:
-            raise ResponseLost(f"the service sends {error}") from None
+    def _assemble_message(self, event: Event) -> ReceivedMessage | None:
+        """Return the message that a frame completes. A close is one, for the caller."""
+        if not isinstance(event, Frame) or event.opcode in (Opcode.PING, Opcode.PONG):
+            return None
+        if event.opcode is Opcode.CLOSE:
+            return ReceivedMessage(event.opcode, bytes(event.data))
+        if event.opcode is not Opcode.CONT:
+            self._kind = event.opcode
+        self._fragments += event.data
+        if not event.fin:
+            return None
+        found = ReceivedMessage(self._kind, bytes(self._fragments))
+        self._fragments.clear()
+        return found
 
-    def _perform_handshake(self, target: str) -> bytes:
-        """Perform the handshake. Return the bytes that were received after the head of the
-        response.
-        """
-        key = base64.b64encode(secrets.token_bytes(16))
-        self._socket.sendall(self._build_request(target, key.decode()))
-        head, early = self._read_head()
-        status, headers = _parse_head(head)
-        if status != 101:
-            # Raises an error, as the status is no success.
-            unwrap_envelope(status, self._read_body(early, headers))
-        digest = hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest()
-        if (
-            status != 101
-            or headers.get("sec-websocket-accept") != base64.b64encode(digest).decode()
-        ):
-            raise ResponseLost("the service does not accept WebSockets there")
-        return early
-
-    def _build_request(self, target: str, key: str) -> bytes:
-        address = self._address
-        host = f"[{address.host}]" if ":" in address.host else address.host
-        lines = [
-            f"GET {target} HTTP/1.1",
-            f"Host: {host}" if address.port in (80, 443) else f"Host: {host}:{address.port}",
-            "Upgrade: websocket",
-            "Connection: Upgrade",
-            "Sec-WebSocket-Version: 13",
-            f"Sec-WebSocket-Key: {key}",
-        ]
-        if address.authorization:
-            lines.append(f"Authorization: {address.authorization}")
-        return "\r\n".join([*lines, "", ""]).encode("ascii")
-
-    def _read_head(self) -> tuple[bytes, bytes]:
-        found = b""
-        while b"\r\n\r\n" not in found:
+    def _perform_handshake(self) -> list[Event]:
+        """Perform the handshake. Return what came after it."""
+        request = self._protocol.connect()
+        if self._address.authorization:
+            request.headers["Authorization"] = self._address.authorization
+        self._protocol.send_request(request)
+        self._socket.sendall(b"".join(self._protocol.data_to_send()))
+        events: list[Event] = []
+        while not events and self._protocol.handshake_exc is None:
             data = self._socket.recv(CHUNK)
-            if not data or len(found) > HEAD_BOUND:
-                raise ResponseLost("the service ended the handshake")
-            found += data
-        head, _, early = found.partition(b"\r\n\r\n")
-        return head, early
-
-    def _read_body(self, early: bytes, headers: dict[str, str]) -> bytes:
-        length = headers.get("content-length", "0")
-        wanted = min(int(length), HEAD_BOUND) if length.isdigit() else 0
-        while len(early) < wanted and (data := self._socket.recv(CHUNK)):
-            early += data
-        return early
+            if data:
+                self._protocol.receive_data(data)
+            else:
+                self._protocol.receive_eof()
+            events = self._protocol.events_received()
+        if self._protocol.handshake_exc is None:
+            return events[1:]
+        for event in events:
+            if isinstance(event, Response):
+                # Raises an error, unless the status is a success.
+                unwrap_envelope(event.status_code, bytes(event.body))
+                raise ResponseLost("the service does not accept WebSockets there")
+        raise ResponseLost("the service ended the handshake, or does not speak HTTP")
 
     @contextlib.contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -186,12 +180,3 @@ class WebSocket:
             yield
         except OSError as error:
             raise ResponseLost(explain_error(error, self._address)) from None
-
-
-def _parse_head(head: bytes) -> tuple[int, dict[str, str]]:
-    first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ", 2)
-    if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
-        raise ResponseLost("the service does not speak HTTP")
-    pairs = (line.partition(":") for line in lines)
-    return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
