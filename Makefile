@@ -11,8 +11,11 @@ NONE_CHOSEN = $(if $(strip $(PYTEST_ARGS)),|| [ $$? -eq 5 ])
 BIN := .venv/bin
 # with RETRY=1, as in CI, a failed test runs once more, alone, and is called flaky if it passes then
 PYTEST = $(BIN)/python -m $(if $(RETRY),tests.retry,pytest) --dist worksteal
+API := docs/openapi.json docs/events.json tools/generated.py tools/pyclient.py tools/typescript.py
+API_TYPES := web/src/api/types.ts
 PACKAGING := setup.py setup.cfg pyproject.toml MANIFEST.in tservice/mux/tmux/keeper.c
-WEB := $(shell find web -name node_modules -prune -o -type f -print 2>/dev/null)
+WEB := $(filter-out $(API_TYPES),$(shell find web -name node_modules -prune -o -type f -print \
+	2>/dev/null)) $(API_TYPES)
 RUN_NEEDS := tmux git curl
 QUICK_NEEDS := $(RUN_NEEDS) build-essential=cc
 TEST_NEEDS := $(QUICK_NEEDS) chromium chromium-headless-shell openssh-client=ssh \
@@ -38,7 +41,7 @@ help:
 	@echo "make stress    long-running checks: crashes, soaks"
 	@echo "make web       build the browser UI into tservice/static"
 	@echo "make gallery   show every component of the browser UI on one page, without a service"
-	@echo "make docs      write what the program declares into docs, man, etc and the web types"
+	@echo "make docs      write what the program declares into docs, man, etc and generated code"
 	@echo "make docs-html build the pages of docs into build/docs"
 	@echo "make release VERSION=x.y.z  changelog, version, tag, archive and wheel with checksums"
 	@echo "make clean     remove what was built, .venv included"
@@ -110,7 +113,8 @@ docs-html: .venv/.test
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
 
 clean:
-	rm -rf .venv build dist tservice.egg-info tservice/static web/node_modules web/dist
+	rm -rf .venv build dist tservice.egg-info tservice/static web/node_modules web/dist $(API_TYPES)
+	find tservice/client/typed -name '*.py' ! -name __init__.py -delete
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
@@ -119,12 +123,19 @@ clean:
 	tools/venv $(PYTHON)
 	touch $@
 
-.venv/.run: .venv/.made $(PACKAGING) $(WEB)
+# the Python client's operations and the types of the page, in one run
+.venv/.api: .venv/.made $(API)
+	$(BIN)/python -m tools.generated
+	touch $@
+
+$(API_TYPES): .venv/.api ;
+
+.venv/.run: .venv/.made $(PACKAGING) $(WEB) | .venv/.api
 	tools/need $(RUN_NEEDS)
 	$(BIN)/pip install --quiet --editable .
 	touch $@
 
-.venv/.quick: .venv/.made $(PACKAGING) $(WEB)
+.venv/.quick: .venv/.made $(PACKAGING) $(WEB) | .venv/.api
 	tools/need $(QUICK_NEEDS)
 	$(BIN)/pip install --quiet --editable '.[test]'
 	$(BIN)/python setup.py -q build_web

@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -30,6 +31,27 @@ INSTALLED_FROM = WEB / "node_modules" / ".installed-from"
 NOT_SOURCES = frozenset({"node_modules", "dist"})
 
 
+class BuildApi(Command):
+    """Write the Python client's operations and the types of the browser UI."""
+
+    description = "generate code from docs/openapi.json and docs/events.json"
+    user_options: ClassVar[list[tuple[str, str | None, str]]] = []
+
+    def initialize_options(self) -> None:
+        """There are none."""
+
+    def finalize_options(self) -> None:
+        """There are none."""
+
+    def run(self) -> None:
+        """Files that are as they should be stay untouched."""
+        # A build from pip has not the folder of this file on its path.
+        sys.path.insert(0, str(ROOT))
+        from tools.generated import write_generated_code
+
+        write_generated_code()
+
+
 class BuildWeb(Command):
     """Build C{web/} into C{tservice/static}, unless that was built from the same sources."""
 
@@ -44,6 +66,7 @@ class BuildWeb(Command):
 
     def run(self) -> None:
         """@raise ExecError: npm failed; its output stands above."""
+        self.run_command("build_api")
         if not (WEB / "package.json").exists():
             raise FileError(f"{WEB} is missing: the browser UI cannot be built")
         wanted = digest(sources())
@@ -64,6 +87,7 @@ class TestWeb(BuildWeb):
 
     def run(self) -> None:
         """@raise ExecError: one failed; npm's output stands above."""
+        self.run_command("build_api")
         install_packages()
         npm("run", "check")
         npm("test")
@@ -76,6 +100,7 @@ class Gallery(BuildWeb):
 
     def run(self) -> None:
         """@raise ExecError: npm failed; its output stands above."""
+        self.run_command("build_api")
         install_packages()
         npm("run", "gallery")
 
@@ -112,7 +137,7 @@ class BuildKeeper(Command):
 
 
 class BuildPy(build_py):
-    """What was built is package data, so it must be there before that is collected."""
+    """What was built is part of the package, so it must be there before that is collected."""
 
     def run(self) -> None:
         self.run_command("build_web")
@@ -200,6 +225,7 @@ def read(file: Path) -> str | None:
 if __name__ == "__main__":
     setup(
         cmdclass={
+            "build_api": BuildApi,
             "build_web": BuildWeb,
             "build_keeper": BuildKeeper,
             "bdist_wheel": Wheel,

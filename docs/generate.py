@@ -3,7 +3,8 @@
 Settings are declared in L{tservice.core.config.model}, the commands of C{tsctl}
 in L{tservice.client.commands.table}, events in L{tservice.core.events}, operations and their scopes
 by the features. C{make docs} runs this module, and a test fails when a document differs
-from its output.
+from its output. L{tools.generated} makes the Python client and the types of the browser UI from two
+of these files.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from docs import pyclient
-from docs.typescript import web_types
 from tests.security.harness import SecurityHarness
 from tests.security.token_effects import Capability, get_effects, reachable_operations
+from tools.generated import write_generated_code
 from tservice import __version__
 from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL
@@ -186,6 +186,28 @@ def openapi_file() -> str:
     return json.dumps(whole_document(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
+def event_schemas(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema of each event's payload.
+
+    @param document: the OpenAPI document, to whose schemas these refer.
+    """
+    known = {name.rpartition("__")[2]: name for name in document["components"]["schemas"]}
+    found: dict[str, Any] = {}
+    for event in EventName:
+        model = _concrete(event.payload)
+        if model.__name__ in known:
+            found[event.value] = {"$ref": _REF.format(model=known[model.__name__])}
+        else:
+            found[event.value] = model.model_json_schema(mode="serialization", ref_template=_REF)
+            found[event.value].pop("$defs", None)
+    return found
+
+
+def events_file() -> str:
+    """Return the schemas of the events as the committed file has them."""
+    return json.dumps(event_schemas(whole_document()), indent=1, ensure_ascii=False) + "\n"
+
+
 def told_text(payload: type[Payload]) -> str:
     """Return the payload of an event: its fields, or the name of its record."""
     if payload in _WHOLE:
@@ -193,12 +215,6 @@ def told_text(payload: type[Payload]) -> str:
     optional = {name: "" if field.is_required() else "?" for name, field in _fields(payload)}
     names = ", ".join(f"{name}{mark}" for name, mark in optional.items())
     return f"``{{{names}}}``"
-
-
-def python_client() -> dict[Path, Callable[[str], str]]:
-    """Return the generated files of the Python client."""
-    found = pyclient.files(whole_document())
-    return {pyclient.FOLDER / name: _always(text) for name, text in found.items()}
 
 
 def between(text: str, comment: str, content: str, what: str = SETTINGS) -> str:
@@ -226,15 +242,11 @@ def documents() -> dict[Path, Callable[[str], str]]:
         DOCS / "reference/protocol/streams.rst": lambda old: between(
             old, ".. ", f"\n{events_table()}\n", EVENTS
         ),
-        ROOT / "web/src/api/types.ts": lambda old: web_types(whole_document()),
-        **python_client(),
+        DOCS / "events.json": lambda old: events_file(),
     }
 
 
-def _always(text: str) -> Callable[[str], str]:
-    return lambda old: text
-
-
+_REF = "#/components/schemas/{model}"
 _HEARERS = {
     EventAudience.EVERYONE: "everyone",
     EventAudience.OWNER: "the owner, admins",
@@ -258,6 +270,12 @@ _WHOLE: dict[type[Payload], str] = {
     told.McpSyncPayload: "the result of the `sync <models.rst#protocol-mcp-sync>`_",
 }
 """Payloads that are a feature's whole answer; the declared type is only a part of it."""
+
+
+def _concrete(payload: type[Payload]) -> type[Payload]:
+    """Return the response of the feature for which core declares C{payload} in part."""
+    found = [each for each in payload.__subclasses__() if each.__module__ != told.__name__]
+    return _concrete(found[0]) if found else payload
 
 
 def _fields(payload: type[Payload]) -> list[tuple[str, FieldInfo]]:
@@ -326,6 +344,7 @@ def main() -> None:
     for path, rewrite in documents().items():
         old = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(rewrite(old), encoding="utf-8")
+    write_generated_code()
 
 
 if __name__ == "__main__":

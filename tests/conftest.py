@@ -14,6 +14,7 @@ from tests import evidence, run_figures
 from tests.examples import IS_LONG
 from tests.run_folder import RunLeftovers, make_run_folder, remove_run_folder
 from tests.run_order import order_tests
+from tools.generated import write_generated_code
 
 # How long an example takes is the machine's business, which may be busy with other tests.  The
 # short form always tries the same examples: what it finds is of the change that it is run for.
@@ -33,8 +34,9 @@ _LEFTOVERS = pytest.StashKey[RunLeftovers]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose this run's folders; its other processes inherit them."""
+    """Choose this run's folders, and bring generated code up to date, for all its processes."""
     if not hasattr(config, "workerinput"):
+        write_generated_code()
         config.stash[_RUN_FOLDER] = make_run_folder()
         evidence.begin_run()
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import copy
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from docs.pyclient import Records, files, snake
+from tools.generated import CLIENT, WEB_TYPES, make_generated_code, write_generated_code
+from tools.pyclient import Records, files, snake
 
 REFERENCE = "#/components/schemas/"
 USER: Any = [{"basic": []}, {"token": ["waits"]}]
@@ -80,10 +83,11 @@ class GeneratedClientFilesTests(SynchronousTestCase):
             "    more: NotRequired[dict[str, float]]",
             "class Jobs(Calling):",
             "    async def put_jobs_id(self, id: str, body: JobBody) -> JobsAnswer:",
-            '        self, id: str, *, from_: Literal["now", "then"], timeout: int | None = None',
-            "            wait_ms=get_hold_milliseconds(timeout),",
         ):
             self.assertIn(line, found["jobs.py"].splitlines())
+        get = next(line for line in found["jobs.py"].splitlines() if "get_jobs_id" in line)
+        self.assertIn('*, from_: Literal["now", "then"], timeout: int | None = None)', get)
+        self.assertIn("wait_ms=get_hold_milliseconds(timeout))", found["jobs.py"])
         self.assertIn("class Operations(Jobs):", found["operations.py"])
         for text in found.values():
             ast.parse(text)
@@ -101,3 +105,34 @@ class GeneratedClientFilesTests(SynchronousTestCase):
         self.assertEqual("get_sessions_id_git_status", snake("getSessionsIdGitStatus"))
         self.assertRaises(ValueError, Records, {"a__x__model__Kind": {}, "b__x__Kind": {}})
         self.assertRaises(KeyError, Records({}).of, {"$ref": f"{REFERENCE}Gone"})
+
+
+class WrittenCodeTests(SynchronousTestCase):
+    def setUp(self) -> None:
+        self.root = Path(self.mktemp())
+        (self.root / "docs").mkdir(parents=True)
+        (self.root / "docs/openapi.json").write_text(json.dumps(document()))
+        (self.root / "docs/events.json").write_text('{"job:ran": {"type": "string"}}')
+
+    def test_files_are_written_and_old_ones_removed(self) -> None:
+        folder = self.root / CLIENT
+        folder.mkdir(parents=True)
+        for name in ("__init__.py", "gone.py"):
+            (folder / name).touch()
+        write_generated_code(self.root)
+        names = sorted(file.name for file in folder.iterdir())
+        self.assertEqual(["__init__.py", "jobs.py", "operations.py"], names)
+        self.assertIn('"job:ran": string;', (self.root / WEB_TYPES).read_text())
+
+    def test_file_without_a_change_is_left_alone(self) -> None:
+        write_generated_code(self.root)
+        before = (self.root / WEB_TYPES).stat()
+        write_generated_code(self.root)
+        after = (self.root / WEB_TYPES).stat()
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))
+
+    def test_code_of_this_tree_is_up_to_date(self) -> None:
+        """As a test run brings it up to date."""
+        root = Path(__file__).resolve().parents[2]
+        for path, text in make_generated_code().items():
+            self.assertEqual(text, (root / path).read_text("utf-8"), path)

@@ -16,11 +16,12 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from twisted.trial.unittest import SynchronousTestCase
 from twisted.web.template import flattenString
 
-from docs import generate, pyclient
-from docs.typescript import web_types
+from docs import generate
 from tests.non_empty import require_items
 from tests.security.harness import SecurityHarness
 from tests.security.matrix_rows import ROWS
+from tools import pyclient
+from tools.typescript import web_types
 from tservice.client.commands import completing
 from tservice.client.commands.record import CommandOption
 from tservice.client.commands.table import COMMANDS
@@ -143,7 +144,7 @@ class OneTableTests(SynchronousTestCase):
         made = [
             ("keyRenamed", lambda found: str(found["components"]["schemas"])),
             ("keyRenamed: int", lambda found: "".join(pyclient.files(found).values())),
-            ("keyRenamed: number", web_types),
+            ("keyRenamed: number", lambda found: web_types(found, {})),
             ("keyRenamed", self.page),
         ]
         for word, make in require_items(made):

@@ -6,7 +6,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from docs.typescript import Types
+from tools.typescript import Types
 
 SCHEMAS: dict[str, Any] = {
     "JobAnswer": {
