@@ -6,10 +6,12 @@ import errno
 import io
 import json
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from twisted.application.service import Service
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -71,6 +73,24 @@ class OptionsTests(SynchronousTestCase):
 
     def test_password_comes_from_the_environment(self) -> None:
         self.assertEqual("x", self.parse(SERVICE_PASSWORD="x").password)
+
+
+class StartImportTests(SynchronousTestCase):
+    @pytest.mark.long
+    def test_start_imports_nothing_that_an_idle_service_does_not_need(self) -> None:
+        """Each of these takes a megabyte or more, and is imported where it is first used."""
+        program = "import sys, tservice.tap.assembly\nprint(*sys.modules)"
+        ended = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).resolve().parents[2],
+        )
+        loaded = {name.partition(".")[0] for name in ended.stdout.split()}
+        self.assertIn("klein", loaded)
+        needless = {"autobahn", "dulwich", "tomlkit", "tree_sitter", "websockets", "segno", "treq"}
+        self.assertEqual(set(), needless & loaded)
 
 
 class RootTests(SynchronousTestCase):

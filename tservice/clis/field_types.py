@@ -67,7 +67,9 @@ class CliRecord(BaseModel):
     wire.
     """
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True
+    )
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

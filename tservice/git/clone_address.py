@@ -6,10 +6,10 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from attrs import field, frozen
-from dulwich.refs import Ref, check_ref_format
 
 from tservice.core.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.text import JOINERS
+from tservice.git.references import is_valid_reference
 
 REPOSITORY_LENGTH = 2048
 REF_LENGTH = 255
@@ -90,7 +90,7 @@ def check_ref(text: str, named: str) -> str:
         and not text.startswith("-")
         and text != "@"
         and all(each.isprintable() or each in JOINERS for each in text)
-        and check_ref_format(Ref(b"refs/heads/" + text.encode("utf-8", "replace")))
+        and is_valid_reference(b"refs/heads/" + text.encode("utf-8", "replace"))
     )
     if not good:
         raise make_field_error(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-from dulwich.refs import Ref, check_ref_format
-
 from tservice.git.model import GitRepository
 from tservice.git.small_files import read_small_file
 
@@ -19,10 +17,17 @@ _LINE_END = ord("\n")
 _FOLDERS = (b"refs/remotes/", b"refs/heads/", b"refs/")
 
 
+def is_valid_reference(name: bytes) -> bool:
+    """Return whether C{name} is the full name of a reference as git permits it."""
+    from dulwich.refs import Ref, check_ref_format  # 3 MB that an idle service does not need
+
+    return check_ref_format(Ref(name))
+
+
 def has_reference(repository: GitRepository, short: str) -> bool:
     """Return true if a reference has the short name C{short}, for example C{origin/main}."""
-    names = [Ref(folder + short.encode()) for folder in _FOLDERS]
-    names = [name for name in names if check_ref_format(name)]
+    names = [folder + short.encode() for folder in _FOLDERS]
+    names = [name for name in names if is_valid_reference(name)]
     return any(_has_loose_reference(repository, name) for name in names) or _has_packed_reference(
         repository, set(names)
     )
@@ -33,7 +38,7 @@ def _has_loose_reference(repository: GitRepository, name: bytes) -> bool:
     return bool(text and text.strip())
 
 
-def _has_packed_reference(repository: GitRepository, names: set[Ref]) -> bool:
+def _has_packed_reference(repository: GitRepository, names: set[bytes]) -> bool:
     text = read_small_file(os.path.join(repository.common, b"packed-refs"), _PACKED_LIMIT)
     if text is None:
         return False

@@ -10,7 +10,6 @@ import stat
 from collections.abc import Iterable, Iterator
 
 from attrs import field, frozen
-from dulwich.repo import COMMONDIR, CONTROLDIR, OBJECTDIR, REFSDIR
 
 from tservice.git.model import FoundRepositories, GitRepository
 from tservice.git.small_files import read_small_file
@@ -31,8 +30,7 @@ SKIPPED = frozenset(
     {b"node_modules", b"dist", b"build", b"target", b"vendor", b"venv", b"__pycache__"}
 )
 
-_CONTROL = CONTROLDIR.encode()
-_COMMON = os.fsencode(COMMONDIR)
+_CONTROL, _COMMON, _PARTS = b".git", b"commondir", (b"objects", b"refs")
 _GITFILE = b"gitdir: "
 _POINTER_LIMIT = 8192
 
@@ -158,7 +156,7 @@ def _find_common_folder(control: bytes) -> bytes | None:
 
 def _is_control(control: bytes, common: bytes) -> bool:
     """Return true if C{HEAD}, objects and references exist, which is git's own test."""
-    wanted = (os.path.join(common, os.fsencode(name)) for name in (OBJECTDIR, REFSDIR))
+    wanted = (os.path.join(common, name) for name in _PARTS)
     return os.path.lexists(os.path.join(control, b"HEAD")) and all(map(os.path.isdir, wanted))
 
 

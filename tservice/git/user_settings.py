@@ -10,12 +10,15 @@ import os
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import frozen
-from dulwich.config import ConfigFile
 
 from tservice.git.isolation import RepositoryConfigKeys
 from tservice.git.small_files import read_small_file
+
+if TYPE_CHECKING:
+    from dulwich.config import ConfigFile
 
 _CONFIG_LIMIT = 1024 * 1024
 _KEPT = ("excludesFile", "attributesFile", "autocrlf", "eol")
@@ -65,6 +68,8 @@ def read_user_settings(home: Path, environ: Mapping[str, str]) -> UserSettings:
 
 
 def _parse_config(path: Path) -> ConfigFile | None:
+    from dulwich.config import ConfigFile  # 3 MB that an idle service does not need
+
     text = read_small_file(os.fsencode(path), _CONFIG_LIMIT)
     if text is None:
         return None

@@ -72,7 +72,9 @@ NotifiedEvent = Literal[
 class SettingsRecord(BaseModel):
     """Frozen and strict model; camelCase in the file and on the wire."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True
+    )
 
 
 class NiceSettings(SettingsRecord):

@@ -12,7 +12,7 @@ from tservice.runtime.runtime import Runtime
 from tservice.voice.model import SpeechProvider
 from tservice.voice.routes.voice_routes import VoiceRoutes
 from tservice.voice.service import VoiceDependencies, VoiceService
-from tservice.voice.upstream import UpstreamConnector
+from tservice.voice.upstream_connector import UpstreamConnector
 
 
 def build_voice(ground: Runtime) -> FeatureRegistration[VoiceService]:

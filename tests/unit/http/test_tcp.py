@@ -25,8 +25,9 @@ from tests.unit.http.sample_operations import SampleHandlers, sample_operation
 from tests.unit.http.site_driver import ApiHarness, UpgradeGate, parse_http_answer, request_head
 from tests.unit.http.websockets.ws_frames import PING, TEXT, UPGRADE, masked_frame, read_frames
 from tservice.http.operations import JSON_BODY_LIMIT, OperationCall, ResponseStyle
-from tservice.http.websockets.connection import MAX_MESSAGE, ISocket, ISocketHandler
+from tservice.http.websockets.connection import MAX_MESSAGE
 from tservice.http.websockets.frames import SocketMessage
+from tservice.http.websockets.interface import ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import CloseSocket, WebSockets
 
 SNAPSHOT = "line of a terminal\r\n" * 100_000

@@ -13,8 +13,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tservice.core.net.egress import EgressRefused
-from tservice.http.websockets.connection import ISocket
 from tservice.http.websockets.frames import SocketMessage
+from tservice.http.websockets.interface import ISocket
 from tservice.voice.model import (
     FRAME_BYTES,
     MAX_STREAMS,

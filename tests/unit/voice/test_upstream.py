@@ -16,14 +16,9 @@ from twisted.web.client import BrowserLikePolicyForHTTPS
 
 from tests.integration.certificates import make_certificate
 from tservice.core.net.egress import EgressRefused
-from tservice.voice.upstream import (
-    HEAD_BYTES,
-    MESSAGE_BYTES,
-    MESSAGE_PARTS,
-    UpstreamConnection,
-    UpstreamConnector,
-    UpstreamConnectRequest,
-)
+from tservice.voice.upstream import UpstreamConnection, UpstreamConnectRequest
+from tservice.voice.upstream_connector import UpstreamConnector
+from tservice.voice.upstream_protocol import HEAD_BYTES, MESSAGE_BYTES, MESSAGE_PARTS
 
 BEARER = {"Authorization": "Bearer sk-1"}
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
-
-import tree_sitter_bash
-from tree_sitter import Language, Node, Parser, Point
+from functools import cache
+from typing import TYPE_CHECKING
 
 from tservice.agents.approvals import risk_rules as rules
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Point
 
 STEPS = 300
 """Maximum steps of the parser: a plain command of 16 KB takes 260; some others would take
@@ -23,7 +25,6 @@ DEPTH = 5
 """Maximum nesting depth of scripts that are examined."""
 BEGINS = 12
 """Number of words of a command, from its start, at which a nested command may begin."""
-_BASH = Language(tree_sitter_bash.language())
 _DYNAMIC = re.compile(r"\$|`|<\(")
 _GIVEN = re.compile(r"\$\(|`|<\(")
 _LINE_END = re.compile(r"\\\r?\n")
@@ -66,7 +67,17 @@ def _find_script_risk(text: str, depth: int, *, strict: bool = True) -> str | No
     return found or (rules.UNREADABLE if strict and root.has_error else None)
 
 
+@cache
+def _load_language() -> Language:
+    import tree_sitter_bash  # 1 MB that is not needed until a command waits for approval
+    from tree_sitter import Language
+
+    return Language(tree_sitter_bash.language())
+
+
 def _parse_script(source: bytes) -> Node | None:
+    from tree_sitter import Parser
+
     steps = iter(range(STEPS))
 
     def read_source(at: int, _: Point) -> bytes:
@@ -76,7 +87,7 @@ def _parse_script(source: bytes) -> Node | None:
         return next(steps, None) is None
 
     try:
-        return Parser(_BASH).parse(read_source, progress_callback=is_too_long).root_node
+        return Parser(_load_language()).parse(read_source, progress_callback=is_too_long).root_node
     except ValueError:
         # The parser reports that it was stopped.
         return None

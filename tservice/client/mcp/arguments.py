@@ -33,7 +33,12 @@ class ToolArguments(BaseModel):
     """Arguments of a tool; unknown arguments are refused."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, strict=True, validate_by_name=False
+        alias_generator=to_camel,
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        validate_by_name=False,
+        defer_build=True,
     )
 
 

@@ -13,7 +13,12 @@ from pydantic.alias_generators import to_camel
 
 class _ParamsBase(BaseModel):
     model_config = ConfigDict(
-        alias_generator=to_camel, extra="ignore", frozen=True, strict=True, validate_by_name=False
+        alias_generator=to_camel,
+        extra="ignore",
+        frozen=True,
+        strict=True,
+        validate_by_name=False,
+        defer_build=True,
     )
 
 

@@ -7,16 +7,16 @@ Autobahn's logging and per-socket compression: each frame is one C{transport.wri
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from attrs import define
-from autobahn.twisted.websocket import WebSocketServerProtocol
+from autobahn.twisted.websocket import WebSocketServerFactory, WebSocketServerProtocol
+from autobahn.websocket.compress import PerMessageDeflateOffer, PerMessageDeflateOfferAccept
 from twisted.internet.interfaces import IDelayedCall, IPushProducer, IReactorTime
 from twisted.internet.protocol import connectionDone
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from zope.interface import Attribute, Interface, implementer
+from zope.interface import implementer
 
 from tservice.core.net.immediate_write import write_immediately
 from tservice.core.timers import cancel_call
@@ -25,6 +25,14 @@ from tservice.http.body_limits import MAX_MESSAGE as MAX_MESSAGE
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, FairScheduler
 from tservice.http.websockets.close_finder import CloseFrameFinder
 from tservice.http.websockets.frames import SocketMessage
+from tservice.http.websockets.interface import (
+    ABNORMAL,
+    INTERNAL,
+    NO_CODE,
+    ISocket,
+    ISocketHandler,
+    SocketTraffic,
+)
 
 PING_SECONDS = 30
 PONG_SECONDS = 10
@@ -52,83 +60,12 @@ One message may be longer than this; only the bytes queued before it count.
 TRANSPORT_BUFFER = 65536
 """Buffered bytes at which Twisted's transports report back-pressure."""
 
-GOING_AWAY, UNSUPPORTED, ABNORMAL, NO_CODE, INTERNAL = 1001, 1003, 1006, 1005, 1011
-
-
-class ISocket(Interface):
-    """Socket as its handler sees it.  Each method is a no-op once the socket is closed."""
-
-    buffered: int = Attribute(
-        "bytes not yet handed to the system: 0 while the peer reads, else true within 64 KiB"
-    )
-    writable: bool = Attribute("whether something sent now could arrive")
-
-    def send(message: SocketMessage) -> None:
-        """Send a message; the same message may be sent to several sockets."""
-
-    def send_text(text: str) -> None:
-        """Send a text message."""
-
-    def send_binary(data: bytes) -> None:
-        """Send a binary message."""
-
-    def pause_reading() -> None:
-        """Stop reading from the peer until L{resume_reading}; data that was already read is still
-        delivered.
-        """
-
-    def resume_reading() -> None:
-        """Continue reading."""
-
-    def close(code: int = 1000, reason: str = "") -> None:
-        """Send the queued data, then close the socket."""
-
-
-class ISocketHandler(Interface):
-    """Handler of one socket, returned by an operation of C{ResponseStyle.WEBSOCKET}.
-
-    An exception from any of these methods is logged and closes the socket with 1011.
-    """
-
-    def socket_opened(socket: ISocket) -> None:
-        """Store the socket, which is open now."""
-
-    def text_received(data: str) -> None:
-        """Handle a text message."""
-
-    def binary_received(data: bytes) -> None:
-        """Handle a binary message."""
-
-    def sending_paused() -> None:
-        """Stop sending until L{sending_resumed}, because the peer reads too slowly."""
-
-    def sending_resumed() -> None:
-        """Continue sending, because all data was passed to the system."""
-
-    def socket_closed(code: int) -> None:
-        """Handle the end of the socket; this is the last call.
-
-        @param code: the close code; 1005 if the peer sent none, 1006 for a lost connection.
-        """
-
-
 MAX_PARTS = 1024
 """Limit on the fragments of a client's message."""
 
 
 STEP_BYTES = 2048
 """Number of decompressed bytes that cost as much time as a small frame."""
-
-
-@define
-class SocketTraffic:
-    """Number of bytes on the wire of all sockets, compressed and with frame headers.
-
-    @ivar sent: bytes that were passed to the transport or queued for it.
-    """
-
-    sent: int = 0
-    received: int = 0
 
 
 @implementer(ISocket, IPushProducer)
@@ -447,3 +384,32 @@ class ServerSocket(WebSocketServerProtocol):
 
 def _accept_no_compression(offers: object) -> None:
     """Return C{None} to decline every compression offer."""
+
+
+def _accept_offer(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
+    """Accept the first permessage-deflate offer whose window is large enough for the shared
+    frames.
+    """
+    for offer in offers:
+        if isinstance(offer, PerMessageDeflateOffer) and offer.request_max_window_bits in (0, 15):
+            return PerMessageDeflateOfferAccept(
+                offer, request_no_context_takeover=offer.accept_no_context_takeover
+            )
+    return None
+
+
+def make_factory(clock: IReactorTime) -> Any:
+    """Return Autobahn's factory with the options of all sockets."""
+    factory: Any = WebSocketServerFactory(reactor=clock, server="")
+    factory.setProtocolOptions(
+        versions=[13],
+        webStatus=False,
+        maxMessagePayloadSize=MAX_MESSAGE,
+        maxFramePayloadSize=MAX_MESSAGE,
+        failByDrop=False,
+        # These timers would run on the global reactor; Socket uses its own timers.
+        openHandshakeTimeout=0,
+        closeHandshakeTimeout=0,
+        perMessageCompressionAccept=_accept_offer,
+    )
+    return factory

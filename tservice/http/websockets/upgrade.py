@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-from autobahn.twisted.websocket import WebSocketServerFactory
-from autobahn.websocket.compress import PerMessageDeflateOffer, PerMessageDeflateOfferAccept
 from twisted.application.service import Service
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.interfaces import IReactorTime
@@ -28,14 +26,15 @@ from tservice.http.kernel import IUpgrades
 from tservice.http.operations import OperationCall
 from tservice.http.page_key import PROTOCOL, offered_subprotocols
 from tservice.http.request import ServiceRequest
-from tservice.http.websockets.connection import (
+from tservice.http.websockets.interface import (
     GOING_AWAY,
-    MAX_MESSAGE,
     ISocket,
     ISocketHandler,
-    ServerSocket,
     SocketTraffic,
 )
+
+if TYPE_CHECKING:
+    from tservice.http.websockets.connection import ServerSocket
 
 NOT_YOURS, NO_SUCH, TOO_MANY = 4003, 4004, 4008
 """Close codes of session rules (protocol-websocket)."""
@@ -112,18 +111,6 @@ class _ClosingHandler:
         """Do nothing, since there is nothing to release."""
 
 
-def _accept_offer(offers: Iterable[object]) -> PerMessageDeflateOfferAccept | None:
-    """Accept the first permessage-deflate offer whose window is large enough for the shared
-    frames.
-    """
-    for offer in offers:
-        if isinstance(offer, PerMessageDeflateOffer) and offer.request_max_window_bits in (0, 15):
-            return PerMessageDeflateOfferAccept(
-                offer, request_no_context_takeover=offer.accept_no_context_takeover
-            )
-    return None
-
-
 def _check_handshake(request: ServiceRequest) -> None:
     """Refuse an invalid handshake, so that Autobahn receives only valid ones.
 
@@ -163,18 +150,7 @@ class WebSockets(Service):
         self.traffic = SocketTraffic()
         self._open: dict[ServerSocket, Identity | None] = {}
         self._emptied: Deferred[None] | None = None
-        self._factory: Any = WebSocketServerFactory(reactor=clock, server="")
-        self._factory.setProtocolOptions(
-            versions=[13],
-            webStatus=False,
-            maxMessagePayloadSize=MAX_MESSAGE,
-            maxFramePayloadSize=MAX_MESSAGE,
-            failByDrop=False,
-            # These timers would run on the global reactor; Socket uses its own timers.
-            openHandshakeTimeout=0,
-            closeHandshakeTimeout=0,
-            perMessageCompressionAccept=_accept_offer,
-        )
+        self._factory: Any = None
 
     @property
     def socket_count(self) -> int:
@@ -211,6 +187,10 @@ class WebSockets(Service):
         identity: Identity | None,
         bounds: SocketLimits = ANY_MESSAGE,
     ) -> None:
+        # Autobahn takes 6 MB and 60 ms to import, and many services have no WebSocket for days.
+        from tservice.http.websockets.connection import ServerSocket, make_factory
+
+        self._factory = self._factory or make_factory(self._clock)
         turns = request.site.turns
         socket = ServerSocket(
             handler, self._clock, self._handle_closed, self.traffic, turns, bounds

@@ -102,7 +102,9 @@ class ConfigDialect:
         old = self._parse_document(before)
         added = {name: self.encode(server) for name, server in servers.items()}
         if self.syntax is None:
-            after = toml_text.insert_entries(before, self.key, added)
+            from tservice.mcp.dialects.toml_insertion import insert_entries  # tomlkit, 1 MB
+
+            after = insert_entries(before, self.key, added)
         else:
             after = json_insertion.insert_entries(before, self.key, added)
         self._check_only_added(old, self._parse_document(after), added)

@@ -10,8 +10,8 @@ from zope.interface import implementer
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.tasks import spawn_logged
-from tservice.http.websockets.connection import ISocket, ISocketHandler
 from tservice.http.websockets.frames import SocketMessage
+from tservice.http.websockets.interface import ISocket, ISocketHandler
 from tservice.sessions.interfaces import InputDelivery, ISessions, TerminalColours
 from tservice.sessions.output.client_frames import (
     ColoursFrame,

@@ -16,7 +16,7 @@ from zope.interface import implementer
 
 from tservice.core.net.egress import EgressRefused
 from tservice.core.timers import NamedTimers
-from tservice.http.websockets.connection import UNSUPPORTED, ISocket, ISocketHandler
+from tservice.http.websockets.interface import UNSUPPORTED, ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import NO_SUCH, TOO_MANY
 from tservice.voice.model import (
     MAX_TEXT_LENGTH,

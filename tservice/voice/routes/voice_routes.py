@@ -11,7 +11,7 @@ from tservice.http.body_limits import SocketLimits
 from tservice.http.models import QueryParameters
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle
-from tservice.http.websockets.connection import UNSUPPORTED
+from tservice.http.websockets.interface import UNSUPPORTED
 from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, FeatureDisabled
 from tservice.voice.model import FRAME_BYTES, KEYTERMS, DictationUnavailable, UnavailableReason
 from tservice.voice.responses import VoiceStatusResponse

@@ -12,7 +12,7 @@ from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ApiHarness, SiteConnection, UpgradeGate, request_head
 from tests.unit.http.websockets.ws_frames import UPGRADE, ClientFrame, read_frames
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle
-from tservice.http.websockets.connection import ISocket, ISocketHandler
+from tservice.http.websockets.interface import ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import WebSockets
 
 DEFLATE = {"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits"}

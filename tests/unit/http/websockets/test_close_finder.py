@@ -18,12 +18,7 @@ from tests.unit.http.websockets.ws_frames import BINARY, CLOSE, PING, TEXT, UPGR
 from tservice.core.errors import make_not_found_error
 from tservice.http.connections.fair_scheduler import ITERATION_BUDGET
 from tservice.http.websockets.close_finder import FRAMES, CloseFrameFinder
-from tservice.http.websockets.connection import (
-    CLOSE_SECONDS,
-    LINGER_BYTES,
-    MAX_MESSAGE,
-    MAX_PARTS,
-)
+from tservice.http.websockets.connection import CLOSE_SECONDS, LINGER_BYTES, MAX_MESSAGE, MAX_PARTS
 from tservice.http.websockets.upgrade import CloseSocket
 
 ANSWER = masked_frame(CLOSE, struct.pack("!H", 1000))

@@ -14,8 +14,8 @@ from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
 from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.core.identity import Identity
-from tservice.http.websockets.connection import ISocket
 from tservice.http.websockets.frames import SocketMessage
+from tservice.http.websockets.interface import ISocket
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.output.terminal_sockets import TerminalSockets
 from tservice.sessions.record.requests import InputRequest
