@@ -52,6 +52,8 @@ WORK = frozenset(
 NAME_CHARS = 200
 PATH_CHARS = 4096
 """Maximum characters of a path that Linux can open."""
+CONVERSATIONS = 50
+"""Maximum number of conversation ids that a session keeps; the newest are kept."""
 MESSAGE_CHARS = 4000
 COMMAND_CHARS = 16 * 1024
 """Maximum characters of a command that a person decides on (protocol-approvals)."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from attrs import frozen
 
+from tservice.cases.case_folders import MAX_ENTRIES
 from tservice.core.errors import (
     ErrorCode,
     ServiceError,
@@ -19,8 +20,6 @@ from tservice.core.kernel_paths import leads_to_kernel, open_without_magic_links
 
 MAX_FOLDERS = 500
 """Maximum number of listed folders (protocol-cases)."""
-_MAX_ENTRIES = 20_000
-"""Maximum number of entries that are read of a folder."""
 
 
 @frozen(kw_only=True)
@@ -91,7 +90,7 @@ def _list_names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool
     found: list[str] = []
     with _open_folder(path) as folder, os.scandir(folder) as entries:
         for number, entry in enumerate(entries):
-            if number >= _MAX_ENTRIES:
+            if number >= MAX_ENTRIES:
                 return _sort_names(found), True
             if _is_listed(entry.name, hidden) and _is_folder(entry, look):
                 found.append(entry.name)

@@ -37,6 +37,7 @@ from tservice.clis.capabilities import (
     TrustDialogPolicy,
     is_agent_configuration,
 )
+from tservice.clis.configured_models import MODEL_LENGTH
 from tservice.clis.controls import AgentControl, CommandControl, CycleControl
 from tservice.clis.model import PRIMARY, CliEntry, CliKind
 from tservice.clis.params import ParamValue
@@ -45,6 +46,7 @@ from tservice.clis.submission import DraftParking, SubmissionRules
 from tservice.core.locations.location import Location
 
 __all__ = [
+    "MODEL_LENGTH",
     "PRIMARY",
     "AgentControl",
     "AnswerKeys",

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from attrs import evolve, frozen
 
 from tservice.core.errors import make_field_error
+from tservice.core.kernel_paths import LINKS as LINKS
 from tservice.core.kernel_paths import open_without_magic_links
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.files.model import check_path, make_outside_error, make_secret_error
@@ -25,8 +26,6 @@ STEPS = 512
 """Maximum number of path components to resolve. Components of links, and those repeated after
 C{..}, count too.
 """
-
-LINKS = 40
 
 _PATH = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -15,6 +15,8 @@ LIST = (
     "--format=%an%x00%ct%x00%s",
 )
 COUNT = ("rev-list", "--count")
+COUNT_LIMIT = 100
+"""Maximum size in bytes of the output of L{COUNT}."""
 
 SINCE_UPSTREAM = ("@{upstream}..HEAD", "--")
 ON_NO_REMOTE = ("HEAD", "--not", "--remotes", "--")

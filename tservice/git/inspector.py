@@ -16,6 +16,7 @@ from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.added_diff import format_added_diff, read_content
 from tservice.git.commits import (
     COUNT,
+    COUNT_LIMIT,
     LIST,
     ON_NO_REMOTE,
     SINCE_UPSTREAM,
@@ -64,7 +65,6 @@ Reading takes little time, but an included file may be a pipe that blocks.
 """
 _CONFIG_LIMIT = 4 * 1024 * 1024
 _COMMITS_LIMIT = 4 * 1024 * 1024
-_COUNT_LIMIT = 100
 
 
 class RepositoryAccessRefusedError(GitError):
@@ -280,7 +280,7 @@ class RepositoryInspector:
         if head.ahead is not None:
             commits = await self._list_commits(visit, SINCE_UPSTREAM) if head.ahead else ()
             return UnpushedCommits(count=head.ahead, commits=commits)
-        count = await self.run_git(visit, (*COUNT, *ON_NO_REMOTE), _COUNT_LIMIT)
+        count = await self.run_git(visit, (*COUNT, *ON_NO_REMOTE), COUNT_LIMIT)
         try:
             total = parse_count(count)
         except GitOutputError as error:

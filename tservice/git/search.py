@@ -32,7 +32,8 @@ SKIPPED = frozenset(
 
 _CONTROL, _COMMON, _PARTS = b".git", b"commondir", (b"objects", b"refs")
 _GITFILE = b"gitdir: "
-_POINTER_LIMIT = 8192
+POINTER_LIMIT = 8192
+"""Maximum size in bytes of a file that names the folder of a repository."""
 
 
 @frozen(kw_only=True)
@@ -165,7 +166,7 @@ def _read_pointer(file: bytes, prefix: bytes, base: bytes) -> bytes | None:
 
     C{None} means that there is no such file, or that it is a symbolic link or has other content.
     """
-    text = read_small_file(file, _POINTER_LIMIT, links=False)
+    text = read_small_file(file, POINTER_LIMIT, links=False)
     if text is None or not text.startswith(prefix):
         return None
     target = text[len(prefix) :].rstrip(b"\r\n")

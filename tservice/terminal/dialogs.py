@@ -33,8 +33,8 @@ from tservice.terminal.screen_rules import ScreenRules
 _BELOW = 10
 """Maximum number of filled rows below the options: key hints, a box's edge, a footer."""
 
-_CONTEXT_ROWS = 30
-_CONTEXT_CHARS = 4000
+CONTEXT_ROWS, CONTEXT_CHARS = 30, 4000
+"""Maximum rows and characters of what stands above a dialog and is shown with it."""
 
 _MARKS = re.compile(rf"[{grammar.MARKERS}☐☑☒✔✓←]")
 _FREE_TEXT = re.compile(
@@ -295,9 +295,9 @@ def _collect_context(frame: ScreenFrame, area: DialogArea) -> tuple[tuple[str, .
     rows = [r.rstrip() for r in frame.inner_rows[area.top : frame.last_row + 1] if strip_drawing(r)]
     kept: list[str] = []
     size = 0
-    for row in reversed(rows[-_CONTEXT_ROWS:]):
+    for row in reversed(rows[-CONTEXT_ROWS:]):
         size += len(row) + 1
-        if size > _CONTEXT_CHARS:
+        if size > CONTEXT_CHARS:
             break
         kept.append(row)
     return tuple(reversed(kept)), len(rows) - len(kept)

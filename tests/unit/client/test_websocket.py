@@ -19,7 +19,7 @@ from tests.waiting import PATIENCE
 from tservice.client.errors import ApiError
 from tservice.client.link import websocket
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import ResponseLost
+from tservice.client.link.caller import BOUND, ResponseLost
 from tservice.client.link.websocket import BINARY, CLOSE, ReceivedMessage, WebSocket
 from tservice.http.websockets.frames import encode_server_frame
 
@@ -128,7 +128,7 @@ class MessageTests(WebSocketCase):
             encode_server_frame(Opcode.TEXT, b"a") + encode_server_frame(FIN | Opcode.TEXT, b"b"),
             encode_server_frame(Opcode.PING, b"in pieces"),
             struct.pack("!BB", FIN | BINARY, 0x80) + b"keyk",
-            struct.pack("!BBQ", FIN | BINARY, 127, websocket.BOUND + 1),
+            struct.pack("!BBQ", FIN | BINARY, 127, BOUND + 1),
         ):
             self.assertRaises(ResponseLost, self.receive, self.open(), data)
 

@@ -19,7 +19,7 @@ from tservice.agents.model import MESSAGE_CHARS, find_summary_key
 from tservice.core.text import cut_between_letters, cut_with_note
 from tservice.terminal.dialog_kinds import DialogKind as DialogKind
 from tservice.terminal.dialog_kinds import contains_trust_phrase
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs import CONTEXT_CHARS, CONTEXT_ROWS, AgentDialog
 
 LIFETIME_MS = 12 * 3600 * 1000
 """Milliseconds until an item expires (protocol-approvals)."""
@@ -31,8 +31,6 @@ FOLDER_TOOL = "commands of its folder"
 """Value of C{toolName} for a question about a working folder."""
 FOLDER_HINT = "Runs or permits something unasked, as soon as the session starts"
 TOO_LONG = "Is too long to be shown completely"
-CONTEXT_LINES = 30
-CONTEXT_CHARS = 4000
 
 _ESCAPE = re.compile(
     r"\besc(?:ape)?\b(?: to)? (?:cancel|clear|close|back|exit|go back)", re.IGNORECASE
@@ -314,7 +312,7 @@ def summarize_tool(tool_input: Any) -> str | None:
 
 def clip_rows(rows: Sequence[str]) -> str | None:
     """Return the last rows, joined and cut to the limits of protocol-approvals."""
-    text = "\n".join(row.rstrip() for row in rows[-CONTEXT_LINES:]).strip("\n")
+    text = "\n".join(row.rstrip() for row in rows[-CONTEXT_ROWS:]).strip("\n")
     return text[-CONTEXT_CHARS:] or None
 
 

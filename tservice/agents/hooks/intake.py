@@ -21,7 +21,14 @@ from tservice.agents.hooks.hook_classification import (
 )
 from tservice.agents.hooks.hook_permissions import get_reported_session
 from tservice.agents.hooks.todo_tracker import TodoTracker
-from tservice.agents.model import DIALOGS, WORK, HookEvent, HookNotice, reduce_data
+from tservice.agents.model import (
+    CONVERSATIONS,
+    DIALOGS,
+    WORK,
+    HookEvent,
+    HookNotice,
+    reduce_data,
+)
 from tservice.agents.store import AgentStore
 from tservice.agents.todos import find_current_todo
 from tservice.agents.transcripts.prompt_proofs import PromptProofs
@@ -34,9 +41,6 @@ from tservice.core.identity import Identity
 from tservice.core.payload import Payload
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.terminal.model_name import sanitize_text
-
-CONVERSATIONS = 50
-"""Maximum number of conversation ids that a session keeps; the newest are kept."""
 
 REASON_CHARS = 120
 """Maximum characters of the running tool's description in C{statusReason}."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from attrs import evolve
 
+from tservice.agents.model import PATH_CHARS
 from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
@@ -20,7 +21,6 @@ PROJECT = ".project_root"
 """Name of Gemini CLI's file that contains the path of the project's folder; it is two folders above
 a conversation.
 """
-_PATH_CHARS = 4096
 
 
 def read_new_messages(
@@ -76,7 +76,7 @@ def iterate_messages(
 def _read_gemini_project_folder(path: Path) -> str | None:
     try:
         with transcript_reader.open_regular(path.parent.parent / PROJECT) as file:
-            named = file.read(_PATH_CHARS + 1).decode().strip()
+            named = file.read(PATH_CHARS + 1).decode().strip()
     except (OSError, UnicodeDecodeError):
         return None
-    return named if named.startswith("/") and len(named) <= _PATH_CHARS else None
+    return named if named.startswith("/") and len(named) <= PATH_CHARS else None

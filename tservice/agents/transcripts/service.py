@@ -16,6 +16,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
+from tservice.agents.model import CONVERSATIONS
 from tservice.agents.todos import decode_todos, find_current_todo
 from tservice.agents.transcripts.claude import is_client_text, strip_paste_tags
 from tservice.agents.transcripts.conversation_access import (
@@ -51,9 +52,6 @@ from tservice.sessions.interfaces import (
     SessionStatus,
     TokenUsage,
 )
-
-CONVERSATIONS = 50
-"""Maximum number of conversation ids that a session keeps; the newest are kept."""
 
 MOMENT = 0.1
 """Seconds from an event to the read that it causes. The agent writes the last lines of a turn after

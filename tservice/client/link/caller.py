@@ -22,7 +22,7 @@ SILENCE = 90.0
 heartbeats.
 """
 BOUND = 64 * 1024 * 1024
-"""Maximum size of a response in bytes. The largest is a terminal's history of 32 MB."""
+"""Maximum size of a response or message in bytes. The largest is a terminal's history of 32 MB."""
 LINE_BOUND = 4 * 1024 * 1024
 """Maximum length of a line of the event stream in bytes."""
 

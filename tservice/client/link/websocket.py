@@ -20,12 +20,10 @@ from websockets.uri import WebSocketURI
 
 from tservice.client.errors import unwrap_envelope
 from tservice.client.link.address import ServiceAddress
-from tservice.client.link.caller import ResponseLost
+from tservice.client.link.caller import BOUND, ResponseLost
 from tservice.client.link.connection import explain_error, open_socket
 
 CHUNK = 64 * 1024
-BOUND = 64 * 1024 * 1024
-"""Maximum size of a message in bytes. A snapshot contains the whole history of a terminal."""
 BINARY, CLOSE = Opcode.BINARY, Opcode.CLOSE
 
 

@@ -13,7 +13,12 @@ from collections.abc import Iterable, Iterator
 from attrs import field, frozen
 
 from tservice.git.model import GitRepository, to_display_text
-from tservice.git.search import is_within, recognise_control, recognise_repository
+from tservice.git.search import (
+    POINTER_LIMIT,
+    is_within,
+    recognise_control,
+    recognise_repository,
+)
 from tservice.git.small_files import read_small_file
 
 REPOSITORIES = 200
@@ -30,7 +35,6 @@ The dependencies of a large project have some ten thousand folders.
 _CONTROL = b".git"
 _MODULES = b"modules"
 _BARE = frozenset({b"HEAD", b"objects", b"refs"})
-_POINTER_LIMIT = 8192
 
 
 @frozen(kw_only=True)
@@ -134,7 +138,7 @@ def list_worktree_folders(common: bytes) -> Iterator[tuple[bytes, bytes]]:
         return
     for name in names:
         control = os.path.join(folder, name)
-        text = read_small_file(os.path.join(control, b"gitdir"), _POINTER_LIMIT)
+        text = read_small_file(os.path.join(control, b"gitdir"), POINTER_LIMIT)
         if text:
             pointer = os.path.join(control, text.strip())
             yield control, os.path.realpath(os.path.dirname(pointer))

@@ -29,7 +29,7 @@ from tservice.git.changing.nested_repositories import (
     find_repositories,
     list_worktree_folders,
 )
-from tservice.git.commits import COUNT, parse_count
+from tservice.git.commits import COUNT, COUNT_LIMIT, parse_count
 from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.model import ChangeKind, GitRepository, RepositoryStatus, to_display_text
 from tservice.git.porcelain import GitOutputError
@@ -41,7 +41,6 @@ _T = TypeVar("_T")
 SECONDS = 30.0
 """Time limit of one git command in seconds."""
 
-_COUNT_LIMIT = 100
 _REASON_LIMIT = 4096
 _ON_NO_REMOTE = ("--branches", "--not", "--remotes", "--")
 _SERVICE_FILES = {b".claude/": b"settings.local.json"}
@@ -199,7 +198,7 @@ async def _count_unpushed(
     goes = look.inside.removes_path(visit.repository.common)
     if not visit.configured.has_remote or not goes:
         return checked_out
-    output = await look.inspector.run_git(visit, (*COUNT, *_ON_NO_REMOTE), _COUNT_LIMIT)
+    output = await look.inspector.run_git(visit, (*COUNT, *_ON_NO_REMOTE), COUNT_LIMIT)
     return max(checked_out, parse_count(output))
 
 
@@ -233,13 +232,13 @@ async def _find_lost_commits(
 
 async def _count_stashes(inspector: RepositoryInspector, visit: ReadingContext) -> int:
     listed = await inspector.run_git(
-        visit, ("for-each-ref", "--count=1", "refs/stash"), _COUNT_LIMIT
+        visit, ("for-each-ref", "--count=1", "refs/stash"), COUNT_LIMIT
     )
     if not listed:
         return 0
     words = (*COUNT, "--walk-reflogs", "refs/stash", "--")
     # A stash without a reflog still counts.
-    return max(1, parse_count(await inspector.run_git(visit, words, _COUNT_LIMIT)))
+    return max(1, parse_count(await inspector.run_git(visit, words, COUNT_LIMIT)))
 
 
 def _format_count(number: int, one: str, many: str) -> list[str]:

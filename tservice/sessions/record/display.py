@@ -6,11 +6,10 @@ import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
 
+from tservice.clis.interfaces import MODEL_LENGTH as MODEL_LENGTH
 from tservice.core.text import JOINERS, cut_between_letters
 
 _UNSEEN = ("Cc", "Cf", "Cs")
-MODEL_LENGTH = 64
-"""Maximum characters of C{displayModel} (protocol-session)."""
 
 
 class ModelSource(StrEnum):

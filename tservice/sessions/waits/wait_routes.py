@@ -12,7 +12,7 @@ from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseM
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 from tservice.sessions.waits.service import FLEET_MAX, WaitRequest, WaitService
-from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT, SessionSignal
+from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT, TIMEOUT_RANGE, SessionSignal
 from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle
 
 BUSY = (ErrorCode.SESSION_BUSY, ErrorCode.RATE_LIMITED)
@@ -46,7 +46,8 @@ def _refuse_regex(value: object) -> None:
     raise ValueError("is not supported: match is a literal text")
 
 
-Timeout = Annotated[QueryInt, Field(gt=0, description="Milliseconds; clamped to 1000..600000")]
+_CLAMPED = "Milliseconds; clamped to {}..{}".format(*TIMEOUT_RANGE)
+Timeout = Annotated[QueryInt, Field(gt=0, description=_CLAMPED)]
 NoRegex = Annotated[None, BeforeValidator(_refuse_regex)]
 
 

@@ -25,8 +25,7 @@ from tservice.agents.hooks.hook_classification import (
     PaneConversations,
     RunningTools,
 )
-from tservice.agents.hooks.intake import CONVERSATIONS
-from tservice.agents.model import HookEvent, reduce_data
+from tservice.agents.model import CONVERSATIONS, HookEvent, reduce_data
 from tservice.agents.todos import TODOS
 from tservice.core.errors import ServiceError
 from tservice.core.events import EventAudience
