@@ -40,7 +40,7 @@ class Records:
             raise ValueError(f"two models have one name: {sorted(self.names.values())}")
 
     def of(self, schema: Schema) -> str:
-        """The type that C{schema} describes.
+        """Return the type that C{schema} describes.
 
         @raise KeyError: it refers to nothing.
         """
@@ -63,7 +63,7 @@ class Records:
         return _PLAIN.get(str(schema.get("type")), "Any")
 
     def reached(self, schemas: Iterable[Schema]) -> list[str]:
-        """The names of all records that these lead to."""
+        """Return the names of all records that these lead to."""
         found: set[str] = set()
         ahead = [name for schema in schemas for name in _references(schema)]
         while ahead:
@@ -111,12 +111,12 @@ class Operations:
                     self.tags.setdefault(operation["tags"][0], []).append(entry)
 
     def reached(self, tag: str) -> list[str]:
-        """The names of all records that a tag's operations send and answer."""
+        """Return the names of all records that a tag's operations send and answer."""
         found = [operation for _, _, operation in self.tags[tag]]
         return self.records.reached([*map(_body, found), *map(_answer, found)])
 
     def text(self, tag: str) -> str:
-        """A tag's class."""
+        """Return the class of a tag."""
         methods = "\n".join(self._method(*entry) for entry in self.tags[tag])
         return f'class {_class(tag)}(Calling):\n    """{tag}."""\n\n{methods}'
 
@@ -161,7 +161,7 @@ class Operations:
 
 
 def files(document: Schema) -> dict[str, str]:
-    """The text of each file of L{tservice.client.typed}, by its name.
+    """Return the text of each file of L{tservice.client.typed}, by its name.
 
     A record stands with the first tag that needs it, so that the files import in one direction.
 
@@ -211,7 +211,7 @@ def _constant(value: object) -> str:
 
 
 def snake(name: str) -> str:
-    """A name as Python spells it.
+    """Return a name as Python spells it.
 
     >>> snake("getSessionsIdGitStatus")
     'get_sessions_id_git_status'
@@ -273,7 +273,7 @@ def _typing(text: str) -> str:
 
 
 def _docstring(schema: Schema, name: str) -> str:
-    """What a record means, indented and in lines of the house's width."""
+    """Return the docstring of a record, indented and wrapped."""
     words = " ".join(str(schema.get("description") or name).split("@ivar")[0].split())
     lines = textwrap.wrap(_MARKUP.sub("", words), 90)
     end = "\n    " if len(lines) > 1 else ""

@@ -37,7 +37,7 @@ class Types:
         return "\n".join(self._interface(short, self._schemas[name]) for short, name in names)
 
     def of(self, schema: Schema) -> str:
-        """The type that C{schema} describes."""
+        """Return the type that C{schema} describes."""
         if "$ref" in schema:
             name = schema["$ref"].removeprefix(_REF)
             return self._names.get(name) or self.of(self._schemas[name])
@@ -86,7 +86,7 @@ class Types:
 
 
 def web_types(document: Schema, events: Mapping[str, Schema]) -> str:
-    """The whole file.
+    """Return the whole file.
 
     @param document: of every operation.
     @param events: the schema of each event's payload, which may refer to those of the document.
