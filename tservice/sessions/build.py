@@ -10,10 +10,10 @@ from tservice.http.metrics import MetricSource, Values
 from tservice.mux.interface import DARK, LIGHT, IMultiplexer, TerminalColours
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
-from tservice.sessions.input.driving_permission import DrivingPermission
-from tservice.sessions.input.journal import InputJournal
-from tservice.sessions.input.offline_buffer import OfflineInputBuffer
-from tservice.sessions.input.unconfirmed_prompt_store import UnconfirmedPromptStore
+from tservice.sessions.input.accept.driving_permission import DrivingPermission
+from tservice.sessions.input.accept.journal import InputJournal
+from tservice.sessions.input.accept.offline_buffer import OfflineInputBuffer
+from tservice.sessions.input.recover.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.interfaces import ICustomModels
 from tservice.sessions.life.activity import PlainSources
 from tservice.sessions.life.adoption import PaneAdoption

@@ -8,7 +8,7 @@ from attrs import define, evolve, field
 from twisted.internet.defer import DeferredLock
 
 from tservice.mux.interface import IPane, TerminalColours
-from tservice.sessions.input.input_queue import InputQueue
+from tservice.sessions.input.accept.input_queue import InputQueue
 from tservice.sessions.interfaces import IActivitySource
 from tservice.sessions.lifecycle import SessionLifecycle
 from tservice.sessions.output.last_screen import LastScreen

@@ -17,13 +17,13 @@ from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.identity import Identity
 from tservice.core.locations.location import LocationOutage
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
-from tservice.sessions.input.composer import find_composer
-from tservice.sessions.input.driving_permission import DrivingPermission
-from tservice.sessions.input.input_queue import InputQueue
-from tservice.sessions.input.journal import InputJournal
-from tservice.sessions.input.offline_buffer import OfflineInputBuffer
-from tservice.sessions.input.target import InputTarget
-from tservice.sessions.input.unconfirmed_prompt_store import UnconfirmedPromptStore
+from tservice.sessions.input.accept.driving_permission import DrivingPermission
+from tservice.sessions.input.accept.input_queue import InputQueue
+from tservice.sessions.input.accept.journal import InputJournal
+from tservice.sessions.input.accept.offline_buffer import OfflineInputBuffer
+from tservice.sessions.input.accept.target import InputTarget
+from tservice.sessions.input.recover.unconfirmed_prompt_store import UnconfirmedPromptStore
+from tservice.sessions.input.type.composer import find_composer
 from tservice.sessions.interfaces import (
     FolderApprovalRequired,
     IActivitySources,

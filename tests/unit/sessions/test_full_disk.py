@@ -17,7 +17,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import InputMark, MuxTimeout
 from tservice.mux.tmux.commands import set_mark
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.unpersisted_sequence import (
+from tservice.sessions.input.recover.unpersisted_sequence import (
     UnpersistedSequence,
     digest_client_id,
     format_mark_id,

@@ -8,8 +8,12 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.sessions.input.classify import classify_input, looks_like_prompt, sanitize_prompt
-from tservice.sessions.input.journal import InputKind
+from tservice.sessions.input.accept.classify import (
+    classify_input,
+    looks_like_prompt,
+    sanitize_prompt,
+)
+from tservice.sessions.input.accept.journal import InputKind
 from tservice.sessions.life.exit_breaker import EXITS, WINDOW_MS, add_failure, has_tripped
 from tservice.sessions.record.display import (
     MODEL_LENGTH,

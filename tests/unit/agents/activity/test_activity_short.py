@@ -15,7 +15,7 @@ from tests.unit.agents.harness import (
 )
 from tservice.agents.activity.poll_schedule import ASKING, SILENCE
 from tservice.agents.activity.submission_end import UNANSWERED
-from tservice.sessions.input.prompt_runner import SIGHTS
+from tservice.sessions.input.type.prompt_runner import SIGHTS
 from tservice.sessions.record.model import Session
 
 CODEX = "› Ask Codex to do anything\n\n  gpt · /home"

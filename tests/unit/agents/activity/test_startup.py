@@ -9,7 +9,7 @@ from tservice.agents.activity.input_gate import SETTLE_UNTOLD, SHARE
 from tservice.agents.activity.trust_answerer import KEYS
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
-from tservice.sessions.input.prompt_runner import ASKING
+from tservice.sessions.input.type.prompt_runner import ASKING
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.model import Session
 

@@ -1,0 +1,1 @@
+"""Acceptance of input: kind, order, permission, sequence numbers, journal and offline buffer."""

@@ -1,0 +1,79 @@
+"""Classification of an input as a prompt or as raw bytes (protocol-prompts)."""
+
+from __future__ import annotations
+
+import re
+
+from tservice.core.errors import make_field_error
+from tservice.sessions.input.accept.journal import InputKind
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters except LF and TAB, which are text."""
+
+
+def classify_input(
+    text: str, use_mux: bool | None, *, typed: bool = False
+) -> tuple[InputKind, bytes]:
+    """Return how to type C{text}, and the bytes to type.
+
+    The bytes are a prompt without its Enter, or the text unchanged.
+
+    @param use_mux: C{True} forces a prompt, C{False} forces raw bytes, C{None} decides by the text.
+    @param typed: true if a prompt is typed key by key instead of pasted.
+    """
+    if use_mux or (use_mux is None and looks_like_prompt(text)):
+        kind = InputKind.TYPED if typed else InputKind.PROMPT
+        return kind, sanitize_prompt(text).encode("utf-8", "replace")
+    return InputKind.RAW, text.encode("utf-8", "replace")
+
+
+def looks_like_prompt(text: str) -> bool:
+    """Return true if C{text} is printable text with exactly one trailing CR or CRLF.
+
+    LF, TAB and line ends count as printable.
+    """
+    body = _strip_submit(text)
+    if body is None or not body.strip() or _ends_with_enter(body):
+        return False
+    return _is_text(body)
+
+
+def sanitize_prompt(text: str) -> str:
+    """Return the text of a prompt without one trailing CR, with LF line ends and no other control
+    characters.
+
+    An ESC would end the paste early, and the rest would be typed as keys.
+    """
+    body = _strip_submit(text)
+    text = (text if body is None else body).replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("", text)
+
+
+def refuse_blank_prompt(text: str, use_mux: bool | None) -> None:
+    """Refuse a prompt that is only white space. A single CR is a key press and allowed
+    (protocol-prompts).
+
+    @raise ServiceError: 400 naming C{input}.
+    """
+    body = _strip_submit(text)
+    if use_mux is False or not body or body.strip() or _ends_with_enter(body):
+        return
+    if use_mux or _is_text(body):
+        raise make_field_error("input", "a prompt needs more than white space")
+
+
+def _strip_submit(text: str) -> str | None:
+    """Return C{text} without its final CR or CRLF; C{None} if it does not end with one."""
+    for end in ("\r\n", "\r"):
+        if text.endswith(end):
+            return text.removesuffix(end)
+    return None
+
+
+def _ends_with_enter(body: str) -> bool:
+    """Return true if the text, without its final Enter, ends with another Enter."""
+    return body.endswith("\r")
+
+
+def _is_text(body: str) -> bool:
+    return _CONTROLS.search(body.replace("\r", "\n")) is None

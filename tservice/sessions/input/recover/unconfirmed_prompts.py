@@ -1,0 +1,128 @@
+"""Prompts that were typed but whose submission could not be confirmed (protocol-prompts).
+
+Their sequence numbers stay used. If the client sends a number again, its prompt is not typed again.
+Instead, the composer is read once more. A text that is still in the composer is submitted if it was
+certainly not submitted before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from attrs import evolve, frozen
+
+from tservice.core.errors import ServiceError, make_failure_error
+from tservice.mux.interface import PaneGone
+from tservice.sessions.input.accept.journal import JournalEntry
+from tservice.sessions.input.recover.unconfirmed_prompt_store import (
+    SavedUnconfirmedPrompt,
+    UnconfirmedPromptStore,
+)
+from tservice.sessions.input.type.composer import ComposerModel
+from tservice.sessions.input.type.prompt_runner import PromptRunner
+from tservice.sessions.input.type.typist import TypedRemainder, TypingContext
+from tservice.sessions.interfaces import IInputGate
+from tservice.sessions.record.model import Session
+
+REMEMBERED = 16
+"""Maximum number of unconfirmed prompts of a session. Beyond it, the oldest counts as submitted."""
+
+PUT_ASIDE = "; it was put aside for a later prompt"
+
+
+@frozen(eq=False)
+class _UnconfirmedPrompt:
+    """Unconfirmed prompt and the error that its caller received."""
+
+    entry: JournalEntry
+    prompter: PromptRunner
+    why: ServiceError
+
+
+class UnconfirmedPrompts:
+    """Unconfirmed prompts of one session while its process runs.
+
+    @param session: returns the session's current record.
+    """
+
+    def __init__(self, store: UnconfirmedPromptStore, session: Callable[[], Session]) -> None:
+        self._store, self._session = store, session
+        self._doubts: deque[_UnconfirmedPrompt] = deque()
+
+    @property
+    def remainders(self) -> tuple[TypedRemainder, ...]:
+        """Prompts whose text may remain in the composer, the latest last."""
+        return tuple(each.prompter.remainder for each in self._doubts)
+
+    def add_prompt(self, entry: JournalEntry, prompter: PromptRunner, why: ServiceError) -> None:
+        """Remember a prompt and the error that its caller received."""
+        at = None if prompter.remainder.claim is None else self._session().last_submit_at
+        kept = SavedUnconfirmedPrompt(
+            entry=entry, submitted_at=at, message=why.message, passed=prompter.passed
+        )
+        self._store.save_prompt(kept)
+        self._doubts.append(_UnconfirmedPrompt(entry, prompter, why))
+        if len(self._doubts) > REMEMBERED:
+            self._store.delete_prompt(self._doubts.popleft().entry)
+
+    def load_saved(
+        self,
+        composer: ComposerModel,
+        context_of: Callable[[JournalEntry], TypingContext],
+        gate: IInputGate,
+    ) -> None:
+        """Load the unconfirmed prompts that an earlier run of the service saved.
+
+        @param context_of: returns the typing context of an entry.
+        """
+        for kept in () if self._doubts else self._store.load(self._session().id):
+            prompter = PromptRunner(kept.entry, context_of(kept.entry), composer)
+            prompter.passed = kept.passed
+            if kept.submitted_at is not None:
+                session = evolve(self._session(), last_submit_at=kept.submitted_at)
+                text = kept.entry.data.decode("utf-8")
+                prompter.restore_claim(gate.claim_prompt(session, text, caught_up=False))
+            self._doubts.append(
+                _UnconfirmedPrompt(kept.entry, prompter, make_failure_error(kept.message))
+            )
+
+    async def confirm_prompt(
+        self, client: str | None, seq: int, reauthorize: Callable[[], object]
+    ) -> None:
+        """Confirm or finish a prompt that its client sends again. Return at once if it is not
+        unconfirmed.
+
+        @param seq: sequence number of the prompt.
+        @param reauthorize: authorizes the caller again before each Enter.
+        @raise ServiceError: 422: the prompt is still unconfirmed. The error repeats the earlier
+            one, which the caller may not have received.
+        """
+        numbered = (each for each in self._doubts if each.entry.seq == seq)
+        found = next((each for each in numbered if each.entry.client_id == client), None)
+        if found is None:
+            return
+        try:
+            over = await found.prompter.finish_prompt(reauthorize)
+        except PaneGone:
+            over = True
+        if not over:
+            aside = PUT_ASIDE if found.prompter.passed else ""
+            raise ServiceError(found.why.code, found.why.message + aside)
+        if found in self._doubts:
+            self._doubts.remove(found)
+            self._store.delete_prompt(found.entry)
+
+    def mark_put_aside(self) -> None:
+        """Record that the prompts' texts were removed from the composer because of another
+        prompt.
+        """
+        if not all(each.prompter.passed for each in self._doubts):
+            self._store.mark_put_aside(self._session().id)
+        for each in self._doubts:
+            each.prompter.passed = True
+
+    def clear(self) -> None:
+        """Forget all prompts, because the process was replaced."""
+        self._store.clear_session(self._session().id)
+        self._doubts.clear()

@@ -1,0 +1,1 @@
+"""Typing of accepted input: raw bytes, lines, and prompts that are submitted and confirmed."""
