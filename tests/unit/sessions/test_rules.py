@@ -9,11 +9,12 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions.input.accept.classify import (
-    classify_input,
+    ClassifiedInput,
+    classify_request,
     looks_like_prompt,
     sanitize_prompt,
 )
-from tservice.sessions.input.accept.journal import InputKind
+from tservice.sessions.input.entry import InputKind
 from tservice.sessions.life.exit_breaker import EXITS, WINDOW_MS, add_failure, has_tripped
 from tservice.sessions.record.display import (
     MODEL_LENGTH,
@@ -24,6 +25,7 @@ from tservice.sessions.record.display import (
 from tservice.sessions.record.model import ModelSource
 from tservice.sessions.record.names import NAME_LENGTH, check_name, generate_name
 from tservice.sessions.record.ordering import reorder_positions
+from tservice.sessions.record.requests import InputRequest
 from tservice.sessions.record.viewport import (
     DESKTOP_CLAIM_MS,
     SizeClaims,
@@ -252,9 +254,13 @@ class ClassifyTests(SynchronousTestCase):
             self.assertEqual(prompt, looks_like_prompt(text), repr(text))
 
     def test_requested_input_kind_is_used(self) -> None:
-        self.assertEqual((InputKind.RAW, b"a\r"), classify_input("a\r", False))
-        self.assertEqual((InputKind.PROMPT, b"a\nb"), classify_input("a\r\nb\r", True))
-        self.assertEqual((InputKind.PROMPT, b""), classify_input("\r", True))
+        for text, use_mux, kind, data in [
+            ("a\r", False, InputKind.RAW, b"a\r"),
+            ("a\r\nb\r", True, InputKind.PROMPT, b"a\nb"),
+            ("\r", True, InputKind.PROMPT, b""),
+        ]:
+            request = InputRequest(text=text, use_mux=use_mux)
+            self.assertEqual(ClassifiedInput(request, kind, data), classify_request(request))
 
     @thorough
     @given(st.text())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.unit.store.story_steps import StoryHarness, StoryStep
-from tservice.sessions.input.accept.journal import InputJournal, InputKind
-from tservice.sessions.input.accept.journal import JournalEntry as Typed
+from tservice.sessions.input.accept.journal import InputJournal
 from tservice.sessions.input.accept.offline_buffer import OfflineInputBuffer
+from tservice.sessions.input.entry import InputKind
+from tservice.sessions.input.entry import JournalEntry as Typed
 from tservice.sessions.record.requests import InputRequest
 
 

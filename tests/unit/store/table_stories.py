@@ -49,8 +49,9 @@ from tservice.notify.outbox import WebhookOutbox
 from tservice.push.model import Subscription
 from tservice.push.store import PushSubscriptionStore
 from tservice.restore.store import RestoreStore
-from tservice.sessions.input.accept.journal import InputJournal, InputKind
-from tservice.sessions.input.accept.journal import JournalEntry as Typed
+from tservice.sessions.input.accept.journal import InputJournal
+from tservice.sessions.input.entry import InputKind
+from tservice.sessions.input.entry import JournalEntry as Typed
 from tservice.sessions.record.repository import SessionRepository
 from tservice.suggestions.model import Intent
 from tservice.suggestions.store import IntentStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.unit.store.story_steps import StoryHarness, StoryStep
-from tservice.sessions.input.accept.journal import InputKind
-from tservice.sessions.input.accept.journal import JournalEntry as Typed
+from tservice.sessions.input.entry import InputKind
+from tservice.sessions.input.entry import JournalEntry as Typed
 from tservice.sessions.input.recover.unconfirmed_prompt_store import (
     SavedUnconfirmedPrompt,
     UnconfirmedPromptStore,

@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import re
 
+from attrs import frozen
+
 from tservice.core.errors import make_field_error
-from tservice.sessions.input.accept.journal import InputKind
+from tservice.sessions.input.entry import InputKind
+from tservice.sessions.record.requests import InputRequest, check_input
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters except LF and TAB, which are text."""
 
 
-def classify_input(
-    text: str, use_mux: bool | None, *, typed: bool = False
-) -> tuple[InputKind, bytes]:
-    """Return how to type C{text}, and the bytes to type.
+@frozen
+class ClassifiedInput:
+    """Request whose kind and bytes are decided.
 
-    The bytes are a prompt without its Enter, or the text unchanged.
-
-    @param use_mux: C{True} forces a prompt, C{False} forces raw bytes, C{None} decides by the text.
-    @param typed: true if a prompt is typed key by key instead of pasted.
+    @ivar data: a prompt without its Enter, or raw bytes.
     """
+
+    request: InputRequest
+    kind: InputKind
+    data: bytes
+
+
+def classify_request(request: InputRequest) -> ClassifiedInput:
+    """Check C{request}, and decide its kind and its bytes. Later steps do not look at its text.
+
+    @raise ServiceError: 400, 413: see L{check_input} and L{refuse_blank_prompt}.
+    """
+    check_input(request)
+    refuse_blank_prompt(request.text, request.use_mux)
+    text, use_mux = request.text, request.use_mux
     if use_mux or (use_mux is None and looks_like_prompt(text)):
-        kind = InputKind.TYPED if typed else InputKind.PROMPT
-        return kind, sanitize_prompt(text).encode("utf-8", "replace")
-    return InputKind.RAW, text.encode("utf-8", "replace")
+        kind = InputKind.TYPED if request.typed else InputKind.PROMPT
+        return ClassifiedInput(request, kind, sanitize_prompt(text).encode("utf-8", "replace"))
+    return ClassifiedInput(request, InputKind.RAW, text.encode("utf-8", "replace"))
 
 
 def looks_like_prompt(text: str) -> bool:

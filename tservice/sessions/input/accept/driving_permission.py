@@ -10,7 +10,7 @@ from tservice.clis.interfaces import CliKind, ICliRegistry
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.identity import Identity
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
-from tservice.sessions.input.accept.journal import InputKind
+from tservice.sessions.input.entry import InputKind
 from tservice.sessions.record.model import Session
 
 

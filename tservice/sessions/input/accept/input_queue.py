@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
-from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
@@ -32,13 +31,15 @@ from tservice.core.errors import (
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
-from tservice.sessions.input.accept.classify import refuse_blank_prompt
-from tservice.sessions.input.accept.journal import InputJournal, InputKind, JournalEntry
+from tservice.sessions.input.accept.classify import ClassifiedInput, classify_request
+from tservice.sessions.input.accept.journal import InputJournal
 from tservice.sessions.input.accept.offline_buffer import BufferedInput, OfflineInputBuffer
 from tservice.sessions.input.accept.serial_queue import WAITING, SerialQueue
 from tservice.sessions.input.accept.target import InputTarget, no_process_error
+from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.sessions.input.recover.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.input.recover.unconfirmed_prompts import UnconfirmedPrompts
+from tservice.sessions.input.type.composer import ComposerModel
 from tservice.sessions.input.type.prompt_runner import PromptOutcome, PromptRunner
 from tservice.sessions.input.type.submitter import NOT_SURE, SubmissionUnconfirmed
 from tservice.sessions.input.type.typist import (
@@ -49,7 +50,7 @@ from tservice.sessions.input.type.typist import (
     TypingContext,
 )
 from tservice.sessions.interfaces import IInputGate, InputDelivery, PromptClaim
-from tservice.sessions.record.requests import InputRequest, check_input
+from tservice.sessions.record.requests import InputRequest
 from tservice.terminal.terminal_reports import is_terminal_report
 
 _T = TypeVar("_T")
@@ -87,22 +88,21 @@ class InputQueue:
     async def deliver_input(self, request: InputRequest) -> InputDelivery:
         """Type C{request} when its turn comes.
 
-        @raise ServiceError: 400, 413: see L{check_input} and L{refuse_blank_prompt}; 403: the
-            permission to type ended; 409: no process, or an earlier input of this client failed
-            (both numbers are free again); 422: not typed, not submitted, or unknown, as the text
-            says; 429: too many inputs wait.
+        @raise ServiceError: 400, 413: see L{classify_request}; 403: the permission to type ended;
+            409: no process, or an earlier input of this client failed (both numbers are free
+            again); 422: not typed, not submitted, or unknown, as the text says; 429: too many
+            inputs wait.
         """
-        check_input(request)
-        refuse_blank_prompt(request.text, request.use_mux)
+        wanted = classify_request(request)
         self._target.require_live_pane()
         if self._is_idle:
             self._failures.clear()
         failures = self._failures.get(request.client_id or "", 0)
         answer: Deferred[InputDelivery] = Deferred(lambda _: done.cancel())
-        raw = self._target.classify_request(request)[0] is InputKind.RAW
-        done = self._enqueue(
-            request.client_id, raw, lambda: self._process_request(request, failures, answer)
-        )
+        self._target.check_text(wanted)
+        raw = wanted.kind is InputKind.RAW
+        process = partial(self._process_input, wanted, failures, answer)
+        done = self._enqueue(request.client_id, raw, process)
         done.addCallbacks(lambda it: _fire_once(answer, it), lambda why: _fire_once(answer, why))
         return await answer
 
@@ -112,15 +112,16 @@ class InputQueue:
         @raise ServiceError: 400, 403, 413: as for L{deliver_input}; 409: no process; 422: disk
             full.
         """
-        check_input(request)
-        refuse_blank_prompt(request.text, request.use_mux)
+        wanted = classify_request(request)
         self._target.check_drivable(request.sender)
-        self._target.classify_request(request)
+        self._target.check_text(wanted)
         session = self._target.session()
         if session.pid is None:
             raise no_process_error()
-        known = (self._find_last_seq(request), self._find_buffered_seq(request))
-        last = max((it for it in known if it is not None), default=None)
+        last = self._find_last_seq(request)
+        if request.seq is not None and request.client_id is not None:
+            buffered = self._buffer.last_seq(session.id, request.client_id)
+            last = max((it for it in (last, buffered) if it is not None), default=None)
         if request.seq is not None and last is not None and request.seq <= last:
             return InputDelivery(delivered=False, duplicate=True, last=last)
         fits = self._buffer.put(session.id, request)
@@ -211,9 +212,6 @@ class InputQueue:
         self._waiting = +self._waiting
         return outcome
 
-    async def _wait_for_gate(self) -> None:
-        await self._wait_beside_keys(self._gate.wait_until_ready(self._target.session()))
-
     async def _wait_beside_keys(self, until: Awaitable[None]) -> None:
         """Wait for C{until}. Keys and raw bytes may overtake the queue in this time."""
         self._holding = True
@@ -224,15 +222,16 @@ class InputQueue:
         # The inputs that overtook are typed first.
         await self._passing.put(_wait_for_queue_turn)
 
-    async def _process_request(
-        self, request: InputRequest, failures: int, answer: Deferred[InputDelivery]
+    async def _process_input(
+        self, wanted: ClassifiedInput, failures: int, answer: Deferred[InputDelivery]
     ) -> InputDelivery:
+        request = wanted.request
         client = request.client_id or ""
         if client and self._failures.get(client, 0) != failures:
             raise make_conflict_error("an earlier input of this client failed; send both again")
         try:
-            return await self._accept_request(
-                request,
+            return await self._accept_input(
+                wanted,
                 unsure=lambda: _fire_once(answer, make_failure_error(UNSURE)),
                 # A caller without a number can only send again, and an input whose wait failed is
                 # never typed later. All other inputs must not get lost.
@@ -256,27 +255,29 @@ class InputQueue:
             del self._failures[next(iter(self._failures))]
         self._failures[client] = self._failures.pop(client, 0) + 1
 
-    async def _accept_request(
+    async def _accept_input(
         self,
-        request: InputRequest,
+        accepted: ClassifiedInput,
         unsure: Callable[[], None],
         wanted: Callable[[], bool],
         buffered: int | None = None,
     ) -> InputDelivery:
+        request, raw = accepted.request, accepted.kind is InputKind.RAW
         previous = self._find_last_seq(request)
         if request.seq is not None and previous is not None and request.seq <= previous:
-            judge = partial(self._target.check_input_permission, request)
+            judge = partial(self._target.check_input_permission, accepted)
             judge()
             await self._doubts.confirm_prompt(request.client_id, request.seq, judge)
             return InputDelivery(delivered=False, duplicate=True, last=previous)
-        kind, data = self._target.classify_request(request)
-        if kind is not InputKind.RAW:
+        if not raw:
+            self._target.check_text(accepted)
             self._target.check_drivable(request.sender)
-            await self._wait_for_gate()
-        self._target.check_input_permission(request)
-        entry = evolve(self._make_entry(request, kind, data, previous), buffered=buffered)
+            await self._wait_beside_keys(self._gate.wait_until_ready(self._target.session()))
+        self._target.check_input_permission(accepted)
+        composer = None if raw else self._target.composer()
+        entry = self._make_entry(accepted, composer, previous, buffered)
         context = self._make_context(
-            entry, unsure=unsure, wanted=wanted,
+            entry, composer, unsure=unsure, wanted=wanted,
             submitting=partial(self._announce_submit, entry, request.submitting),
         )  # fmt: skip
         entry = self._journal.accept_entry(entry)
@@ -289,15 +290,16 @@ class InputQueue:
         return self._journal.last_seq(self._target.session().id, request.client_id)
 
     def _make_entry(
-        self, request: InputRequest, kind: InputKind, data: bytes, previous: int | None
-    ) -> JournalEntry:
-        composer = self._target.composer()
-        if composer is not None and kind is not InputKind.RAW:
+        self, accepted: ClassifiedInput, composer: ComposerModel | None,
+        previous: int | None, buffered: int | None,
+    ) -> JournalEntry:  # fmt: skip
+        request, data = accepted.request, accepted.data
+        if composer is not None:
             data = composer.submission.prevent_completion(data.decode("utf-8")).encode("utf-8")
         return JournalEntry(
-            session_id=self._target.session().id, id=self._new_id(), kind=kind, data=data,
+            session_id=self._target.session().id, id=self._new_id(), kind=accepted.kind, data=data,
             client_id=None if request.seq is None else request.client_id, seq=request.seq,
-            previous_seq=previous,
+            previous_seq=previous, buffered=buffered,
         )  # fmt: skip
 
     async def _type_entry(self, entry: JournalEntry, context: TypingContext) -> PromptOutcome:
@@ -320,7 +322,7 @@ class InputQueue:
     async def _deliver_entry(
         self, entry: JournalEntry, context: TypingContext, *, resumed: bool = False
     ) -> PromptOutcome:
-        if context.composer is None or entry.kind is InputKind.RAW:
+        if context.composer is None:
             await EntryTypist(entry, context).type_entry(resumed=resumed)
             return PromptOutcome()
         prompter = PromptRunner(entry, context, context.composer)
@@ -333,11 +335,6 @@ class InputQueue:
         except ServiceError as error:
             self._doubts.add_prompt(entry, prompter, error)
             raise
-
-    def _find_buffered_seq(self, request: InputRequest) -> int | None:
-        if request.seq is None or request.client_id is None:
-            return None
-        return self._buffer.last_seq(self._target.session().id, request.client_id)
 
     async def _type_all_buffered(self) -> None:
         session_id = self._target.session().id
@@ -359,8 +356,9 @@ class InputQueue:
     async def _type_chunk(self, kept: BufferedInput, lost: Callable[[str], None]) -> None:
         session_id = self._target.session().id
         try:
-            done = await self._accept_request(
-                kept.request, unsure=lambda: None, wanted=lambda: True, buffered=kept.position
+            wanted = classify_request(kept.request)
+            done = await self._accept_input(
+                wanted, unsure=lambda: None, wanted=lambda: True, buffered=kept.position
             )
         except DiskFull:
             raise
@@ -418,20 +416,19 @@ class InputQueue:
 
     def _recovery_context(self, entry: JournalEntry) -> TypingContext:
         """Return the typing context for an entry that an earlier run of the service began."""
-        tell = partial(self._announce_submit, entry, None)
-        return self._make_context(entry, unsure=lambda: None, wanted=lambda: True, submitting=tell)
+        composer = None if entry.kind is InputKind.RAW else self._target.composer()
+        return self._make_context(
+            entry, composer, unsure=lambda: None, wanted=lambda: True,
+            submitting=partial(self._announce_submit, entry, None),
+        )  # fmt: skip
 
     def _make_context(
-        self,
-        entry: JournalEntry,
-        *,
-        unsure: Callable[[], None],
-        wanted: Callable[[], bool],
-        submitting: Callable[[], None] | None = None,
-    ) -> TypingContext:
+        self, entry: JournalEntry, composer: ComposerModel | None, *,
+        unsure: Callable[[], None], wanted: Callable[[], bool], submitting: Callable[[], None],
+    ) -> TypingContext:  # fmt: skip
         return TypingContext(
             clock=self._clock, pane=self._target.require_live_pane(),
-            composer=self._target.composer(),
+            composer=composer,
             find_dialog=partial(self._gate.describe_dialog, self._target.session()),
             find_opened_view=partial(self._gate.find_opened_view, self._target.session()),
             is_at_rest=partial(self._gate.is_at_rest, self._target.session()),

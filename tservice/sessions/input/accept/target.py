@@ -10,11 +10,10 @@ from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, m
 from tservice.core.identity import Identity
 from tservice.mux.interface import IPane
 from tservice.mux.keys import KEYS
-from tservice.sessions.input.accept.classify import classify_input
-from tservice.sessions.input.accept.journal import InputKind, JournalEntry
+from tservice.sessions.input.accept.classify import ClassifiedInput
+from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.sessions.input.type.composer import ComposerModel
 from tservice.sessions.record.model import Session
-from tservice.sessions.record.requests import InputRequest
 
 
 @frozen(kw_only=True)
@@ -69,27 +68,25 @@ class InputTarget:
             )
         self.check_drivable(sender)
 
-    def classify_request(self, request: InputRequest) -> tuple[InputKind, bytes]:
-        """Return how to type C{request}, and the bytes to type.
+    def check_text(self, entry: ClassifiedInput) -> None:
+        """Check that the sender may type this text.
 
         @raise ServiceError: 403: the sender lacks the permission that this text needs.
         """
-        kind, data = classify_input(request.text, request.use_mux, typed=request.typed)
-        self.allowed(request.sender, kind, data.decode("utf-8"))
-        return kind, data
+        self.allowed(entry.request.sender, entry.kind, entry.data.decode("utf-8"))
 
-    def check_input_permission(self, request: InputRequest) -> None:
+    def check_input_permission(self, entry: ClassifiedInput) -> None:
         """Check again that the sender may type, and may type this text.
 
-        @raise ServiceError: as L{check_sender} and L{classify_request}.
+        @raise ServiceError: as L{check_sender} and L{check_text}.
         """
-        self.check_sender(request.sender)
-        self.classify_request(request)
+        self.check_sender(entry.request.sender)
+        self.check_text(entry)
 
     def check_key_permission(self, key: str, sender: Identity | None) -> None:
         """Check again that the sender may type, and may press this key.
 
-        @raise ServiceError: as L{check_sender} and L{classify_request}.
+        @raise ServiceError: as L{check_sender} and L{check_text}.
         """
         self.check_sender(sender)
         self.allowed(sender, InputKind.RAW, KEYS[key].plain.decode())
@@ -97,7 +94,7 @@ class InputTarget:
     def check_entry_permission(self, entry: JournalEntry) -> None:
         """Check that the service may finish an entry of an earlier run, on behalf of the owner.
 
-        @raise ServiceError: as L{check_sender} and L{classify_request}.
+        @raise ServiceError: as L{check_sender} and L{check_text}.
         """
         self.check_sender(None)
         self.allowed(None, entry.kind, entry.data.decode("utf-8"))

@@ -8,7 +8,7 @@ import sqlite3
 
 from attrs import frozen
 
-from tservice.sessions.input.accept.journal import InputKind, JournalEntry
+from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.store.database import Database
 
 _FIELDS = "session_id, id, kind, data, client_id, seq, submitted_at, message, passed"

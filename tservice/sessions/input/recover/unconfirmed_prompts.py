@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 
 from tservice.core.errors import ServiceError, make_failure_error
 from tservice.mux.interface import PaneGone
-from tservice.sessions.input.accept.journal import JournalEntry
+from tservice.sessions.input.entry import JournalEntry
 from tservice.sessions.input.recover.unconfirmed_prompt_store import (
     SavedUnconfirmedPrompt,
     UnconfirmedPromptStore,

@@ -14,7 +14,7 @@ from attrs import define
 from tservice.core.clock import wait_seconds
 from tservice.core.errors import make_failure_error
 from tservice.mux.interface import InputMark, PaneGone
-from tservice.sessions.input.accept.journal import JournalEntry
+from tservice.sessions.input.entry import JournalEntry
 from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
 from tservice.sessions.input.type.draft_stash import DraftStash

@@ -16,7 +16,7 @@ from twisted.logger import Logger
 from tservice.core.clock import wait_seconds
 from tservice.core.errors import make_failure_error
 from tservice.mux.interface import InputMark, IPane, MuxError, MuxTimeout, PaneCapture, PaneGone
-from tservice.sessions.input.accept.journal import InputKind, JournalEntry
+from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.sessions.input.type.composer import ComposerModel
 from tservice.sessions.interfaces import PromptClaim
 
@@ -57,7 +57,8 @@ class TypedRemainder:
 class TypingContext:
     """Collaborators and callbacks for typing one entry.
 
-    @ivar composer: the composer rules of the mode; C{None} for shells, where Enter is pressed once.
+    @ivar composer: the composer rules of the mode. C{None} for raw bytes, and for shells, where
+        Enter is pressed once.
     @ivar find_dialog: returns one line about a dialog that Enter would answer; C{None} if none is
         open. The second argument is the typed text, which is not a dialog.
     @ivar find_opened_view: returns the kind of view that a command of the agent opened on the

@@ -1,4 +1,4 @@
-"""What is a prompt and what are raw bytes (protocol-prompts)."""
+"""Decision about what is a prompt and what are raw bytes (protocol-prompts)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import unicodedata
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.sessions.input.harness import InputCase
+from tservice.sessions import service
+from tservice.sessions.input.accept import classify
 from tservice.sessions.input.accept.classify import looks_like_prompt, sanitize_prompt
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
@@ -28,3 +31,31 @@ class PromptControlCharacterTests(SynchronousTestCase):
         everything = "".join(EVERY)
         kept = "".join(c for c in EVERY if c not in self.controls)
         self.assertEqual(kept.replace("\r", "\n"), sanitize_prompt(f"{everything}\r"))
+
+
+class SingleClassificationTests(InputCase):
+    """The kind of an input is decided when it is accepted, and not again."""
+
+    def test_input_is_classified_once(self) -> None:
+        seen: list[str] = []
+
+        def notes(text: str) -> bool:
+            seen.append(text)
+            return looks_like_prompt(text)
+
+        self.patch(classify, "looks_like_prompt", notes)
+        self.type(self.agent_session, "hello\r")
+        self.spend(30)
+        self.assertEqual(["hello"], self.agent.prompts)
+        self.type(self.shell_session, "ls\r")
+        self.type(self.shell_session, "\x03")
+        self.spend(30)
+        self.assertEqual(["hello\r", "ls\r", "\x03"], seen)
+
+    def test_raw_bytes_need_no_composer_rules(self) -> None:
+        asked: list[str] = []
+        self.patch(service, "find_composer", lambda clis, mode: asked.append(mode))
+        self.type(self.agent_session, "\x1b[A", use_mux=False)
+        self.spend(1)
+        self.assertIn(b"\x1b[A", self.pane(self.agent_session).typed)
+        self.assertEqual([], asked)

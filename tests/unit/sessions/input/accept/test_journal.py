@@ -11,7 +11,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.accept.journal import InputJournal, InputKind, JournalEntry
+from tservice.sessions.input.accept.journal import InputJournal
+from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.sessions.input.recover.unpersisted_sequence import CLIENTS
 from tservice.sessions.input.recover.unpersisted_sequences import SETTLE
 from tservice.store.database import Database

@@ -15,7 +15,8 @@ from tests.examples import example_count
 from tests.unit.store.failing_disk import FailingConnection
 from tservice.core.disk_errors import DiskFull
 from tservice.mux.typed_input import PIECE
-from tservice.sessions.input.accept.journal import InputJournal, InputKind, JournalEntry
+from tservice.sessions.input.accept.journal import InputJournal
+from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.sessions.input.recover.unpersisted_sequence import (
     CLIENTS,
     digest_client_id,
