@@ -78,7 +78,7 @@ ELSEWHERE = {
     "http/event_stream.py:_send_heartbeat": "to a connection",
     "http/event_stream.py:send_if_wanted": "to a connection",
     "mux/tmux/pane.py:write_bytes": "to a pane",
-    "sessions/input/type/typist.py:type_entry": "to a pane",
+    "sessions/input/accept/entry_delivery.py:_type": "to a pane",
     "sessions/input/type/typist.py:type_text": "to a pane",
     "sessions/input/type/typist.py:write_bytes": "to a pane",
     "webviews/routes/websocket_relay.py:forward_to": "to a connection",

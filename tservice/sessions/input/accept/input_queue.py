@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, TypeVar
 
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -32,24 +32,22 @@ from tservice.core.identity import Identity
 from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.accept.classify import ClassifiedInput, classify_request
+from tservice.sessions.input.accept.entry_delivery import EntryDelivery, InputContext
 from tservice.sessions.input.accept.journal import InputJournal
 from tservice.sessions.input.accept.offline_buffer import BufferedInput, OfflineInputBuffer
 from tservice.sessions.input.accept.serial_queue import WAITING, SerialQueue
 from tservice.sessions.input.accept.target import InputTarget, no_process_error
 from tservice.sessions.input.entry import InputKind, JournalEntry
+from tservice.sessions.input.entry_machine import EntryInputs, EntryState
 from tservice.sessions.input.recover.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.input.recover.unconfirmed_prompts import UnconfirmedPrompts
 from tservice.sessions.input.type.composer import ComposerModel
-from tservice.sessions.input.type.prompt_runner import PromptOutcome, PromptRunner
-from tservice.sessions.input.type.submitter import NOT_SURE, SubmissionUnconfirmed
+from tservice.sessions.input.type.prompt_runner import PromptRunner
 from tservice.sessions.input.type.typist import (
     PAUSE,
-    EntryTypist,
     NotTyped,
-    TypedRemainder,
-    TypingContext,
 )
-from tservice.sessions.interfaces import IInputGate, InputDelivery, PromptClaim
+from tservice.sessions.interfaces import IInputGate, InputDelivery
 from tservice.sessions.record.requests import InputRequest
 from tservice.terminal.terminal_reports import is_terminal_report
 
@@ -77,7 +75,9 @@ class InputQueue:
         self._queue = SerialQueue()
         self._passing = SerialQueue()
         self._doubts = UnconfirmedPrompts(doubts, target.session)
-        self._latest: TypedRemainder | None = None
+        self._context = InputContext(
+            clock=clock, journal=journal, gate=gate, target=target, doubts=self._doubts
+        )
         self._holding = False
         self._catching_up = False
         # Waiting inputs by client. Inputs without a client id count only if they are raw.
@@ -166,13 +166,12 @@ class InputQueue:
         Its sequence number stays used, because it may have been typed into the old process.
         """
         self._doubts.clear()
-        self._latest = None
         self._buffer.clear_session(self._target.session().id)
         if not self._is_idle:
             return
         entry = self._journal.find_pending(self._target.session().id)
         if entry is not None:
-            self._journal.finish_entry(entry)
+            EntryDelivery(self._context, entry).moves.fail()
         pane = self._target.pane()
         if pane is not None:
             self._queue.put(lambda: self._import_mark(pane)).addErrback(
@@ -275,13 +274,14 @@ class InputQueue:
             await self._wait_beside_keys(self._gate.wait_until_ready(self._target.session()))
         self._target.check_input_permission(accepted)
         composer = None if raw else self._target.composer()
-        entry = self._make_entry(accepted, composer, previous, buffered)
-        context = self._make_context(
-            entry, composer, unsure=unsure, wanted=wanted,
-            submitting=partial(self._announce_submit, entry, request.submitting),
-        )  # fmt: skip
-        entry = self._journal.accept_entry(entry)
-        given = await self._type_entry(entry, context)
+        pane = self._target.require_live_pane()
+        entry = self._journal.accept_entry(self._make_entry(accepted, composer, previous, buffered))
+        delivery = EntryDelivery(
+            self._context, entry, unsure=unsure, wanted=wanted, announced=request.submitting
+        )
+        given = await delivery.deliver(pane, composer)
+        if not is_terminal_report(entry.data):
+            self._target.typed()
         return InputDelivery(delivered=True, opened=given.opened, put_aside=given.put_aside)
 
     def _find_last_seq(self, request: InputRequest) -> int | None:
@@ -301,40 +301,6 @@ class InputQueue:
             client_id=None if request.seq is None else request.client_id, seq=request.seq,
             previous_seq=previous, buffered=buffered,
         )  # fmt: skip
-
-    async def _type_entry(self, entry: JournalEntry, context: TypingContext) -> PromptOutcome:
-        try:
-            given = await self._deliver_entry(entry, context)
-        except (NotTyped, PaneGone):
-            self._journal.revoke_entry(entry)
-            raise
-        except CancelledError:
-            # The service stops. Its next run continues from the journal.
-            raise
-        except Exception:
-            self._journal.finish_entry(entry)
-            raise
-        self._journal.finish_entry(entry)
-        if not is_terminal_report(entry.data):
-            self._target.typed()
-        return given
-
-    async def _deliver_entry(
-        self, entry: JournalEntry, context: TypingContext, *, resumed: bool = False
-    ) -> PromptOutcome:
-        if context.composer is None:
-            await EntryTypist(entry, context).type_entry(resumed=resumed)
-            return PromptOutcome()
-        prompter = PromptRunner(entry, context, context.composer)
-        try:
-            return await prompter.deliver_prompt(resumed=resumed)
-        except SubmissionUnconfirmed as error:
-            why = make_failure_error(f"{NOT_SURE}; look at the terminal")
-            self._doubts.add_prompt(entry, prompter, why)
-            raise why from error
-        except ServiceError as error:
-            self._doubts.add_prompt(entry, prompter, error)
-            raise
 
     async def _type_all_buffered(self) -> None:
         session_id = self._target.session().id
@@ -377,13 +343,20 @@ class InputQueue:
         over = None if pane is None else await self._import_mark(pane)
         composer = self._target.composer()
         if composer is not None and pane is not None and pane.ending is None:
-            self._doubts.load_saved(composer, self._recovery_context, self._gate)
+            self._doubts.load_saved(partial(self._restore_prompter, pane, composer), self._gate)
         if entry is None:
             return
+        delivery = EntryDelivery(self._context, entry)
         if entry.id == over:
-            self._journal.finish_entry(entry)
+            delivery.moves.confirm()
         else:
-            await self._finish_pending(entry)
+            await self._finish_pending(entry, delivery)
+
+    def _restore_prompter(
+        self, pane: IPane, composer: ComposerModel, entry: JournalEntry
+    ) -> tuple[PromptRunner, EntryInputs]:
+        delivery = EntryDelivery(self._context, entry, state=EntryState.UNCONFIRMED)
+        return delivery.make_prompter(pane, composer), delivery.moves
 
     async def _import_mark(self, pane: IPane) -> str | None:
         """Save the information in the pane's mark, which later inputs will overwrite.
@@ -401,59 +374,22 @@ class InputQueue:
                 self._log.warn("session {id}: mark not read: {error}", id=session_id, error=error)
                 await wait_seconds(self._clock, PAUSE)
 
-    async def _finish_pending(self, entry: JournalEntry) -> None:
+    async def _finish_pending(self, entry: JournalEntry, delivery: EntryDelivery) -> None:
         try:
             # The sender is no longer known, so the owner's permission counts.
             self._target.check_entry_permission(entry)
-            await self._deliver_entry(entry, self._recovery_context(entry), resumed=True)
+            pane = self._target.require_live_pane()
+        except ServiceError as error:
+            self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
+            delivery.moves.fail()
+            return
+        composer = None if entry.kind is InputKind.RAW else self._target.composer()
+        try:
+            await delivery.deliver(pane, composer, resumed=True)
         except NotTyped as error:
             self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
-            self._journal.revoke_entry(entry)
-            return
         except (PaneGone, ServiceError) as error:
             self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
-        self._journal.finish_entry(entry)
-
-    def _recovery_context(self, entry: JournalEntry) -> TypingContext:
-        """Return the typing context for an entry that an earlier run of the service began."""
-        composer = None if entry.kind is InputKind.RAW else self._target.composer()
-        return self._make_context(
-            entry, composer, unsure=lambda: None, wanted=lambda: True,
-            submitting=partial(self._announce_submit, entry, None),
-        )  # fmt: skip
-
-    def _make_context(
-        self, entry: JournalEntry, composer: ComposerModel | None, *,
-        unsure: Callable[[], None], wanted: Callable[[], bool], submitting: Callable[[], None],
-    ) -> TypingContext:  # fmt: skip
-        return TypingContext(
-            clock=self._clock, pane=self._target.require_live_pane(),
-            composer=composer,
-            find_dialog=partial(self._gate.describe_dialog, self._target.session()),
-            find_opened_view=partial(self._gate.find_opened_view, self._target.session()),
-            is_at_rest=partial(self._gate.is_at_rest, self._target.session()),
-            claim=partial(self._claim_prompt, entry), unsure=unsure, wanted=wanted,
-            submitting=submitting, displacing=self._handle_displaced,
-            left=(*self._doubts.remainders, *filter(None, (self._latest,))),
-        )  # fmt: skip
-
-    def _handle_displaced(self) -> None:
-        self._latest = None
-        self._doubts.mark_put_aside()
-
-    def _claim_prompt(self, entry: JournalEntry, caught_up: bool) -> PromptClaim:
-        text = entry.data.decode("utf-8")
-        claim = self._gate.claim_prompt(self._target.session(), text, caught_up=caught_up)
-        self._latest = TypedRemainder(text=text, claim=claim)
-        return claim
-
-    def _announce_submit(self, entry: JournalEntry, tell: Callable[[], None] | None) -> None:
-        if tell is not None:
-            tell()
-        if entry.kind is not InputKind.RAW:
-            self._target.submitting(entry.data.decode("utf-8"))
-        elif b"\r" in entry.data:
-            self._target.submitting(None)
 
     async def _press_now(self, key: str, sender: Identity | None) -> None:
         self._target.check_key_permission(key, sender)

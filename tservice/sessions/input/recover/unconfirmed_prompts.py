@@ -15,13 +15,13 @@ from attrs import evolve, frozen
 from tservice.core.errors import ServiceError, make_failure_error
 from tservice.mux.interface import PaneGone
 from tservice.sessions.input.entry import JournalEntry
+from tservice.sessions.input.entry_machine import EntryInputs
 from tservice.sessions.input.recover.unconfirmed_prompt_store import (
     SavedUnconfirmedPrompt,
     UnconfirmedPromptStore,
 )
-from tservice.sessions.input.type.composer import ComposerModel
 from tservice.sessions.input.type.prompt_runner import PromptRunner
-from tservice.sessions.input.type.typist import TypedRemainder, TypingContext
+from tservice.sessions.input.type.typist import TypedRemainder
 from tservice.sessions.interfaces import IInputGate
 from tservice.sessions.record.model import Session
 
@@ -32,60 +32,76 @@ PUT_ASIDE = "; it was put aside for a later prompt"
 
 
 @frozen(eq=False)
-class _UnconfirmedPrompt:
-    """Unconfirmed prompt and the error that its caller received."""
+class UnconfirmedPrompt:
+    """Unconfirmed prompt and the error that its caller received.
+
+    @ivar moves: inputs of the entry's state machine.
+    """
 
     entry: JournalEntry
     prompter: PromptRunner
     why: ServiceError
+    moves: EntryInputs
 
 
 class UnconfirmedPrompts:
-    """Unconfirmed prompts of one session while its process runs.
+    """Unconfirmed prompts of one session while its process runs, and its latest prompt.
 
     @param session: returns the session's current record.
     """
 
     def __init__(self, store: UnconfirmedPromptStore, session: Callable[[], Session]) -> None:
         self._store, self._session = store, session
-        self._doubts: deque[_UnconfirmedPrompt] = deque()
+        self._doubts: deque[UnconfirmedPrompt] = deque()
+        self._latest: TypedRemainder | None = None
 
     @property
     def remainders(self) -> tuple[TypedRemainder, ...]:
         """Prompts whose text may remain in the composer, the latest last."""
-        return tuple(each.prompter.remainder for each in self._doubts)
+        doubted = tuple(each.prompter.remainder for each in self._doubts)
+        return doubted if self._latest is None else (*doubted, self._latest)
 
-    def add_prompt(self, entry: JournalEntry, prompter: PromptRunner, why: ServiceError) -> None:
+    def set_latest(self, remainder: TypedRemainder) -> None:
+        """Remember the prompt whose Enter is pressed next."""
+        self._latest = remainder
+
+    def add_prompt(self, doubt: UnconfirmedPrompt) -> None:
         """Remember a prompt and the error that its caller received."""
+        prompter = doubt.prompter
         at = None if prompter.remainder.claim is None else self._session().last_submit_at
         kept = SavedUnconfirmedPrompt(
-            entry=entry, submitted_at=at, message=why.message, passed=prompter.passed
+            entry=doubt.entry, submitted_at=at, message=doubt.why.message, passed=prompter.passed
         )
         self._store.save_prompt(kept)
-        self._doubts.append(_UnconfirmedPrompt(entry, prompter, why))
+        self._doubts.append(doubt)
         if len(self._doubts) > REMEMBERED:
-            self._store.delete_prompt(self._doubts.popleft().entry)
+            self._doubts[0].moves.confirm()
+
+    def remove_prompt(self, entry: JournalEntry) -> None:
+        """Forget a prompt that is confirmed. Do nothing if its process was replaced since."""
+        found = next((each for each in self._doubts if each.entry is entry), None)
+        if found is not None:
+            self._doubts.remove(found)
+            self._store.delete_prompt(entry)
 
     def load_saved(
         self,
-        composer: ComposerModel,
-        context_of: Callable[[JournalEntry], TypingContext],
+        restore: Callable[[JournalEntry], tuple[PromptRunner, EntryInputs]],
         gate: IInputGate,
     ) -> None:
         """Load the unconfirmed prompts that an earlier run of the service saved.
 
-        @param context_of: returns the typing context of an entry.
+        @param restore: returns the runner of an entry, and the inputs of its state machine.
         """
         for kept in () if self._doubts else self._store.load(self._session().id):
-            prompter = PromptRunner(kept.entry, context_of(kept.entry), composer)
+            prompter, moves = restore(kept.entry)
             prompter.passed = kept.passed
             if kept.submitted_at is not None:
                 session = evolve(self._session(), last_submit_at=kept.submitted_at)
                 text = kept.entry.data.decode("utf-8")
                 prompter.restore_claim(gate.claim_prompt(session, text, caught_up=False))
-            self._doubts.append(
-                _UnconfirmedPrompt(kept.entry, prompter, make_failure_error(kept.message))
-            )
+            why = make_failure_error(kept.message)
+            self._doubts.append(UnconfirmedPrompt(kept.entry, prompter, why, moves))
 
     async def confirm_prompt(
         self, client: str | None, seq: int, reauthorize: Callable[[], object]
@@ -107,16 +123,16 @@ class UnconfirmedPrompts:
         except PaneGone:
             over = True
         if not over:
+            found.moves.doubt()
             aside = PUT_ASIDE if found.prompter.passed else ""
             raise ServiceError(found.why.code, found.why.message + aside)
-        if found in self._doubts:
-            self._doubts.remove(found)
-            self._store.delete_prompt(found.entry)
+        found.moves.confirm()
 
     def mark_put_aside(self) -> None:
         """Record that the prompts' texts were removed from the composer because of another
         prompt.
         """
+        self._latest = None
         if not all(each.prompter.passed for each in self._doubts):
             self._store.mark_put_aside(self._session().id)
         for each in self._doubts:
@@ -126,3 +142,4 @@ class UnconfirmedPrompts:
         """Forget all prompts, because the process was replaced."""
         self._store.clear_session(self._session().id)
         self._doubts.clear()
+        self._latest = None

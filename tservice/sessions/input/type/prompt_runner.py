@@ -127,7 +127,8 @@ class PromptRunner:
             self._submitter.resume_submission()
         else:
             await self._wait_before_enter()
-            await self._submitter.press_enter(self._typist, shown)
+            await self._submitter.prepare_enter(shown)
+            await self._typist.press_enter()
         try:
             await self._submitter.confirm_submission()
             await self._parking.restore_draft()
@@ -155,7 +156,7 @@ class PromptRunner:
         if self.passed or not await self._is_sole_text():
             return False
         try:
-            await self._submitter.finish_submission(self._typist, reauthorize)
+            await self._submitter.finish_submission(reauthorize)
             await self._parking.restore_draft()
         except SubmissionUnconfirmed:
             return False
@@ -200,7 +201,7 @@ class PromptRunner:
     async def _press_bare_enter(self, mark: InputMark | None) -> PromptOutcome:
         if mark is None:
             await self._require_no_dialog()
-            self._typist.announce_submit()
+            self._context.moves.press_enter()
             await self._typist.press_enter()
         return PromptOutcome()
 

@@ -16,7 +16,7 @@ from tservice.core.clock import wait_seconds
 from tservice.sessions.input.type.caret_probe import CaretProbe
 from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
-from tservice.sessions.input.type.typist import EntryTypist, TypingContext
+from tservice.sessions.input.type.typist import TypingContext
 from tservice.sessions.interfaces import PromptClaim, PromptReport
 
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
@@ -78,16 +78,20 @@ class PromptSubmitter:
         self._reauthorize: Callable[[], object] = lambda: None
         self.claim: PromptClaim | None = None
 
-    async def press_enter(self, typist: EntryTypist, shown: PromptVisibility) -> None:
-        """Press Enter after the text was typed.
+    async def prepare_enter(self, shown: PromptVisibility) -> None:
+        """Record the state before the Enter that is pressed next.
 
         @param shown: visibility of the text before this Enter.
         """
-        await self._prepare_enter(typist, shown)
-        await typist.press_enter()
+        self._context.moves.press_enter()
+        self._listening.note_enter(await self._touch.read_composer())
+        self._shown = shown
+        # An agent that shows the text has read everything typed before it.
+        self.claim = self._context.claim(shown is PromptVisibility.WHOLE)
 
     def resume_submission(self) -> None:
         """Restore the state after an earlier run of the service pressed Enter."""
+        self._context.moves.find_enter()
         self.claim = self._context.claim(False)
 
     @property
@@ -113,9 +117,7 @@ class PromptSubmitter:
         except KeyUnconfirmed as error:
             raise SubmissionUnconfirmed(NOT_SURE) from error
 
-    async def finish_submission(
-        self, typist: EntryTypist, reauthorize: Callable[[], object]
-    ) -> None:
+    async def finish_submission(self, reauthorize: Callable[[], object]) -> None:
         """Submit a text that is still in the composer and was certainly not submitted.
 
         @param reauthorize: authorizes the caller before each Enter. Raises if the permission was
@@ -126,7 +128,7 @@ class PromptSubmitter:
         self._reauthorize = reauthorize
         try:
             if self.claim is None:
-                await self._prepare_enter(typist, PromptVisibility.WHOLE)
+                await self.prepare_enter(PromptVisibility.WHOLE)
             elif not await self._listening.reads_keys():
                 raise SubmissionUnconfirmed(NOT_SURE)
             elif not await self._is_enter_lost():
@@ -137,14 +139,6 @@ class PromptSubmitter:
             raise SubmissionUnconfirmed(NOT_SURE) from error
 
     # -- internals
-
-    async def _prepare_enter(self, typist: EntryTypist, shown: PromptVisibility) -> None:
-        """Record the state before the next Enter."""
-        typist.announce_submit()
-        self._listening.note_enter(await self._touch.read_composer())
-        self._shown = shown
-        # An agent that shows the text has read everything typed before it.
-        self.claim = self._context.claim(shown is PromptVisibility.WHOLE)
 
     async def _trusts_reports(self) -> bool:
         """Return true if the agent's reports decide about a prompt whose composer was not visible.

@@ -17,6 +17,7 @@ from tservice.core.clock import wait_seconds
 from tservice.core.errors import make_failure_error
 from tservice.mux.interface import InputMark, IPane, MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.entry import InputKind, JournalEntry
+from tservice.sessions.input.entry_machine import EntryInputs
 from tservice.sessions.input.type.composer import ComposerModel
 from tservice.sessions.interfaces import PromptClaim
 
@@ -57,6 +58,7 @@ class TypedRemainder:
 class TypingContext:
     """Collaborators and callbacks for typing one entry.
 
+    @ivar moves: inputs of the entry's state machine.
     @ivar composer: the composer rules of the mode. C{None} for raw bytes, and for shells, where
         Enter is pressed once.
     @ivar find_dialog: returns one line about a dialog that Enter would answer; C{None} if none is
@@ -69,7 +71,6 @@ class TypingContext:
     @ivar unsure: called when the pane does not confirm the input, so that the caller gets an answer
         now.
     @ivar wanted: returns true if an input that was not begun should still be begun.
-    @ivar submitting: called just before the key that submits is typed.
     @ivar displacing: called just before the composer's text may be removed.
     @ivar left: earlier prompts whose text may remain in the composer, the latest last.
     """
@@ -77,13 +78,13 @@ class TypingContext:
     clock: IReactorTime
     pane: IPane
     composer: ComposerModel | None
+    moves: EntryInputs
     find_dialog: Callable[[PaneCapture, str], str | None]
     find_opened_view: Callable[[PaneCapture], str | None]
     is_at_rest: Callable[[PaneCapture], bool]
     claim: Callable[[bool], PromptClaim]
     unsure: Callable[[], None]
     wanted: Callable[[], bool]
-    submitting: Callable[[], None] | None = None
     displacing: Callable[[], None] = lambda: None
     left: tuple[TypedRemainder, ...] = ()
 
@@ -98,31 +99,19 @@ class EntryTypist:
         self._context = context
         self._refusals = 0
 
-    async def type_entry(self, *, resumed: bool = False) -> None:
-        """Type the entry, or the missing part of it.
+    async def type_line(self, mark: InputMark | None) -> None:
+        """Type a line into a shell: its text, and one Enter.
 
-        @param resumed: true if an earlier run of the service may have begun the entry.
+        @param mark: progress of the entry on the pane; C{None} if nothing was typed.
         @raise NotTyped: nothing was typed.
         @raise PaneGone: the process ended, and the typed text is lost.
         @raise ServiceError: 422: the entry was typed, in part or completely, but the pane did not
             confirm it.
         """
-        mark = await self._query_mark() if resumed else None
-        if self._entry.kind is InputKind.RAW:
-            self.announce_submit()
-            await self.write_bytes(mark)
-        elif self._context.composer is None:
-            await self._type_line(mark)
-
-    async def _type_line(self, mark: InputMark | None) -> None:
-        """Type a line into a shell: its text, and one Enter.
-
-        @param mark: progress of the entry on the pane; C{None} if nothing was typed.
-        """
         if self._entry.data and await self.type_text(mark):
             await wait_seconds(self._context.clock, PASTE_GAP)
         if mark is None or mark.step in (PASTED, WRITTEN):
-            self.announce_submit()
+            self._context.moves.press_enter()
             await self.press_enter()
 
     # -- steps for prompts
@@ -151,12 +140,11 @@ class EntryTypist:
         """Press Enter exactly once."""
         await self._run_step(ENTERED, lambda mark: self._context.pane.send_key("Enter", mark))
 
-    def announce_submit(self) -> None:
-        """Call the C{submitting} callback, because the key that submits is typed next."""
-        if self._context.submitting is not None:
-            self._context.submitting()
-
     async def write_bytes(self, mark: InputMark | None) -> None:
+        """Write the missing bytes. Errors are raised as by L{type_line}.
+
+        @param mark: progress of the entry on the pane; C{None} if nothing was typed.
+        """
         data = self._entry.data
         while mark is None or mark.done < len(data):
             begun = mark or InputMark(id=self._entry.id, step=WRITTEN)
