@@ -1,7 +1,7 @@
 """Input path: types the inputs of a session in order, each accepted input exactly once.
 
-C{accept} decides about an input when its turn comes, C{type} types it, and C{recover} continues
-after a restart of the service.  C{accept} uses the other two, and C{recover} uses C{type}.
+C{accept} decides about an input when its turn comes, and C{type} types it.  C{recover} holds what
+outlives this process, and continues with it after a restart.
 
 An accepted input passes through these states.  The columns are state, input, new state and effect::
 

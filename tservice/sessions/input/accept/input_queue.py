@@ -29,7 +29,7 @@ from tservice.core.errors import (
     make_field_error,
 )
 from tservice.core.identity import Identity
-from tservice.mux.interface import IPane, MuxError, MuxTimeout, PaneGone
+from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.accept.classify import ClassifiedInput, classify_request
 from tservice.sessions.input.accept.entry_delivery import EntryDelivery, InputContext
@@ -38,11 +38,10 @@ from tservice.sessions.input.accept.offline_buffer import BufferedInput, Offline
 from tservice.sessions.input.accept.serial_queue import WAITING, SerialQueue
 from tservice.sessions.input.accept.target import InputTarget, no_process_error
 from tservice.sessions.input.entry import InputKind, JournalEntry
-from tservice.sessions.input.entry_machine import EntryInputs, EntryState
+from tservice.sessions.input.recover.recovery import InputRecovery
 from tservice.sessions.input.recover.unconfirmed_prompt_store import UnconfirmedPromptStore
 from tservice.sessions.input.recover.unconfirmed_prompts import UnconfirmedPrompts
 from tservice.sessions.input.type.composer import ComposerModel
-from tservice.sessions.input.type.prompt_runner import PromptRunner
 from tservice.sessions.input.type.typist import (
     PAUSE,
     NotTyped,
@@ -78,6 +77,7 @@ class InputQueue:
         self._context = InputContext(
             clock=clock, journal=journal, gate=gate, target=target, doubts=self._doubts
         )
+        self._recovery = InputRecovery(self._context)
         self._holding = False
         self._catching_up = False
         # Waiting inputs by client. Inputs without a client id count only if they are raw.
@@ -155,7 +155,7 @@ class InputQueue:
         """
         # While the queue is busy, the pending entry is the one that it types.
         if self._is_idle:
-            self._queue.put(self._recover_pending).addErrback(
+            self._queue.put(self._recovery.recover_pending).addErrback(
                 lambda why: self._log.failure("an unfinished input was not completed", why)
             )
         self.type_buffered()
@@ -169,12 +169,10 @@ class InputQueue:
         self._buffer.clear_session(self._target.session().id)
         if not self._is_idle:
             return
-        entry = self._journal.find_pending(self._target.session().id)
-        if entry is not None:
-            EntryDelivery(self._context, entry).moves.fail()
+        self._recovery.abandon_pending()
         pane = self._target.pane()
         if pane is not None:
-            self._queue.put(lambda: self._import_mark(pane)).addErrback(
+            self._queue.put(lambda: self._recovery.import_mark(pane)).addErrback(
                 lambda why: self._log.failure("the mark of the last input could not be read", why)
             )
 
@@ -335,61 +333,6 @@ class InputQueue:
             return
         if not done.delivered:
             self._buffer.delete_chunk(session_id, kept.position)
-
-    async def _recover_pending(self) -> None:
-        session_id = self._target.session().id
-        entry = self._journal.find_pending(session_id)
-        pane = self._target.pane()
-        over = None if pane is None else await self._import_mark(pane)
-        composer = self._target.composer()
-        if composer is not None and pane is not None and pane.ending is None:
-            self._doubts.load_saved(partial(self._restore_prompter, pane, composer), self._gate)
-        if entry is None:
-            return
-        delivery = EntryDelivery(self._context, entry)
-        if entry.id == over:
-            delivery.moves.confirm()
-        else:
-            await self._finish_pending(entry, delivery)
-
-    def _restore_prompter(
-        self, pane: IPane, composer: ComposerModel, entry: JournalEntry
-    ) -> tuple[PromptRunner, EntryInputs]:
-        delivery = EntryDelivery(self._context, entry, state=EntryState.UNCONFIRMED)
-        return delivery.make_prompter(pane, composer), delivery.moves
-
-    async def _import_mark(self, pane: IPane) -> str | None:
-        """Save the information in the pane's mark, which later inputs will overwrite.
-
-        @return: the id of a finished journal row that is still on disk; C{None} if there is none.
-        """
-        session_id = self._target.session().id
-        while True:
-            try:
-                mark = await pane.read_last_mark()
-                return None if mark is None else self._journal.import_mark(session_id, mark.id)
-            except PaneGone:
-                return None
-            except (MuxError, DiskFull) as error:
-                self._log.warn("session {id}: mark not read: {error}", id=session_id, error=error)
-                await wait_seconds(self._clock, PAUSE)
-
-    async def _finish_pending(self, entry: JournalEntry, delivery: EntryDelivery) -> None:
-        try:
-            # The sender is no longer known, so the owner's permission counts.
-            self._target.check_entry_permission(entry)
-            pane = self._target.require_live_pane()
-        except ServiceError as error:
-            self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
-            delivery.moves.fail()
-            return
-        composer = None if entry.kind is InputKind.RAW else self._target.composer()
-        try:
-            await delivery.deliver(pane, composer, resumed=True)
-        except NotTyped as error:
-            self._log.warn("input {id} was not typed: {error}", id=entry.id, error=error)
-        except (PaneGone, ServiceError) as error:
-            self._log.warn("input {id} was not finished: {error}", id=entry.id, error=error)
 
     async def _press_now(self, key: str, sender: Identity | None) -> None:
         self._target.check_key_permission(key, sender)
