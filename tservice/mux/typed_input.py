@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from attrs import evolve
-
 from tservice.mux.interface import InputMark
 
 PIECE = 1000
@@ -25,7 +23,7 @@ def split_input(data: bytes, mark: InputMark | None) -> Iterator[tuple[bytes, In
     while True:
         piece = data[start : start + PIECE]
         start += len(piece)
-        yield piece, (None if mark is None else evolve(mark, done=start))
+        yield piece, None if mark is None else InputMark(id=mark.id, step=mark.step, done=start)
         if start >= len(data):
             return
 

@@ -41,3 +41,13 @@ class JournalEntry:
     held: bool = False
     with_pane: bool = False
     buffered: int | None = None
+
+    def with_mark(
+        self, mark_id: str, *, held: bool = False, with_pane: bool = False
+    ) -> JournalEntry:
+        """Return the entry under the id C{mark_id}, which contains numbers that are not on disk."""
+        return JournalEntry(
+            session_id=self.session_id, id=mark_id, kind=self.kind, data=self.data,
+            client_id=self.client_id, seq=self.seq, previous_seq=self.previous_seq,
+            held=held, with_pane=with_pane, buffered=self.buffered,
+        )  # fmt: skip

@@ -25,6 +25,7 @@ from tservice.sessions.input.type.submitter import NOT_SURE, SubmissionUnconfirm
 from tservice.sessions.input.type.typist import (
     EntryTypist,
     NotTyped,
+    PromptContext,
     TypedRemainder,
     TypingContext,
 )
@@ -115,7 +116,17 @@ class EntryDelivery:
 
     def make_prompter(self, pane: IPane, composer: ComposerModel) -> PromptRunner:
         """Return the runner of this entry, which is a prompt for an agent."""
-        self._prompter = PromptRunner(self._entry, self._typing_context(pane, composer), composer)
+        gate, doubts = self._context.gate, self._context.doubts
+        session = self._context.target.session()
+        context = PromptContext(
+            clock=self._context.clock, pane=pane, moves=self.moves, unsure=self._unsure,
+            wanted=self._wanted, composer=composer,
+            find_dialog=partial(gate.find_dialog, session),
+            find_opened_view=partial(gate.find_opened_view, session),
+            is_at_rest=partial(gate.is_at_rest, session), claim=self._claim_prompt,
+            displacing=doubts.mark_put_aside, left=doubts.remainders,
+        )  # fmt: skip
+        self._prompter = PromptRunner(self._entry, context)
         return self._prompter
 
     def _record_unfinished(self, why: ServiceError) -> None:
@@ -130,7 +141,11 @@ class EntryDelivery:
     ) -> PromptOutcome:
         if composer is not None:
             return await self.make_prompter(pane, composer).deliver_prompt(resumed=resumed)
-        typist = EntryTypist(self._entry, self._typing_context(pane, None))
+        context = TypingContext(
+            clock=self._context.clock, pane=pane, moves=self.moves, unsure=self._unsure,
+            wanted=self._wanted,
+        )  # fmt: skip
+        typist = EntryTypist(self._entry, context)
         mark = await typist.get_progress() if resumed else None
         if self._entry.kind is InputKind.RAW:
             self._announce_raw()
@@ -138,18 +153,6 @@ class EntryDelivery:
         else:
             await typist.type_line(mark)
         return PromptOutcome()
-
-    def _typing_context(self, pane: IPane, composer: ComposerModel | None) -> TypingContext:
-        gate, session = self._context.gate, self._context.target.session()
-        return TypingContext(
-            clock=self._context.clock, pane=pane, composer=composer, moves=self.moves,
-            find_dialog=partial(gate.find_dialog, session),
-            find_opened_view=partial(gate.find_opened_view, session),
-            is_at_rest=partial(gate.is_at_rest, session), claim=self._claim_prompt,
-            unsure=self._unsure, wanted=self._wanted,
-            displacing=self._context.doubts.mark_put_aside,
-            left=self._context.doubts.remainders,
-        )  # fmt: skip
 
     def _claim_prompt(self, caught_up: bool) -> PromptClaim:
         text = self._entry.data.decode("utf-8")

@@ -21,8 +21,8 @@ client's id is not on disk, the number is kept under a placeholder made from the
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 
-from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.disk_errors import DiskFull
@@ -97,8 +97,8 @@ class InputJournal:
         """
         if _can_skip_disk(entry):
             self._unsaved.write_number(entry.session_id, but_of=entry.client_id)
-            self._check_mark_capacity(entry.session_id, entry.client_id)
-            return evolve(self._with_mark_id(entry), with_pane=True)
+            held = self._check_mark_capacity(entry.session_id, entry.client_id)
+            return entry.with_mark(self._make_mark_id(entry, held), with_pane=True)
         self._unsaved.write_number(entry.session_id)
         raw = entry.kind is InputKind.RAW and entry.buffered is None
         if raw and not self._database.deferred_writes.should_try_now:
@@ -220,20 +220,18 @@ class InputJournal:
 
     def _hold_entry(self, entry: JournalEntry) -> JournalEntry:
         self._hold_number(entry, entry.seq)
-        return evolve(self._with_mark_id(entry), held=True)
-
-    def _with_mark_id(self, entry: JournalEntry) -> JournalEntry:
-        """Return the entry with its mark id.
-
-        The mark id encodes the sequence number of the entry, and those of other clients of the
-        session that are not on disk yet.
-        """
         held = self._unsaved_numbers(entry.session_id)
+        return entry.with_mark(self._make_mark_id(entry, held), held=True)
+
+    def _make_mark_id(self, entry: JournalEntry, held: Mapping[str, int | None]) -> str:
+        """Return the mark id, which encodes the number of the entry and the other unsaved
+        numbers.
+        """
         numbers = {client: seq for client, seq in held.items() if seq is not None}
         if entry.client_id is not None and entry.seq is not None:
             numbers[entry.client_id] = entry.seq
         over = self._over.get(entry.session_id)
-        return evolve(entry, id=format_mark_id(entry.id, numbers, over))
+        return format_mark_id(entry.id, numbers, over)
 
     def _hold_number(self, entry: JournalEntry, seq: int | None) -> None:
         if entry.client_id is not None:
@@ -255,13 +253,15 @@ class InputJournal:
         held[client] = seq
         self._latest.pop(session_id, None)
 
-    def _check_mark_capacity(self, session_id: str, client: str | None) -> None:
-        """Raise L{DiskFull} if one more client's number does not fit into a mark. Nothing is typed
-        yet.
+    def _check_mark_capacity(self, session_id: str, client: str | None) -> Mapping[str, int | None]:
+        """Return the unsaved numbers of a session. Nothing is typed yet.
+
+        @raise DiskFull: one more client's number does not fit into a mark.
         """
         held = self._unsaved_numbers(session_id)
         if client not in held and len(held) >= CLIENTS:
             raise DiskFull(self._database.deferred_writes.disk_problem)
+        return held
 
     def _unsaved_numbers(self, session_id: str) -> dict[str, int | None]:
         """Return the sequence numbers that are held in memory and are not on disk yet, by

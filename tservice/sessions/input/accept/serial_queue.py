@@ -13,7 +13,8 @@ from twisted.python.failure import Failure
 from tservice.core.errors import ErrorCode, ServiceError
 
 _T = TypeVar("_T")
-Work = Callable[[], Coroutine[Any, Any, _T]]
+Work = Callable[[Deferred[_T]], Coroutine[Any, Any, _T]]
+"""Work of one job. It gets the Deferred of the job, and may fire it early."""
 
 WAITING = 64
 """Maximum number of waiting jobs. A further job is refused with 429 RATE_LIMITED."""
@@ -36,13 +37,14 @@ class SerialQueue:
         self._limit = waiting
         self._jobs: deque[_SerialJob] = deque()
         self._running: Deferred[Any] | None = None
+        self._busy = False
         self._looping = False
         self._closed = False
 
     @property
     def is_idle(self) -> bool:
         """True while no job runs or waits."""
-        return self._running is None and not self._jobs
+        return not self._busy and not self._jobs
 
     def put(self, work: Work[_T], *, bounded: bool = True) -> Deferred[_T]:
         """Run C{work} when its turn comes. The Deferred fires with its outcome.
@@ -78,19 +80,19 @@ class SerialQueue:
             return
         self._looping = True
         try:
-            while self._running is None and self._jobs:
+            while self._jobs and not self._busy:
                 self._begin_job(self._jobs.popleft())
         finally:
             self._looping = False
 
     def _begin_job(self, job: _SerialJob) -> None:
         # The queue is busy from the first step on, also for calls made by the job itself.
-        self._running = Deferred()
-        self._running = Deferred.fromCoroutine(job.work())
+        self._busy = True
+        self._running = Deferred.fromCoroutine(job.work(job.answer))
         self._running.addBoth(self._finish_job, job)
 
     def _finish_job(self, result: Any, job: _SerialJob) -> None:
-        self._running = None
+        self._running, self._busy = None, False
         if not job.answer.called:
             _fire_answer(job.answer, result)
         self._start_next()

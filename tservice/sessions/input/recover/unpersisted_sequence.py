@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from attrs import frozen
 
@@ -60,6 +61,7 @@ def format_mark_id(entry_id: str, numbers: Mapping[str, int], over: str | None) 
     return f"{entry_id}{told}-{over or _NONE}"
 
 
+@lru_cache(maxsize=CLIENTS)
 def digest_client_id(client_id: str) -> str:
     """Return a digest of a client's id, in a form and length that a mark can hold."""
     known = _STAND_IN.fullmatch(client_id)

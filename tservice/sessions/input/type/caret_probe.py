@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tservice.core.clock import wait_seconds
-from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
+from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
-from tservice.sessions.input.type.typist import TypingContext
+from tservice.sessions.input.type.typist import PromptContext
 
 ANSWERING = (0.1, 0.2, 0.5, 1.0, 1.0)
 """Seconds before each check for a caret that was moved by a key.
@@ -24,13 +24,12 @@ class CaretProbe:
 
     def __init__(
         self,
-        context: TypingContext,
-        composer: ComposerModel,
+        context: PromptContext,
         stands: Callable[[ComposerSnapshot], bool],
     ) -> None:
         self._clock = context.clock
-        self._touch = ComposerKeyboard(context, composer)
-        self._caret = composer.submission.caret
+        self._touch = ComposerKeyboard(context)
+        self._caret = context.composer.submission.caret
         self._stands = stands
         self._entered: ComposerSnapshot | None = None
         self._took_back = False

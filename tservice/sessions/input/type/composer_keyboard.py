@@ -7,8 +7,8 @@ from functools import partial
 
 from tservice.core.clock import wait_seconds
 from tservice.mux.interface import MuxError, MuxTimeout, PaneCapture, PaneGone
-from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
-from tservice.sessions.input.type.typist import TypingContext
+from tservice.sessions.input.type.composer import ComposerSnapshot
+from tservice.sessions.input.type.typist import PromptContext
 
 WIPES = 80
 """Maximum presses of the wipe key. Each row needs one press for its content and one for its end."""
@@ -36,9 +36,9 @@ class ComposerKeyboard:
     read.
     """
 
-    def __init__(self, context: TypingContext, composer: ComposerModel) -> None:
+    def __init__(self, context: PromptContext) -> None:
         self._context = context
-        self._composer = composer
+        self._composer = context.composer
 
     async def capture_screen(self) -> PaneCapture | None:
         """Return the screen; C{None} if it cannot be read now. Callers may type nevertheless."""

@@ -16,9 +16,9 @@ from twisted.logger import Logger
 from tservice.clis.interfaces import DraftParking
 from tservice.core.clock import wait_seconds
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
-from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
+from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
-from tservice.sessions.input.type.typist import NotTyped, TypedRemainder, TypingContext
+from tservice.sessions.input.type.typist import NotTyped, PromptContext, TypedRemainder
 from tservice.sessions.interfaces import PromptReport
 from tservice.terminal.composer import has_paste_placeholder
 from tservice.terminal.draft import ComposerDraft
@@ -51,11 +51,11 @@ class DraftStash:
 
     _log = Logger()
 
-    def __init__(self, context: TypingContext, composer: ComposerModel) -> None:
+    def __init__(self, context: PromptContext) -> None:
         self._context = context
-        self._park = composer.submission.park
-        self._composer = composer
-        self._touch = ComposerKeyboard(context, composer)
+        self._park = context.composer.submission.park
+        self._composer = context.composer
+        self._touch = ComposerKeyboard(context)
         self._draft: ComposerDraft | None = None
         self._left: TypedRemainder | None = None
         self._returns = False

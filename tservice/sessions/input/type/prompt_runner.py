@@ -15,7 +15,7 @@ from tservice.core.clock import wait_seconds
 from tservice.core.errors import make_failure_error
 from tservice.mux.interface import InputMark, PaneGone
 from tservice.sessions.input.entry import JournalEntry
-from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
+from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
 from tservice.sessions.input.type.draft_stash import DraftStash
 from tservice.sessions.input.type.submitter import (
@@ -29,8 +29,8 @@ from tservice.sessions.input.type.typist import (
     WRITTEN,
     EntryTypist,
     NotTyped,
+    PromptContext,
     TypedRemainder,
-    TypingContext,
 )
 from tservice.sessions.interfaces import PromptClaim, PromptReport
 
@@ -94,16 +94,14 @@ class PromptRunner:
         composer.
     """
 
-    def __init__(
-        self, entry: JournalEntry, context: TypingContext, composer: ComposerModel
-    ) -> None:
+    def __init__(self, entry: JournalEntry, context: PromptContext) -> None:
         self._context = context
-        self._composer = composer
+        self._composer = context.composer
         self._typist = EntryTypist(entry, context)
         self._text = entry.data.decode("utf-8")
-        self._touch = ComposerKeyboard(context, composer)
-        self._parking = DraftStash(context, composer)
-        self._submitter = PromptSubmitter(context, composer, self._text, self._holds_text)
+        self._touch = ComposerKeyboard(context)
+        self._parking = DraftStash(context)
+        self._submitter = PromptSubmitter(context, self._text, self._holds_text)
         self.passed = False
 
     async def deliver_prompt(self, *, resumed: bool = False) -> PromptOutcome:

@@ -14,9 +14,9 @@ from enum import Enum
 
 from tservice.core.clock import wait_seconds
 from tservice.sessions.input.type.caret_probe import CaretProbe
-from tservice.sessions.input.type.composer import ComposerModel, ComposerSnapshot
+from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
-from tservice.sessions.input.type.typist import TypingContext
+from tservice.sessions.input.type.typist import PromptContext
 from tservice.sessions.interfaces import PromptClaim, PromptReport
 
 LEAVING = (0.03, 0.05, 0.07, *(0.1,) * 8, *(0.25,) * 8)
@@ -63,17 +63,16 @@ class PromptSubmitter:
 
     def __init__(
         self,
-        context: TypingContext,
-        composer: ComposerModel,
+        context: PromptContext,
         text: str,
         stands: Callable[[ComposerSnapshot], bool],
     ) -> None:
         self._context = context
-        self._composer = composer
+        self._composer = context.composer
         self._text = text
         self._stands = stands
-        self._touch = ComposerKeyboard(context, composer)
-        self._listening = CaretProbe(context, composer, stands)
+        self._touch = ComposerKeyboard(context)
+        self._listening = CaretProbe(context, stands)
         self._shown = PromptVisibility.WHOLE
         self._reauthorize: Callable[[], object] = lambda: None
         self.claim: PromptClaim | None = None

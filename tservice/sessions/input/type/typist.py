@@ -59,8 +59,23 @@ class TypingContext:
     """Collaborators and callbacks for typing one entry.
 
     @ivar moves: inputs of the entry's state machine.
-    @ivar composer: the composer rules of the mode. C{None} for raw bytes, and for shells, where
-        Enter is pressed once.
+    @ivar unsure: called when the pane does not confirm the input, so that the caller gets an answer
+        now.
+    @ivar wanted: returns true if an input that was not begun should still be begun.
+    """
+
+    clock: IReactorTime
+    pane: IPane
+    moves: EntryInputs
+    unsure: Callable[[], None]
+    wanted: Callable[[], bool]
+
+
+@frozen(kw_only=True)
+class PromptContext(TypingContext):
+    """Collaborators and callbacks for typing one prompt for an agent.
+
+    @ivar composer: the composer rules of the agent.
     @ivar find_dialog: returns one line about a dialog that Enter would answer; C{None} if none is
         open. The second argument is the typed text, which is not a dialog.
     @ivar find_opened_view: returns the kind of view that a command of the agent opened on the
@@ -68,25 +83,17 @@ class TypingContext:
     @ivar is_at_rest: returns true if the screen shows a composer and the agent is not working.
     @ivar claim: called just before the first Enter of a prompt, with true if the agent has read all
         earlier input. Returns the claim to the agent's reports.
-    @ivar unsure: called when the pane does not confirm the input, so that the caller gets an answer
-        now.
-    @ivar wanted: returns true if an input that was not begun should still be begun.
     @ivar displacing: called just before the composer's text may be removed.
     @ivar left: earlier prompts whose text may remain in the composer, the latest last.
     """
 
-    clock: IReactorTime
-    pane: IPane
-    composer: ComposerModel | None
-    moves: EntryInputs
+    composer: ComposerModel
     find_dialog: Callable[[PaneCapture, str], str | None]
     find_opened_view: Callable[[PaneCapture], str | None]
     is_at_rest: Callable[[PaneCapture], bool]
     claim: Callable[[bool], PromptClaim]
-    unsure: Callable[[], None]
-    wanted: Callable[[], bool]
-    displacing: Callable[[], None] = lambda: None
-    left: tuple[TypedRemainder, ...] = ()
+    displacing: Callable[[], None]
+    left: tuple[TypedRemainder, ...]
 
 
 class EntryTypist:

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
-from tservice.sessions.input.accept.input_queue import UNSURE
+from tservice.sessions.input.accept.acceptance import UNSURE
 from tservice.sessions.input.type.typist import PASTE_GAP
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.model import Session

@@ -20,7 +20,7 @@ class SerialTests(SynchronousTestCase):
         self.gates: dict[str, Deferred[str]] = {}
 
     def put(self, name: str) -> Deferred[str]:
-        async def work() -> str:
+        async def work(_: object) -> str:
             self.begun.append(name)
             self.gates[name] = Deferred()
             return await self.gates[name]
@@ -55,7 +55,7 @@ class SerialTests(SynchronousTestCase):
         self.assertEqual(list("abcd"), [self.successResultOf(it) for it in answers])
 
     def test_task_may_enqueue_a_task(self) -> None:
-        async def outer() -> None:
+        async def outer(_: object) -> None:
             inner.append(self.put("inner"))
             self.assertEqual([], self.begun)
 
@@ -69,16 +69,30 @@ class SerialTests(SynchronousTestCase):
         queue = SerialQueue(waiting=5000)
         gate: Deferred[int] = Deferred()
 
-        async def wait() -> int:
+        async def wait(_: object) -> int:
             return await gate
 
-        async def at_once() -> int:
+        async def at_once(_: object) -> int:
             return 1
 
         answers = [queue.put(wait), *(queue.put(at_once) for _ in range(5000))]
         self.assertLess(sys.getrecursionlimit(), 5000)
         gate.callback(1)
         self.assertEqual(5001, sum(self.successResultOf(it) for it in answers))
+
+    def test_task_may_answer_before_its_end(self) -> None:
+        async def work(answer: Deferred[str]) -> str:
+            answer.callback("early")
+            return await self.gates["a"]
+
+        self.gates["a"] = Deferred()
+        self.assertEqual("early", self.successResultOf(self.queue.put(work)))
+        second = self.put("b")
+        self.assertEqual([], self.begun)
+        self.gates["a"].errback(ZeroDivisionError())
+        self.assertEqual(["b"], self.begun)
+        self.gates["b"].callback("B")
+        self.assertEqual("B", self.successResultOf(second))
 
     def test_cancelled_task_is_dropped_if_waiting_and_finished_if_running(self) -> None:
         first, second = self.put("a"), self.put("b")

@@ -208,3 +208,10 @@ class HeldNumbersTests(SynchronousTestCase):
         name = placeholder_client_id(digest_client_id("me"))
         self.assertEqual(digest_client_id("me"), digest_client_id(name))
         self.assertNotEqual(digest_client_id("me"), digest_client_id(name + "0"))
+
+
+class ClientDigestTests(SynchronousTestCase):
+    def test_digests_of_few_clients_are_cached(self) -> None:
+        for number in range(CLIENTS + 10):
+            digest_client_id(f"client {number}")
+        self.assertEqual(CLIENTS, digest_client_id.cache_info().currsize)
