@@ -141,6 +141,9 @@ def leave_copy_mode() -> bytes:
     return b"copy-mode -q -t " + PANE
 
 
+_UNREADABLE = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
+
+
 def run_if_readable(*commands: bytes) -> bytes:
     """Return a command that runs C{commands} only if the pane's program can read input.
 
@@ -148,8 +151,7 @@ def run_if_readable(*commands: bytes) -> bytes:
     last block is L{DEAD} if the pane's process has ended, or L{IN_MODE} in copy mode. tmux drops
     keys for a dead pane silently, and a paste crashes tmux 3.3a.
     """
-    why = b'display-message -p -t %b "#{?pane_dead,%b,%b}"' % (PANE, DEAD, IN_MODE)
-    unread, typed = join_commands(*[why] * len(commands)), join_commands(*commands)
+    unread, typed = join_commands(*[_UNREADABLE] * len(commands)), join_commands(*commands)
     return b"if-shell -F -t %b '#{||:#{pane_dead},#{pane_in_mode}}' '%b' '%b'" % (
         PANE,
         unread,
@@ -186,7 +188,9 @@ def set_mark(mark: InputMark) -> bytes:
     """
     if not _MARK_ID.fullmatch(mark.id) or not _MARK_STEP.fullmatch(mark.step):
         raise ValueError(f"not a mark: {mark}")
-    return set_option("mark", f"{mark.id}:{mark.step}:{mark.done}".encode())
+    # Neither contains anything that L{quote_argument} would escape.
+    name, step = mark.id.encode(), mark.step.encode()
+    return b'set-option -p -t %b @tservice_mark "%b:%b:%d"' % (PANE, name, step, mark.done)
 
 
 def parse_mark(text: bytes) -> InputMark | None:

@@ -39,6 +39,11 @@ RESIZE_SECONDS = 0.05
 """Minimum seconds between two size changes by one socket. Dragging a window's edge sends many."""
 
 
+_INPUT_LOG = Logger()
+"""Log of failed keys. A logger of the class is copied at each access, which a key would wait for.
+"""
+
+
 class SharedFrames:
     """Cache that frames output once for all sockets at the same position.
 
@@ -124,7 +129,7 @@ class TerminalSocket:
             return
         match message:
             case InputFrame():
-                spawn_logged(self._type_input(message), self._log, "terminal input")
+                spawn_logged(self._type_input(message), _INPUT_LOG, "terminal input")
             case ResizeFrame():
                 self._sizes.submit_request(message)
             case ColoursFrame(foreground=foreground, background=background):

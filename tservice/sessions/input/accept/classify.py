@@ -68,8 +68,10 @@ def refuse_blank_prompt(text: str, use_mux: bool | None) -> None:
 
     @raise ServiceError: 400 naming C{input}.
     """
+    if use_mux is False:
+        return
     body = _strip_submit(text)
-    if use_mux is False or not body or body.strip() or _ends_with_enter(body):
+    if not body or body.strip() or _ends_with_enter(body):
         return
     if use_mux or _is_text(body):
         raise make_field_error("input", "a prompt needs more than white space")
