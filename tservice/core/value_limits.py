@@ -29,6 +29,9 @@ def exceeds_value_limit(text: str | bytes, most: int) -> bool:
 
     They are counted by L{count_values}.
     """
+    if len(text) < most:
+        # Each value takes a character, and a key of a terminal waits for this.
+        return False
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return count_values(raw, most) > most
 

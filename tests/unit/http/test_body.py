@@ -16,7 +16,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tests.unit.http.site_driver import ApiHarness
 from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.value_limits import count_parsed_values, count_values
+from tservice.core.value_limits import count_parsed_values, count_values, exceeds_value_limit
 from tservice.http.body import (
     MAX_DEPTH,
     MAX_DIGITS,
@@ -350,6 +350,10 @@ class BodyPropertyTests(SynchronousTestCase):
             assert values_in(value) <= counted or counted > enough, raw
             if counted > enough:
                 assert counted <= 2 * values_in(value) + 1, raw
+
+    @given(st.text(alphabet=',:[{"\\a ', max_size=12), st.integers(1, 10))
+    def test_short_text_is_judged_like_a_counted_one(self, text: str, most: int) -> None:
+        self.assertEqual(count_values(text.encode(), most) > most, exceeds_value_limit(text, most))
 
     @settings(max_examples=example_count(140), deadline=None)
     @given(SIGNLESS)
