@@ -121,7 +121,7 @@ class EntryDelivery:
         context = PromptContext(
             clock=self._context.clock, pane=pane, moves=self.moves, unsure=self._unsure,
             wanted=self._wanted, composer=composer,
-            find_dialog=partial(gate.find_dialog, session),
+            find_dialog=partial(gate.describe_dialog, session),
             find_opened_view=partial(gate.find_opened_view, session),
             is_at_rest=partial(gate.is_at_rest, session), claim=self._claim_prompt,
             displacing=doubts.mark_put_aside, left=doubts.remainders,
