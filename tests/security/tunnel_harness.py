@@ -6,9 +6,9 @@ import json
 import sys
 from typing import Any
 
+from tests.fakes.child_processes import FakeTransport
 from tests.security.attack_harness import AttackCase
 from tests.security.harness import SecurityAnswer, SecurityHarness, cookie_of
-from tests.unit.clis.fakes import FakeTransport
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection
 from tservice.core.net.listening import PortListener
 

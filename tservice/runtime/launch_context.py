@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from tservice.core.config.model import Config
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.endpoints import ListenAddress
+from tservice.core.process.child import ChildRunner, ChildTools
 
 
 @frozen(kw_only=True)
@@ -24,6 +25,7 @@ class LaunchContext:
     @ivar environ: the service's environment, without its secrets.
     @ivar home: the home folder of the service's user.
     @ivar redactor: removes secrets from log lines.
+    @ivar child_tools: programs that tie child processes to this process and change their user.
     """
 
     reactor: Any
@@ -33,3 +35,8 @@ class LaunchContext:
     redactor: SecretRedactor
     addresses: tuple[ListenAddress, ...] = ()
     warnings: tuple[str, ...] = ()
+    child_tools: ChildTools = field(factory=ChildTools)
+
+    def make_child_runner(self) -> ChildRunner:
+        """Return a starter of child processes for one feature, which stops it."""
+        return ChildRunner(self.reactor, self.reactor, self.child_tools)

@@ -15,6 +15,7 @@ from tservice.core.clock import use_monotonic_time
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.logs.twistd_logging import LogService, parse_log_options
 from tservice.core.net.endpoints import parse_listen
+from tservice.core.process.child import find_child_tools
 from tservice.core.process.earlystop import EarlyStop
 from tservice.core.process.memory import pause_garbage_collection
 from tservice.core.workers.program_lookup import find_unresponsive_folders
@@ -52,6 +53,7 @@ def makeService(options: Options) -> IService:
         environ=dict(os.environ),
         home=Path.home(),
         redactor=redactor,
+        child_tools=find_child_tools(os.environ.get("PATH")),
     )
     threads: Any = reactor
     target = parse_log_options(getattr(options, "parent", None))

@@ -37,7 +37,7 @@ def build_tunnel(
     tunnel = TunnelService(
         TunnelDependencies(
             clock=ground.reactor,
-            processes=ground.reactor,
+            children=ground.make_child_runner(),
             hub=ground.hub,
             command=config.tunnel_command,
             find=make_program_finder(ground.worker_pools.files),

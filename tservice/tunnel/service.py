@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from attrs import field, frozen
+from attrs import frozen
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
@@ -20,11 +20,12 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.listeners import ListenerList
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.payload import Payload
+from tservice.core.process.child import ChildRunner
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.core.workers.program_lookup import FindProgram
 from tservice.tunnel.model import STEADY_SECONDS, get_retry_delay, get_url_host
-from tservice.tunnel.tunnel_process import KillGroup, TunnelError, TunnelProcess
+from tservice.tunnel.tunnel_process import TunnelError, TunnelProcess
 
 
 @frozen(kw_only=True)
@@ -40,7 +41,7 @@ class TunnelDependencies:
     """
 
     clock: IReactorTime
-    processes: IReactorProcess
+    children: ChildRunner
     hub: EventHub
     command: str
     find: FindProgram
@@ -49,7 +50,6 @@ class TunnelDependencies:
     local_url: Callable[[], str | None]
     allowed: bool
     redactor: SecretRedactor
-    kill_group: KillGroup = field(default=os.killpg)
 
 
 Changed = Callable[[str | None], None]
@@ -186,7 +186,7 @@ class TunnelService:
 
     async def _run_once(self) -> bool:
         """Run the tunnel program until it exits. Return true if the tunnel was open."""
-        process = TunnelProcess(self._deps.clock, self._deps.kill_group)
+        process = TunnelProcess(self._deps.clock)
         up = False
         try:
             self._start_process(process, await self._find_program())
@@ -207,8 +207,7 @@ class TunnelService:
         """
         self._is_settling = True
         self._set_url(None)
-        if process.has_started:
-            await process.terminate()
+        await process.terminate()
         self._is_settling = False
 
     async def _find_program(self) -> str:
@@ -239,7 +238,7 @@ class TunnelService:
         # Pass on the program's own settings, but none of the service's.
         env = {k: v for k, v in deps.environ.items() if not k.startswith("SERVICE_")}
         try:
-            process.start(deps.processes, argv, env, deps.home)
+            process.start(deps.children, argv, env, deps.home)
         except OSError as error:
             raise TunnelError(f"it could not be started: {error.strerror}") from error
 

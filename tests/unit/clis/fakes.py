@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from twisted.internet.error import ProcessDone, ProcessExitedAlready, ProcessTerminated
-from twisted.internet.interfaces import IReactorProcess
-from twisted.internet.protocol import ProcessProtocol
-from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from tservice.clis.interfaces import LaunchRequest, PaneVariables
@@ -59,78 +55,3 @@ class FakeSettings:
 
     def add_observer(self, observer: SettingsObserver) -> Callable[[], None]:
         raise NotImplementedError("nothing in this feature observes")
-
-
-class FakeTransport:
-    """A process that a test ends by hand; exit and end come in the order of real Twisted."""
-
-    def __init__(self, protocol: ProcessProtocol, pid: int) -> None:
-        self.protocol = protocol
-        self.pid: int | None = pid
-        self.stdin_closed = False
-        self.pipes_open = True
-        self.signals: list[int] = []
-        self.written = b""
-
-    def write(self, data: bytes) -> None:
-        self.written += data
-
-    def closeStdin(self) -> None:
-        self.stdin_closed = True
-
-    def signalProcess(self, number: int) -> None:
-        if self.pid is None:
-            raise ProcessExitedAlready
-        self.signals.append(number)
-
-    def loseConnection(self) -> None:
-        self.close_pipes()
-
-    def exit(self, status: int | None = 0, signal: int | None = None) -> None:
-        """The process is over; whoever inherited its pipes may go on."""
-        self.pid = None
-        self._reason = Failure(
-            ProcessDone(0) if not status and signal is None else ProcessTerminated(status, signal)
-        )
-        self.protocol.processExited(self._reason)
-
-    def close_pipes(self) -> None:
-        """Nobody has the pipes any more."""
-        if self.pipes_open and self.pid is None:
-            self.pipes_open = False
-            self.protocol.processEnded(self._reason)
-
-    def finish(self, status: int | None = 0, signal: int | None = None) -> None:
-        """Exit and close in one."""
-        self.exit(status, signal)
-        self.close_pipes()
-
-
-@implementer(IReactorProcess)
-class CliFakeProcesses:
-    """Spawns L{FakeTransport}s."""
-
-    def __init__(self) -> None:
-        self.spawned: list[FakeTransport] = []
-        self.calls: list[dict[str, Any]] = []
-        self.error: OSError | None = None
-
-    def spawnProcess(
-        self,
-        processProtocol: Any,
-        executable: Any,
-        args: Any = (),
-        env: Mapping[Any, Any] | None = None,
-        path: Any = None,
-        uid: Any = None,
-        gid: Any = None,
-        usePTY: Any = 0,
-        childFDs: Any = None,
-    ) -> Any:
-        if self.error is not None:
-            raise self.error
-        self.calls.append({"args": args, "env": env, "path": path})
-        transport = FakeTransport(processProtocol, 4000 + len(self.spawned))
-        self.spawned.append(transport)
-        processProtocol.makeConnection(transport)
-        return transport

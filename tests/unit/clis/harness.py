@@ -11,7 +11,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
-from tests.unit.clis.fakes import CliFakeProcesses, FakeSettings
+from tests.fakes.child_processes import FakeProcesses
+from tests.unit.clis.fakes import FakeSettings
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.cli_versions import CliVersionReader
 from tservice.clis.command import CliCommand
@@ -37,7 +38,7 @@ class CliServiceCase(SynchronousTestCase):
         self.root = Path(self.mktemp()).absolute()
         self.root.mkdir()
         self.path = self.root / "clis.json"
-        self.clock, self.processes, self.hub = Clock(), CliFakeProcesses(), EventHub()
+        self.clock, self.processes, self.hub = Clock(), FakeProcesses(), EventHub()
         self.settings = FakeSettings(cliManagementEnabled=True)
         self.environ = {"PATH": str(self.root / "bin"), "SERVICE_PASSWORD": "hidden"}
         self.events: list[Event] = []

@@ -10,7 +10,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
-from tests.unit.clis.fakes import CliFakeProcesses, FakeTransport, make_program
+from tests.fakes.child_processes import FakeProcesses, FakeTransport
+from tests.unit.clis.fakes import make_program
 from tests.waiting import wait_until
 from tservice.clis.command import GRACE, OUTPUT_LIMIT, TIME_LIMIT, CliCommand, CommandResult
 
@@ -20,7 +21,7 @@ class GroupCommandTests(SynchronousTestCase):
 
     def setUp(self) -> None:
         self.clock = Clock()
-        self.processes = CliFakeProcesses()
+        self.processes = FakeProcesses()
         self.heard: list[bytes] = []
         self.sent: list[tuple[int, int]] = []
         self.group = True

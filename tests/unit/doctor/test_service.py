@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.unit.clis.fakes import CliFakeProcesses
+from tests.fakes.child_processes import FakeProcesses
 from tests.unit.http.site_driver import (
     ApiHarness,
     ParsedAnswer,
@@ -33,7 +33,7 @@ REPORT = {"platform": "linux", "summary": NONE, "tools": [], "lookedIn": ["/bin"
 class DoctorCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
-        self.processes = CliFakeProcesses()
+        self.processes = FakeProcesses()
         self.killed: list[tuple[int, int]] = []
         self.service = DoctorService(
             clock=self.clock,

@@ -9,10 +9,12 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
-from tests.unit.clis.fakes import CliFakeProcesses, FakeTransport, make_program
+from tests.fakes.child_processes import FakeProcesses, FakeTransport
+from tests.unit.clis.fakes import make_program
 from tests.unit.tunnel import cloudflared_output
 from tservice.core.events import Event, EventHub
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.process.child import ChildRunner
 from tservice.core.workers.program_lookup import make_program_finder
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.tunnel.service import TunnelDependencies, TunnelService
@@ -30,7 +32,7 @@ class TunnelHarness:
     def __init__(self, folder: Path, **around: Any) -> None:
         self.clock = Clock()
         self.clock.advance(1_000_000)
-        self.processes = CliFakeProcesses()
+        self.processes = FakeProcesses()
         self.signals: list[tuple[int, int]] = []
         self.deaf = False
         self.events: list[Event] = []
@@ -40,7 +42,7 @@ class TunnelHarness:
         program = make_program(folder, "cloudflared")
         given: dict[str, Any] = {
             "clock": self.clock,
-            "processes": self.processes,
+            "children": ChildRunner(self.clock, self.processes, kill_group=self.kill),
             "hub": hub,
             "command": "cloudflared",
             "find": make_program_finder(SynchronousThreads()),
@@ -49,7 +51,6 @@ class TunnelHarness:
             "local_url": lambda: LOCAL,
             "allowed": True,
             "redactor": SecretRedactor(),
-            "kill_group": self.kill,
         }
         self.tunnel = TunnelService(TunnelDependencies(**{**given, **around}))
         self.tunnel.add_observer(self.changes.append)
@@ -61,7 +62,7 @@ class TunnelHarness:
 
     def kill(self, group: int, number: int) -> None:
         """In place of C{os.killpg}: the group is there as long as its leader."""
-        process = next(one for one in self.processes.spawned if one.protocol._group == group)  # type: ignore[attr-defined]
+        process = next(one for one in self.processes.spawned if one.protocol._pid == group)  # type: ignore[attr-defined]
         if process.pid is None:
             raise ProcessLookupError
         self.signals.append((group, number))

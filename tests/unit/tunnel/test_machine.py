@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from tests.examples import example_count
-from tests.unit.clis.fakes import FakeTransport
+from tests.fakes.child_processes import FakeTransport
 from tests.unit.tunnel.harness import TunnelHarness
 from tservice.core.errors import ServiceError
 

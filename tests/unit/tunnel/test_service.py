@@ -93,7 +93,7 @@ class TunnelStartTests(TunnelServiceCase):
         for _ in range(10):
             self.stage.say("x" * LONGEST_LINE)
         protocol: Any = self.stage.process.protocol
-        self.assertLessEqual(len(protocol._err._rest), LONGEST_LINE)
+        self.assertLessEqual(len(protocol._on_errors.__self__._rest), LONGEST_LINE)
         self.stage.say("\n")
         self.stage.come_up()
         self.assertEqual(cloudflared_output.URL, self.tunnel.url)

@@ -1,7 +1,4 @@
-"""Landlock (landlock(7)): limit a process and its children to some programs or folders.
-
-This module uses the standard library only, because interpreters without packages load it.
-"""
+"""Landlock (landlock(7)): limit a thread and its children to some programs or folders."""
 
 from __future__ import annotations
 
@@ -29,13 +26,13 @@ _INTERPRETER = 3
 """Type of the ELF program header that names the dynamic loader (PT_INTERP)."""
 
 
-def restrict_programs(programs: Iterable[str]) -> None:
-    """Allow this thread and its children to run only C{programs} and their loaders.
+def make_program_rules(programs: Iterable[str]) -> int:
+    """Return rules that allow running only C{programs} and their loaders.
 
     Opening, reading and writing files is not limited.
 
-    @raise OSError: the kernel does not support Landlock, or a program is missing; nothing is
-        limited then.
+    @return: a file descriptor, for L{apply_rules}.
+    @raise OSError: the kernel does not support Landlock, or a program is missing.
     """
     handled = _EXECUTE | (_find_supported_rights() & _REFER)
     rules = _create_ruleset(handled)
@@ -46,6 +43,19 @@ def restrict_programs(programs: Iterable[str]) -> None:
         if handled & _REFER:
             # Without this right no file could be moved between folders.
             _add_path_rule(rules, "/", _REFER)
+    except OSError:
+        os.close(rules)
+        raise
+    return rules
+
+
+def restrict_programs(programs: Iterable[str]) -> None:
+    """Allow this thread and its children to run only C{programs} and their loaders.
+
+    @raise OSError: see L{make_program_rules}; nothing is limited then.
+    """
+    rules = make_program_rules(programs)
+    try:
         apply_rules(rules)
     finally:
         os.close(rules)

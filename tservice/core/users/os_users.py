@@ -193,7 +193,23 @@ def make_missing_user(name: str, uid: int = _NOBODY) -> OsUser:
     )
 
 
-def make_user_prefix(setsid: str, setpriv: str, user: OsUser) -> list[str]:
+class ProcessIdentity(Protocol):
+    """User and groups of a process, such as those of an L{OsUser}."""
+
+    @property
+    def uid(self) -> int:
+        """The user id."""
+
+    @property
+    def gid(self) -> int:
+        """The id of the first group."""
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The ids of all groups."""
+
+
+def make_user_prefix(setsid: str, setpriv: str, user: ProcessIdentity) -> list[str]:
     """Return the command prefix that runs a command as C{user}, for a service that is root.
 
     util-linux's setpriv drops every right of root before it executes the command.  The command

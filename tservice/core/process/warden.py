@@ -1,10 +1,9 @@
-"""Supervisor process between the service and the tunnel program, so that no process outlives the
-service.
+"""Supervisor process between the service and a program, so that no process outlives the service.
 
 The supervisor creates a session with a process group, and runs the program in that group. Its
 standard input is a pipe, whose other end only the service has. When the service ends for any
 reason, the pipe closes, and the supervisor kills the whole group. Otherwise the service sends a
-signal to the group, and the supervisor exits with the program's exit status.
+signal to the group, and the supervisor ends as the program did.
 
 The file is run directly in a bare interpreter (C{python -I -S}), with the standard library only.
 """
@@ -22,11 +21,6 @@ GRACE = 3.0
 
 NOT_STARTED = 127
 """Exit status if the program cannot be run, as used by shells."""
-
-SIGNALLED = 128
-"""Number added to a signal's number for the exit status of a program that the signal ended, as used
-by shells.
-"""
 
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
@@ -47,8 +41,9 @@ def main(argv: list[str]) -> NoReturn:
     if ended not in readable:
         _end_group(ended)
     _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    os._exit(code if code >= 0 else SIGNALLED - code)
+    if os.WIFSIGNALED(status):
+        _end_by_signal(os.WTERMSIG(status))
+    os._exit(os.waitstatus_to_exitcode(status))
 
 
 def _open_child_end_descriptor() -> int:
@@ -71,6 +66,13 @@ def _exec_program(argv: list[str]) -> NoReturn:
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
     os._exit(NOT_STARTED)
+
+
+def _end_by_signal(number: int) -> None:
+    """End this process by a signal, like the program."""
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def _end_group(ended: int) -> NoReturn:
