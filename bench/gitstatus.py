@@ -19,7 +19,7 @@ from twisted.internet.threads import deferToThread
 from bench.report import Row
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import GitOptions
@@ -90,11 +90,10 @@ def make_service(home: Path) -> GitService:
     """The service over the real reactor."""
     environ = {"PATH": os.environ["PATH"]}
     runner = GitRunner(
-        clock=reactor,
-        processes=reactor,
+        children=ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"])),
+        threads=SynchronousThreads(),
         environ=environ,
         redactor=SecretRedactor(),
-        find=make_program_finder(SynchronousThreads()),
     )
     inspector = RepositoryInspector(
         inside=lambda: ANYWHERE,

@@ -47,11 +47,10 @@ def build_git(
     """
     workspaces = SessionWorkspaces(sessions, ground.workspace_bounds)
     runner = GitRunner(
-        clock=ground.reactor,
-        processes=ground.reactor,
+        children=ground.make_child_runner(),
+        threads=ground.worker_pools.files,
         environ=ground.environ,
         redactor=ground.redactor,
-        find=make_program_finder(ground.worker_pools.files),
     )
 
     def container_folders() -> Iterable[str]:
@@ -91,14 +90,13 @@ def build_git_work(
     @param containers: returns the workspaces of container cases, in which git is never run.
     """
     runner = GitRunner(
-        clock=ground.reactor,
-        processes=ground.reactor,
+        children=ground.make_child_runner(),
+        threads=ground.worker_pools.files,
         environ=ground.environ,
         redactor=ground.redactor,
-        find=make_program_finder(ground.worker_pools.files),
     )
     children = GitChildRunner(
-        ground.reactor, ground.reactor, make_program_finder(ground.worker_pools.files)
+        ground.make_child_runner(), make_program_finder(ground.worker_pools.files)
     )
     inside = make_location_runner(ground.worker_pools.files)
     inspector_of = partial(_make_inspector, ground, runner, containers=containers)

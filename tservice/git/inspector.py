@@ -172,7 +172,7 @@ class RepositoryInspector:
             sink=pieces.add_piece,
             overrides=visit.overrides,
         )
-        return parse_tracked_diff(pieces.get_bytes(), truncated=ending.enough)
+        return parse_tracked_diff(pieces.get_bytes(), truncated=ending.is_truncated)
 
     async def open_repository(self, repository: GitRepository, timeout: float) -> ReadingContext:
         """Check access, read the configuration, and return the context for commands in
@@ -253,7 +253,7 @@ class RepositoryInspector:
             sink=feed_parser,
             overrides=visit.overrides,
         )
-        if ending.enough:
+        if ending.is_truncated:
             raise GitError(f"git printed more than {OUTPUT_LIMIT} bytes")
         try:
             return parser.finish_input()

@@ -10,23 +10,39 @@ import pwd
 from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.defer import CancelledError, Deferred
 
 from tservice.core.errors import ServiceError
 from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.workers.program_lookup import FindProgram
+from tservice.core.process.child import (
+    UNKILLABLE,
+    ChildCommand,
+    ChildProcess,
+    ChildResult,
+    ChildRunner,
+    Sink,
+)
+from tservice.core.shared_work import SharedWork
+from tservice.core.workers.program_lookup import make_program_finder
 from tservice.git.error_text import make_error_text
-from tservice.git.fork_client import ForkServerClient
+from tservice.git.fence import FenceBuilder, GitFence, ProgramThreads, start_fenced
 from tservice.git.isolation import make_arguments, make_environment, remove_relative_folders
 from tservice.git.model import GitRepository
-from tservice.git.process import GitProcess, GitProcessResult, Sink
 from tservice.git.search import find_group, find_owners
 from tservice.git.user_settings import UserSettings
 
 OUTPUT_LIMIT = 256 * 1024 * 1024
 """Maximum bytes of output of one command, which is killed beyond it."""
+
+STDERR_LIMIT = 4096
+"""Number of leading bytes of standard error that are kept."""
+
+NICENESS = 5
+"""Niceness of git processes, so that they do not slow down terminals."""
+
+NOT_STARTED = (126, 127)
+"""Exit statuses of C{setpriv} if the program cannot be run, as used by shells."""
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -37,6 +53,15 @@ class GitError(Exception):
 
 class GitMissingError(GitError):
     """Git is not installed."""
+
+
+@frozen(kw_only=True)
+class GitIdentity:
+    """User and group of a git process, which has no supplementary groups."""
+
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
 
 
 @frozen(kw_only=True)
@@ -54,6 +79,12 @@ class GitActor:
     gid: int | None = None
     own_settings: bool = True
     within: bytes | None = None
+
+    def get_identity(self) -> GitIdentity | None:
+        """Return the user and group of the process; C{None} means those of this process."""
+        if self.uid is None or self.gid is None:
+            return None
+        return GitIdentity(uid=self.uid, gid=self.gid, groups=(self.gid,))
 
 
 def get_actor(place: Location) -> GitActor:
@@ -105,29 +136,31 @@ def get_primary_group(uid: int) -> int:
 
 
 class GitRunner:
-    """Starts git processes, waits for their end, and kills them when the service stops."""
+    """Starts git processes, waits for their end, and kills them when the service stops.
+
+    Git leads a new session.  It only reads and can lose nothing, so it is killed with SIGKILL.
+    """
 
     def __init__(
         self,
         *,
-        clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
+        threads: ProgramThreads,
         environ: Mapping[str, str],
         redactor: SecretRedactor,
-        find: FindProgram,
     ) -> None:
-        """@param find: finds the program git.  The result is reused until it cannot be started."""
-        self._find, self._program = find, ""
-        self._clock = clock
-        self._forks = ForkServerClient(clock, processes, alone=True)
+        """@param threads: runs work that accesses the folders of programs."""
+        self._children, self._threads = children, threads
+        self._find = make_program_finder(threads)
+        self._fences = FenceBuilder(children, threads)
+        self._found: SharedWork[_FoundGit] | None = None
         self._path = remove_relative_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
-        self._running: set[GitProcess] = set()
 
     @property
     def running(self) -> int:
         """Number of running git processes."""
-        return len(self._running)
+        return self._children.running
 
     async def run(
         self,
@@ -138,7 +171,7 @@ class GitRunner:
         timeout: float,
         sink: Sink,
         overrides: Mapping[str, str],
-    ) -> GitProcessResult:
+    ) -> ChildResult:
         """Run git with the arguments C{words} and pass its output to C{sink}.
 
         @param timeout: seconds until git is killed.
@@ -147,15 +180,26 @@ class GitRunner:
         @raise GitError: git is not installed, was too slow or failed, or its output could not be
             parsed.
         """
-        program = await self._find_program()
-        git = GitProcess(self._clock, timeout, sink)
-        self._start_process(git, [program, *make_arguments(repository, words)], actor, overrides)
-        self._running.add(git)
+        found = await self._find_program()
+        errors = OutputCollector(STDERR_LIMIT)
+        command = make_git_command(
+            [os.fsencode(found.program), *make_arguments(repository, words)],
+            make_environment(self._path, overrides),
+            actor,
+            timeout,
+        )
         try:
-            ending = await git.ended
-        finally:
-            self._running.discard(git)
-        self._check_process_result(ending, timeout)
+            child = await start_fenced(
+                self._children, self._threads, found.fence, command, actor.within,
+                sink, errors.add_piece,
+            )  # fmt: skip
+            ending = await wait_or_stop(child)
+        except ServiceError as error:
+            raise GitError(f"git could not be started: {error.message}") from error
+        except OSError as error:
+            self._found = None
+            raise GitError(f"git could not be started: {error.strerror or error}") from None
+        self._check_process_result(ending, timeout, errors.get_bytes())
         return ending
 
     async def read(
@@ -182,50 +226,79 @@ class GitRunner:
             sink=pieces.add_piece,
             overrides=overrides,
         )
-        if ending.enough:
+        if ending.is_truncated:
             raise GitError(f"git printed more than {limit} bytes")
         return pieces.get_bytes()
 
     def stop(self) -> Deferred[None]:
         """Kill all processes.  The result fires after the last one has ended."""
-        return self._forks.stop()
+        return self._children.stop()
 
-    async def _find_program(self) -> bytes:
-        if not self._program:
-            try:
-                found = await self._find("git", self._path)
-            except ServiceError as error:
-                raise GitError(f"cannot search for git: {error.message}") from error
-            if found is None:
-                raise GitMissingError("git is not installed")
-            self._program = found
-        return os.fsencode(self._program)
-
-    def _start_process(
-        self,
-        git: GitProcess,
-        argv: list[bytes],
-        actor: GitActor,
-        overrides: Mapping[str, str],
-    ) -> None:
-        env = make_environment(self._path, overrides)
+    async def _find_program(self) -> _FoundGit:
+        if self._found is None:
+            self._found = SharedWork(self._search_program())
         try:
-            number = self._forks.start_process(git, argv, env, actor.uid, actor.gid, actor.within)
-        except OSError as error:
-            raise GitError(f"git could not be started: {error.strerror}") from None
-        git.start_timer(lambda: self._forks.kill_process(number))
+            return await self._found.wait_for_result()
+        except GitError:
+            self._found = None
+            raise
 
-    def _check_process_result(self, ending: GitProcessResult, timeout: float) -> None:
-        if ending.timed_out:
+    async def _search_program(self) -> _FoundGit:
+        try:
+            program = await self._find("git", self._path)
+            if program is None:
+                raise GitMissingError("git is not installed")
+            return _FoundGit(program, await self._fences.build_fence(program))
+        except ServiceError as error:
+            raise GitError(f"cannot search for git: {error.message}") from error
+
+    def _check_process_result(self, ending: ChildResult, timeout: float, errors: bytes) -> None:
+        if ending.is_timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.fault is not None:
             raise GitError(f"git's output could not be read: {ending.fault}")
-        if ending.status is None:
-            self._program = ""
-            raise GitError(f"git could not be started: {ending.reason}")
-        if ending.enough or ending.status == 0:
+        if ending.is_abandoned:
+            raise GitError(f"git could not be ended: {UNKILLABLE}")
+        if ending.is_truncated or ending.status == 0:
             return
-        raise GitError(make_error_text(self._redactor, ending.stderr))
+        text = make_error_text(self._redactor, errors)
+        if ending.status in NOT_STARTED:
+            # It may have been updated or moved.
+            self._found = None
+            text = f"git could not be started: {text}"
+        raise GitError(text)
+
+
+@frozen
+class _FoundGit:
+    program: str
+    fence: GitFence
+
+
+def make_git_command(
+    argv: Sequence[bytes], env: Mapping[bytes, bytes], actor: GitActor, timeout: float
+) -> ChildCommand:
+    """Return the command that runs git as C{actor}, with a lower priority.
+
+    @param argv: names the folder of git by the option C{-C}.
+    """
+    return ChildCommand(
+        argv=argv,
+        env=env,
+        folder=None,
+        user=actor.get_identity(),
+        niceness=NICENESS,
+        seconds=timeout,
+    )
+
+
+async def wait_or_stop(child: ChildProcess) -> ChildResult:
+    """Return the result of C{child}.  Cancelling kills it."""
+    try:
+        return await child.wait_ended()
+    except CancelledError:
+        child.stop()
+        raise
 
 
 class OutputCollector:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.web import server
@@ -129,11 +128,14 @@ class HttpSite(server.Site):
         """Remove a connection that L{buildProtocol} made; also called for a dropped one."""
         self._open.pop(connection, None)
 
-    def close_connections(self) -> Deferred[None]:
-        """Drop all connections; the Deferred fires when every handler has been notified."""
+    async def close_connections(self) -> None:
+        """Drop all connections, and wait until every handler has been notified."""
+        # The reactor still has to send the answers that handlers have just given.
+        for _ in range(2):
+            await deferLater(self.reactor, 0)
         for each in tuple(self._open):
             each.abortConnection()
-        return deferLater(self.reactor, 0)
+        await deferLater(self.reactor, 0)
 
     @property
     def connection_count(self) -> int:

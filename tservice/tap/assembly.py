@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import evolve
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
@@ -88,7 +89,9 @@ class Application:
         add(build_settings(settings))
         audit = add(build_audit(ground))
         # Calls that end with the last connections are recorded in the audit log.
-        ClosingService("connections", lambda: site().close_connections()).setServiceParent(stack)
+        ClosingService(
+            "connections", lambda: Deferred.fromCoroutine(site().close_connections())
+        ).setServiceParent(stack)
         clis = add(build_clis(ground))
         hosts = add(build_hosts(ground, sessions=late))
         boxes = add(build_containers(ground, sessions=late))

@@ -14,7 +14,7 @@ from twisted.trial.unittest import TestCase
 
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.inspector import RepositoryInspector
 from tservice.git.runner import GitRunner
@@ -41,11 +41,10 @@ def real_service(
     """A service over C{reactor}, and what starts its processes."""
     environ = {"PATH": os.environ["PATH"]} if environ is None else environ
     runner = GitRunner(
-        clock=reactor,
-        processes=reactor,
+        children=ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"])),
+        threads=SynchronousThreads(),
         environ=environ,
         redactor=SecretRedactor(),
-        find=make_program_finder(SynchronousThreads()),
     )
     inspector = RepositoryInspector(
         inside=lambda: ANYWHERE,

@@ -25,7 +25,7 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import Location
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.workers.program_lookup import make_program_finder
+from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git import inspector
 from tservice.git.changing import nested_repositories, worktrees
@@ -213,11 +213,10 @@ class GitWorktreeTests(TestCase):
         self.repository = self.folder / "r"
         environ = {"PATH": os.environ["PATH"]}
         self.runner = GitRunner(
-            clock=reactor,
-            processes=reactor,
+            children=ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"])),
+            threads=SynchronousThreads(),
             environ=environ,
             redactor=SecretRedactor(),
-            find=make_program_finder(SynchronousThreads()),
         )
         self.addCleanup(self.runner.stop)
 

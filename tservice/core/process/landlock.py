@@ -49,18 +49,6 @@ def make_program_rules(programs: Iterable[str]) -> int:
     return rules
 
 
-def restrict_programs(programs: Iterable[str]) -> None:
-    """Allow this thread and its children to run only C{programs} and their loaders.
-
-    @raise OSError: see L{make_program_rules}; nothing is limited then.
-    """
-    rules = make_program_rules(programs)
-    try:
-        apply_rules(rules)
-    finally:
-        os.close(rules)
-
-
 def make_folder_rules(folder: str | bytes, readable: Iterable[str]) -> int:
     """Return rules that allow writing in C{folder}, and reading in C{folder} and C{readable}.
 

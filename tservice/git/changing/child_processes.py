@@ -5,30 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
 
 from tservice.core.errors import ServiceError
+from tservice.core.process.child import ChildResult, ChildRunner, Sink
 from tservice.core.workers.program_lookup import FindProgram
-from tservice.git.fork_client import ForkServerClient
-from tservice.git.process import GitProcess, GitProcessResult, Sink
-from tservice.git.runner import GitActor, GitError, GitMissingError, OutputCollector
+from tservice.git.runner import (
+    GitActor,
+    GitError,
+    GitMissingError,
+    OutputCollector,
+    make_git_command,
+    wait_or_stop,
+)
 
 _CONFIG_LIMIT = 4 * 1024 * 1024
-
-
-class _StderrProcess(GitProcess):
-    """Git process that forwards its standard error to a callback as it arrives."""
-
-    def __init__(
-        self, clock: IReactorTime, timeout: float, sink: Sink, heard: Callable[[bytes], object]
-    ) -> None:
-        super().__init__(clock, timeout, sink)
-        self._heard = heard
-
-    def stderr_received(self, data: bytes) -> None:
-        super().stderr_received(data)
-        self._heard(data)
 
 
 class GitChildRunner:
@@ -37,15 +29,13 @@ class GitChildRunner:
     L{stop} kills them.
     """
 
-    def __init__(self, clock: IReactorTime, processes: IReactorProcess, find: FindProgram) -> None:
-        self._clock, self._find = clock, find
-        self._forks = ForkServerClient(clock, processes)
-        self._running: set[GitProcess] = set()
+    def __init__(self, children: ChildRunner, find: FindProgram) -> None:
+        self._children, self._find = children, find
 
     @property
     def running(self) -> int:
         """Number of running git processes."""
-        return len(self._running)
+        return self._children.running
 
     async def run(
         self,
@@ -57,7 +47,7 @@ class GitChildRunner:
         sink: Sink,
         on_stderr: Callable[[bytes], object],
         on_start: Callable[[Callable[[], None]], object],
-    ) -> GitProcessResult:
+    ) -> ChildResult:
         """Run git with the arguments C{words} in the root folder, thus outside of any repository.
 
         @param sink: receives standard output.
@@ -66,20 +56,21 @@ class GitChildRunner:
         @return: the exit status or the cause of the end, also for a command that failed.
         @raise GitError: git could not be started.
         """
-        git = _StderrProcess(self._clock, timeout, sink, on_stderr)
         try:
             program = await self._find("git", os.fsdecode(env[b"PATH"]))
         except ServiceError as error:
             raise GitError(f"cannot search for git: {error.message}") from error
         if program is None:
             raise GitMissingError("git is not installed")
-        self._start_process(git, [program, "-C", "/", *words], env, actor)
-        self._running.add(git)
-        on_start(git.kill)
+        argv = [*map(os.fsencode, (program, "-C", "/", *words))]
         try:
-            return await git.ended
-        finally:
-            self._running.discard(git)
+            # Git starts ssh and other programs, which must not outlive the service either.
+            command = evolve(make_git_command(argv, env, actor, timeout), is_guarded=True)
+            child = self._children.start(command, sink, on_stderr)
+        except OSError as error:
+            raise GitError(f"git could not be started: {error.strerror}") from None
+        on_start(child.stop)
+        return await wait_or_stop(child)
 
     async def read_output(
         self, words: Sequence[str], env: dict[bytes, bytes], actor: GitActor, timeout: float
@@ -99,7 +90,7 @@ class GitChildRunner:
             on_stderr=lambda data: None,
             on_start=lambda end: None,
         )
-        if ending.timed_out:
+        if ending.is_timed_out:
             raise GitError(f"git timed out after {timeout:g} s")
         if ending.status != 0:
             raise GitError("git cannot read its own configuration")
@@ -107,14 +98,4 @@ class GitChildRunner:
 
     def stop(self) -> Deferred[None]:
         """Kill all processes.  The result fires after the last one has ended."""
-        return self._forks.stop()
-
-    def _start_process(
-        self, git: GitProcess, words: Sequence[str], env: dict[bytes, bytes], actor: GitActor
-    ) -> None:
-        argv = [os.fsencode(word) for word in words]
-        try:
-            number = self._forks.start_process(git, argv, env, actor.uid, actor.gid)
-        except OSError as error:
-            raise GitError(f"git could not be started: {error.strerror}") from None
-        git.start_timer(lambda: self._forks.kill_process(number))
+        return self._children.stop()

@@ -10,6 +10,7 @@ from tservice.core.disk_errors import FULL
 from tservice.core.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.process.child import UNKILLABLE, ChildResult
 from tservice.core.workers.thread_runners import RunInLocation
 from tservice.git.changing.child_processes import GitChildRunner
 from tservice.git.changing.clone_environment import (
@@ -24,7 +25,6 @@ from tservice.git.error_text import make_error_text
 from tservice.git.inspector import CONFIG_SECONDS
 from tservice.git.interfaces import CloneOutcome, CloneRequest, CloneRun, MissingParts
 from tservice.git.isolation import parse_config_keys
-from tservice.git.process import GitProcessResult
 from tservice.git.runner import GitError, get_actor
 from tservice.git.small_files import read_small_file
 
@@ -75,7 +75,7 @@ class RepositoryCloner:
 
     async def _run_clone(
         self, order: CloneRequest, run: CloneRun, reader: ProgressReader
-    ) -> GitProcessResult:
+    ) -> ChildResult:
         place, actor = order.place, get_actor(order.place)
         own = user_environment({**place.build_environment(), "HOME": str(place.home)})
         names = await self._children.read_output(
@@ -100,7 +100,7 @@ class RepositoryCloner:
 
     def _make_clone_error(
         self,
-        ending: GitProcessResult,
+        ending: ChildResult,
         order: CloneRequest,
         run: CloneRun,
         full: bool,
@@ -108,10 +108,10 @@ class RepositoryCloner:
     ) -> ServiceError:
         if run.cancelled:
             return make_failure_error("the clone was cancelled")
-        if ending.timed_out:
+        if ending.is_timed_out:
             return make_failure_error(f"the clone timed out after {SECONDS:g} s")
-        if ending.status is None:
-            return make_failure_error(f"git could not be run: {ending.reason}")
+        if ending.is_abandoned:
+            return make_failure_error(f"git could not be ended: {UNKILLABLE}")
         known = FULL if full else find_failure_reason(complaints)
         fatal = [line for line in complaints.splitlines() if line.startswith((b"fatal", b"error"))]
         text = make_error_text(self._redactor, b"\n".join(fatal) or complaints)
