@@ -24,6 +24,7 @@ from tservice.core.locations.workspace_bounds import (
     WorkspaceBounds,
 )
 from tservice.core.logs.redact import SecretRedactor
+from tservice.core.process.child import ChildRunner
 from tservice.core.workers.reachability import AlwaysReachable
 from tservice.core.workers.worker_pool import IThreads, SynchronousThreads, WorkerPool
 from tservice.mux.tmux.setup import LocalSetup, LocalSetups, ServerSetups
@@ -138,7 +139,7 @@ def no_login_shell(reactor: Any, environ: Mapping[str, str], home: Path) -> Logi
         return "/usr/sbin/nologin"
 
     shell = LoginShell(
-        clock=reactor, processes=reactor, environ=environ, home=home, program=program
+        children=ChildRunner(reactor, reactor), environ=environ, home=home, program=program
     )
     return LoginPathReader(shell, lambda path: None)
 

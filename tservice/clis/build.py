@@ -43,7 +43,7 @@ def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
     """
     versions = CliVersionReader(
         clock=ground.reactor,
-        processes=ground.reactor,
+        children=ground.make_child_runner(),
         environ=ground.environ,
         home=ground.home,
         path_of=ground.programs.build_program_path,
@@ -63,7 +63,7 @@ def load_clis(ground: Runtime) -> tuple[CliRegistry, CliService]:
 
     installer = Installer(
         clock=ground.reactor,
-        processes=ground.reactor,
+        children=ground.make_child_runner(),
         environ=ground.environ,
         home=ground.home,
         hub=ground.hub,

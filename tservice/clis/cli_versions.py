@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from attrs import frozen
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.defer import Deferred, succeed
+from twisted.internet.interfaces import IReactorTime
 
 from tservice.clis.command import CliCommand, CommandResult
 from tservice.clis.environments import remove_service_variables
 from tservice.clis.model import VersionQuery
+from tservice.core.process.child import ChildRunner
 from tservice.core.text import find_version
-from tservice.core.timers import cancel_call
 
 TIME_LIMIT = 5.0
 """Seconds in which a program must print its version."""
@@ -39,11 +39,10 @@ class CliVersionReader:
         self,
         *,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         environ: Mapping[str, str],
         home: Path,
         path_of: Callable[[str], str],
-        make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
     ) -> None:
         """Create a reader.
 
@@ -51,12 +50,10 @@ class CliVersionReader:
         """
         self._path_of = path_of
         self._clock = clock
-        self._processes = processes
+        self._children = children
         self._env = {**remove_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._home = home
-        self._make = make
         self._answers: dict[tuple[Path, tuple[str, ...], str], _CachedVersion] = {}
-        self._running: set[CliCommand] = set()
 
     def read_version(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
         """Run C{program}, and return the version that it prints.
@@ -86,22 +83,17 @@ class CliVersionReader:
 
     def stop_all(self) -> None:
         """Terminate the programs that are still running."""
-        for command in tuple(self._running):
-            command.terminate()
+        self._children.stop()
 
     def _run_program(self, program: Path, version: VersionQuery) -> Deferred[str | None]:
-        command = self._make(self._clock, _ignore_output)
         try:
             env = {**self._env, "PATH": self._path_of(str(program))}
-            command.start(self._processes, (str(program), *version.argv), env, self._home)
+            argv = (str(program), *version.argv)
+            command = CliCommand(self._children, argv, env, self._home, seconds=TIME_LIMIT)
         except OSError:
-            return _no_version()
-        self._running.add(command)
-        late = self._clock.callLater(TIME_LIMIT, command.terminate)
+            return succeed(None)
 
         def handle_end(ending: CommandResult) -> str | None:
-            self._running.discard(command)
-            cancel_call(late)
             return None if ending.was_terminated else extract_version(version, ending.output)
 
         return command.wait_ended().addCallback(handle_end)
@@ -123,13 +115,3 @@ def extract_version(version: VersionQuery, output: str) -> str | None:
     not match.
     """
     return find_version(version.pattern, output)
-
-
-def _no_version() -> Deferred[str | None]:
-    done: Deferred[str | None] = Deferred()
-    done.callback(None)
-    return done
-
-
-def _ignore_output(data: bytes) -> None:
-    """Ignore a chunk of output, because only the complete output is parsed."""

@@ -9,8 +9,8 @@ import codecs
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from twisted.internet.defer import Deferred, gatherResults
-from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandResult
@@ -19,6 +19,7 @@ from tservice.core.errors import make_conflict_error, make_failure_error, make_n
 from tservice.core.event_payloads import CliInstallFinished, CliInstallOutput, CliInstallPayload
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
+from tservice.core.process.child import ChildRunner
 from tservice.core.timers import cancel_call
 
 OUTPUT_INTERVAL = 0.1
@@ -72,12 +73,11 @@ class Installer:
         self,
         *,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         environ: Mapping[str, str],
         home: Path,
         hub: EventHub,
         path_of: Callable[[str], str],
-        make: Callable[[IReactorTime, Callable[[bytes], None]], CliCommand] = CliCommand,
         locate: Callable[[str], Path | None] = _find_nothing,
     ) -> None:
         """Create an installer.
@@ -88,13 +88,12 @@ class Installer:
         self._path_of = path_of
         self._where = locate
         self._clock = clock
-        self._processes = processes
+        self._children = children
         # The output is shown in a browser, not in a terminal.
         self._env = {**remove_service_variables(environ), "TERM": "dumb", "NO_COLOR": "1"}
         self._env["NPM_CONFIG_PREFIX"] = str(home / NPM_PREFIX)
         self._home = home
         self._hub = hub
-        self._make = make
         self._running: dict[str, CliCommand] = {}
 
     def require_not_running(self, name: str) -> None:
@@ -115,11 +114,12 @@ class Installer:
         """
         self.require_not_running(name)
         feed = InstallOutputFeed(self._clock, lambda text: self._publish_output(name, text))
-        command = self._make(self._clock, feed.append)
         self._publish(EventName.CLI_INSTALL_STARTED, CliInstallPayload(id=name))
         try:
             env = {**self._env, "PATH": self._path_of(argv[0])}
-            command.start(self._processes, argv, env, self._home)
+            command = CliCommand(
+                self._children, argv, env, self._home, on_output=feed.append, is_guarded=True
+            )
         except OSError as error:
             self._publish_end(name, ok=False, status=None)
             raise make_failure_error(
@@ -145,12 +145,9 @@ class Installer:
         command.terminate()
         await command.wait_ended()
 
-    def stop_all(self) -> Deferred[list[CommandResult]]:
+    def stop_all(self) -> Deferred[None]:
         """Terminate all installations. The Deferred fires when all processes have ended."""
-        running = tuple(self._running.values())
-        for command in running:
-            command.terminate()
-        return gatherResults([command.wait_ended() for command in running])
+        return self._children.stop()
 
     def _publish_result_at_end(
         self, ending: CommandResult, name: str, feed: InstallOutputFeed

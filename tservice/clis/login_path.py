@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from pathlib import Path, PurePath
 
-from attrs import field, frozen
+from attrs import frozen
 from twisted.internet.defer import Deferred, succeed
-from twisted.internet.error import ProcessExitedAlready
-from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IReactorTime
-from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
-from twisted.python.failure import Failure
 
 from tservice.clis.environments import remove_service_variables
 from tservice.core.errors import ServiceError
-from tservice.core.process.process_group import make_group_command
+from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
 from tservice.core.process.program_folders import join_path
 from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
 from tservice.core.users.os_users import NO_LOGIN
 
 TIME_LIMITS = (("-i", 5.0), ("", 3.0))
@@ -33,6 +25,8 @@ shell is run.
 """
 OUTPUT_LIMIT = 1024 * 1024
 """Maximum number of bytes that the shell may print before it is killed."""
+PIPE_SECONDS = 0.2
+"""Seconds for which other processes may hold the pipes of a shell that has ended."""
 PATH_LIMIT = 32 * 1024
 """Maximum length of an accepted C{PATH} in characters."""
 
@@ -43,8 +37,6 @@ The marks around the output are quoted such that a shell that echoes the command
 them.
 """
 _ANSWER = re.compile(rb"\ntservice-path\n([^\n]*)\ntservice-end\n")
-
-KillGroup = Callable[[int, int], None]
 
 
 async def _keep_all_folders(path: str) -> str:
@@ -62,13 +54,11 @@ class LoginShell:
         mounts.
     """
 
-    clock: IReactorTime
-    processes: IReactorProcess
+    children: ChildRunner
     environ: Mapping[str, str]
     home: Path
     program: Callable[[], Awaitable[str]]
     answering: Callable[[str], Awaitable[str]] = _keep_all_folders
-    kill_group: KillGroup = field(default=os.killpg)
 
 
 class LoginPathReader:
@@ -87,7 +77,6 @@ class LoginPathReader:
         self._reading: Deferred[None] | None = None
         self._known = self._closed = False
         self._waiting: list[Deferred[None]] = []
-        self._child: _LoginShellProcess | None = None
 
     def wait_known(self) -> Deferred[None]:
         """Return a Deferred that fires once the path is known or reading has failed.
@@ -107,8 +96,7 @@ class LoginPathReader:
     def close(self) -> None:
         """Kill the running shell, and start no other."""
         self._closed = True
-        if self._child is not None:
-            self._child.kill("the service stops")
+        self._shell.children.stop()
 
     async def _read_path(self) -> None:
         try:
@@ -134,96 +122,43 @@ class LoginPathReader:
         for interactive, seconds in TIME_LIMITS:
             if self._closed:
                 break
-            child = self._child = _LoginShellProcess(self._shell.kill_group)
-            path = await self._run_shell(child, program, interactive, seconds)
-            self._child = None
+            path = await self._run_shell(program, interactive, seconds)
             if path:
                 self.problem = None
                 return path
-            self.problem = f"{program}: {child.why}"
         return ""
 
-    async def _run_shell(
-        self, child: _LoginShellProcess, program: str, interactive: str, seconds: float
-    ) -> str:
+    async def _run_shell(self, program: str, interactive: str, seconds: float) -> str:
+        """Return the C{PATH} that the shell prints; empty if it prints none."""
         env = {**remove_service_variables(self._shell.environ), "HOME": str(self._shell.home)}
-        # A dash before its name turns any shell into a login shell.
-        words = [f"-{PurePath(program).name}", *filter(None, (interactive,)), "-c", _ASK]
-        command = make_group_command([program, *words[1:]], name=words[0])
-        late = f"it did not answer within {seconds:g} s"
-        timer = self._shell.clock.callLater(seconds, child.kill, late)
+        command = ChildCommand(
+            argv=(program, *filter(None, (interactive,)), "-c", _ASK),
+            # A dash before its name turns any shell into a login shell.
+            name=f"-{PurePath(program).name}",
+            env={**env, "TERM": "dumb"},
+            folder=str(self._shell.home),
+            family=ProcessFamily.GROUP,
+            seconds=seconds,
+            output_limit=OUTPUT_LIMIT,
+            pipe_seconds=PIPE_SECONDS,
+        )
         try:
-            self._shell.processes.spawnProcess(
-                child, command[0], command, {**env, "TERM": "dumb"}, str(self._shell.home)
-            )
-            return await child.answer
+            result = await self._shell.children.run(command)
         except OSError as error:
-            child.why = f"it cannot be started: {error.strerror}"
+            self.problem = f"{program}: it cannot be started: {error.strerror}"
             return ""
-        finally:
-            cancel_call(timer)
+        found = _ANSWER.search(b"\n" + result.output)
+        self.problem = f"{program}: {_describe_end(result, seconds)}"
+        if found is None:
+            return ""
+        path = join_path(found[1].decode("utf-8", "surrogateescape"))
+        return path if len(path) <= PATH_LIMIT else ""
 
 
-class _LoginShellProcess(ProcessProtocol):
-    """Process of one login shell.
-
-    @ivar answer: Deferred that fires with the C{PATH}, or with an empty string if the shell printed
-        none.
-    @ivar why: reason why the shell printed no C{PATH}.
-    """
-
-    transport: IProcessTransport | None = None
-
-    def __init__(self, kill_group: KillGroup) -> None:
-        self.answer: Deferred[str] = Deferred(lambda _: self.kill("the wait was cancelled"))
-        self.why = "it ended without an answer"
-        self._kill_group = kill_group
-        self._printed = b"\n"
-
-    def kill(self, why: str) -> None:
-        """Kill the shell and the processes that it started. Do nothing if the shell has exited.
-
-        @param why: reason to report.
-        """
-        if self.answer.called:
-            return
-        self.why = why
-        pid = None if self.transport is None else self.transport.pid
-        if pid is not None:
-            try:
-                self._kill_group(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                self._kill_leader()
-        self._deliver_answer("")
-
-    def connectionMade(self) -> None:
-        assert self.transport is not None  # noqa: S101  # Twisted has just set it
-        self.transport.closeStdin()
-
-    def outReceived(self, data: bytes) -> None:
-        self._printed += data
-        found = _ANSWER.search(self._printed)
-        if found is not None:
-            path = join_path(found[1].decode("utf-8", "surrogateescape"))
-            self._deliver_answer(path if len(path) <= PATH_LIMIT else "")
-        elif len(self._printed) > OUTPUT_LIMIT:
-            self.kill("it prints too much")
-
-    def errReceived(self, data: bytes) -> None:
-        """Ignore the warnings that an interactive shell prints without a terminal."""
-
-    def processEnded(self, reason: Failure) -> None:
-        self._deliver_answer("")
-
-    def _deliver_answer(self, path: str) -> None:
-        if not self.answer.called:
-            self.answer.callback(path)
-            # A process that it left running may hold the pipes.
-            if self.transport is not None:
-                self.transport.loseConnection()
-
-    def _kill_leader(self) -> None:
-        """Kill the process itself, as it may not have created its process group yet."""
-        if self.transport is not None:
-            with suppress(ProcessExitedAlready):
-                self.transport.signalProcess("KILL")
+def _describe_end(result: ChildResult, seconds: float) -> str:
+    """Return the reason why a shell printed no C{PATH}."""
+    if result.is_stopped:
+        return "the service stops"
+    if result.is_timed_out:
+        return f"it did not answer within {seconds:g} s"
+    return "it prints too much" if result.is_truncated else "it ended without an answer"

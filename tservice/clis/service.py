@@ -109,7 +109,7 @@ class CliService:
             clis = {}
         self._registry.replace_entries(merge_registry(self._stock, clis))
 
-    def stop_installs(self) -> Deferred[list[CommandResult]]:
+    def stop_installs(self) -> Deferred[None]:
         """Terminate running installations. The Deferred fires when all of them have ended."""
         if self._versions is not None:
             self._versions.stop_all()

@@ -120,8 +120,7 @@ def read_login_path(
 
     login = LoginPathReader(
         LoginShell(
-            clock=program.reactor,
-            processes=program.reactor,
+            children=program.make_child_runner(),
             environ=program.environ,
             home=program.home,
             program=find_shell,

@@ -15,7 +15,6 @@ from tests.fakes.child_processes import FakeProcesses
 from tests.unit.clis.fakes import FakeSettings
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.cli_versions import CliVersionReader
-from tservice.clis.command import CliCommand
 from tservice.clis.installer import Installer
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.responses import CliItem
@@ -43,7 +42,7 @@ class CliServiceCase(SynchronousTestCase):
         self.environ = {"PATH": str(self.root / "bin"), "SERVICE_PASSWORD": "hidden"}
         self.events: list[Event] = []
         self.hub.subscribe(self.events.append)
-        self.group = True
+        self.processes.obeys_kill = False
         self.start()
 
     def start(self) -> None:
@@ -51,12 +50,11 @@ class CliServiceCase(SynchronousTestCase):
         self.registry = CliRegistry(settings=self.settings, lookup=lookup, environ=self.environ)
         self.installer = Installer(
             clock=self.clock,
-            processes=self.processes,
+            children=self.processes.make_runner(self.clock),
             environ=self.environ,
             home=self.root,
             hub=self.hub,
             path_of=lookup.build_program_path,
-            make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             locate=self.where,
         )
         self.service = CliService(
@@ -68,11 +66,10 @@ class CliServiceCase(SynchronousTestCase):
             home=self.root,
             versions=CliVersionReader(
                 clock=self.clock,
-                processes=self.processes,
+                children=self.processes.make_runner(self.clock),
                 environ=self.environ,
                 home=self.root,
                 path_of=lookup.build_program_path,
-                make=lambda clock, heard: CliCommand(clock, heard, self.kill_group),
             ),
             settings=self.settings,
             hub=self.hub,
@@ -83,10 +80,6 @@ class CliServiceCase(SynchronousTestCase):
     def where(self, name: str) -> Path | None:
         path = self.root / "bin" / name
         return path if path.exists() else None
-
-    def kill_group(self, group: int, number: int) -> None:
-        if not self.group:
-            raise ProcessLookupError
 
     def operation(self, method: str, path: str) -> Operation:
         found = [o for o in self.operations if (o.method, o.path) == (method, path)]

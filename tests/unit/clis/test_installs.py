@@ -75,7 +75,7 @@ class InstallTests(CliServiceCase):
     def test_install_ends_at_the_time_limit(self) -> None:
         answer = self.install()
         self.clock.advance(300)
-        self.group = False
+        self.processes.has_group = False
         self.processes.spawned[0].finish(0)
         error = self.failureResultOf(answer, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
@@ -145,7 +145,7 @@ class InstallTests(CliServiceCase):
         self.refused(ErrorCode.NOT_FOUND, "DELETE", path, id="codex")
         self.refused(ErrorCode.NOT_FOUND, "DELETE", path, id="nope")
         answer = self.install()
-        self.group = False
+        self.processes.has_group = False
         cancelled = self.call("DELETE", path, id="codex")
         self.assertNoResult(cancelled)
         self.processes.spawned[0].finish(None, 15)
@@ -154,7 +154,7 @@ class InstallTests(CliServiceCase):
 
     def test_stop_ends_running_installs_and_waits_for_them(self) -> None:
         answer = self.install()
-        self.group = False
+        self.processes.has_group = False
         stopped = self.service.stop_installs()
         self.assertNoResult(stopped)
         self.processes.spawned[0].finish(None, 15)
@@ -206,7 +206,7 @@ class CliVersionTests(CliServiceCase):
         answer = self.look()
         self.processes.spawned[0].protocol.outReceived(b"1.2.3")
         self.clock.advance(TIME_LIMIT)
-        self.group = False
+        self.processes.has_group = False
         self.processes.spawned[0].finish(None, 15)
         self.assertIsNone(self.version(answer))
         self.assertEqual([], self.clock.getDelayedCalls())
@@ -217,7 +217,7 @@ class CliVersionTests(CliServiceCase):
 
     def test_stop_ends_running_version_commands(self) -> None:
         self.look()
-        self.group = False
+        self.processes.has_group = False
         self.successResultOf(self.service.stop_installs())
         self.processes.spawned[0].finish(None, 15)
         self.assertEqual([], self.clock.getDelayedCalls())
