@@ -20,6 +20,7 @@ from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
 from tests.non_empty import require_items
 from tservice.core.errors import ServiceError
 from tservice.core.files import write_private_file
+from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import TIME_LIMIT, encode_child_request
 from tservice.doctor.host_report import print_report, run_child
@@ -237,8 +238,7 @@ class DoctorServiceTests(TestCase):
         self.host = FakeHost()
         io: Any = reactor
         return DoctorService(
-            clock=io,
-            processes=io,
+            children=ChildRunner(io, io, find_child_tools(os.environ["PATH"])),
             environ=self.host.environ,
             home=self.host.home,
             clis=tuple,

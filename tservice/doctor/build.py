@@ -37,8 +37,7 @@ def build_doctor(
         return ground.programs.login_path
 
     service = DoctorService(
-        clock=ground.reactor,
-        processes=ground.reactor,
+        children=ground.make_child_runner(),
         environ=ground.environ,
         home=ground.home,
         clis=lambda: select_enabled(clis.list_entries()),

@@ -9,28 +9,27 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-from twisted.internet.defer import Deferred, gatherResults
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.process.child import ChildCommand, ChildRunner
+from tservice.core.shared_work import SharedWork
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import (
+    REPORT_LIMIT,
+    TIME_LIMIT,
     encode_child_request,
     make_child_command,
     make_child_environment,
+    parse_report,
 )
-from tservice.doctor.child_process import DoctorProcess
 from tservice.doctor.model import ReportRow, ToolCategory, prepend_rows
 
+ERROR_LIMIT = 2000
+"""Maximum bytes of standard error that are kept for the log."""
+
 Report = dict[str, Any]
-
-
-@frozen
-class _DoctorRun:
-    process: DoctorProcess
-    waiting: list[Deferred[Report | None]]
 
 
 async def _no_rows() -> Sequence[ReportRow]:
@@ -49,12 +48,10 @@ class DoctorService:
     def __init__(
         self,
         *,
-        clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         environ: Mapping[str, str],
         home: Path,
         clis: Callable[[], Iterable[ExaminedCli]],
-        make: Callable[[IReactorTime], DoctorProcess] = DoctorProcess,
         argv: Callable[[], list[str]] = make_child_command,
         own: Callable[[], Awaitable[Sequence[ReportRow]]] = _no_rows,
         login: Callable[[], Awaitable[str]] = _no_login_path,
@@ -65,15 +62,12 @@ class DoctorService:
         """
         self._own = own
         self._login = login
-        self._clock = clock
-        self._processes = processes
+        self._children = children
         self._environ = environ
         self._home = home
         self._clis = clis
-        self._make = make
         self._argv = argv
-        self._runs: dict[ToolCategory | None, _DoctorRun] = {}
-        self._ending: set[DoctorProcess] = set()
+        self._runs: dict[ToolCategory | None, SharedWork[Report | None]] = {}
 
     async def examine_host(self, category: ToolCategory | None) -> Report:
         """Return the report on one category; C{None} means all categories.
@@ -83,10 +77,10 @@ class DoctorService:
         @raise ServiceError: 500: the child process printed no report.
         """
         login = await self._login()
-        run = self._runs.get(category) or self._start_child(category, login)
-        waiter: Deferred[Report | None] = Deferred()
-        run.waiting.append(waiter)
-        found = await waiter
+        run = self._runs.get(category)
+        if run is None or run.is_finished:
+            run = self._runs[category] = SharedWork(self._run_child(category, login))
+        found = await run.wait_for_result()
         if found is None:
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
         if category not in (None, ToolCategory.CORE):
@@ -96,45 +90,29 @@ class DoctorService:
     @property
     def running(self) -> int:
         """Number of running child processes."""
-        return len(self._ending)
+        return self._children.running
 
-    def stop(self) -> Deferred[list[None]]:
+    def stop(self) -> Deferred[None]:
         """Kill all child processes.  The result fires after all of them have ended."""
-        ending = [process.ended for process in self._ending]
-        for process in tuple(self._ending):
-            process.kill_group()
-        return gatherResults(ending)
+        return self._children.stop()
 
-    def _start_child(self, category: ToolCategory | None, login: str) -> _DoctorRun:
-        process = self._make(self._clock)
-        process.set_request(encode_child_request(category, self._clis(), self._home, login))
-        argv = self._argv()
+    async def _run_child(self, category: ToolCategory | None, login: str) -> Report | None:
+        command = ChildCommand(
+            argv=self._argv(),
+            env=make_child_environment(self._environ),
+            stdin=encode_child_request(category, self._clis(), self._home, login),
+            seconds=TIME_LIMIT,
+            output_limit=REPORT_LIMIT,
+            error_limit=ERROR_LIMIT,
+        )
         try:
-            self._processes.spawnProcess(
-                process, argv[0], argv, env=make_child_environment(self._environ), path="/"
-            )
+            result = await self._children.run(command)
         except OSError as error:
             self._log.error("the doctor could not be started: {error}", error=error.strerror)
             raise ServiceError(
                 ErrorCode.INTERNAL_ERROR, "the doctor could not be started"
             ) from error
-        run = _DoctorRun(process, [])
-        self._runs[category] = run
-        self._ending.add(process)
-        process.report.addCallback(self._handle_report, category, run)
-        process.ended.addCallback(self._remove_ended_child, process)
-        return run
-
-    def _handle_report(
-        self, report: Report | None, category: ToolCategory | None, run: _DoctorRun
-    ) -> None:
-        del self._runs[category]
+        report = None if result.is_truncated else parse_report(result.output)
         if report is None:
-            errors = run.process.errors.decode("utf-8", "replace")
-            self._log.error("the doctor gave no report: {errors}", errors=errors)
-        for waiter in run.waiting:
-            if not waiter.called:
-                waiter.callback(report)
-
-    def _remove_ended_child(self, result: None, process: DoctorProcess) -> None:
-        self._ending.discard(process)
+            self._log.error("the doctor gave no report: {errors}", errors=result.error_text)
+        return report

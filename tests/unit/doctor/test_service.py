@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.fakes.child_processes import FakeProcesses
+from tests.fakes.child_processes import FIRST_PID, FakeProcesses
 from tests.unit.http.site_driver import (
     ApiHarness,
     ParsedAnswer,
@@ -20,7 +20,6 @@ from tests.unit.http.site_driver import (
 )
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import REPORT_LIMIT, TIME_LIMIT
-from tservice.doctor.child_process import DoctorProcess
 from tservice.doctor.routes import DoctorRoutes
 from tservice.doctor.service import DoctorService
 from tservice.http.operation_decorator import collect_operations
@@ -34,23 +33,16 @@ class DoctorCase(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock = Clock()
         self.processes = FakeProcesses()
-        self.killed: list[tuple[int, int]] = []
         self.service = DoctorService(
-            clock=self.clock,
-            processes=self.processes,
+            children=self.processes.make_runner(self.clock),
             environ={"PATH": "/bin", "SERVICE_PASSWORD": "s3cr3t"},
             home=Path("/h"),
             clis=lambda: [ExaminedCli(id="x", label="X", names=("x",), install="get x")],
-            make=lambda clock: DoctorProcess(clock, self.kill),
         )
         operations = collect_operations(DoctorRoutes(self.service))
         self.assertEqual([AccessRule.ADMIN], [operation.access for operation in operations])
         self.api = ApiHarness(operations, clock=self.clock)
         self.addCleanup(self.api.close)
-
-    def kill(self, group: int, number: int) -> None:
-        self.killed.append((group, number))
-        self.processes.spawned[group - 4000].finish(None, number)
 
     def begin(self, query: str = "") -> SiteConnection:
         connection = self.api.connect()
@@ -82,8 +74,8 @@ class DoctorReportProcessTests(DoctorCase):
         line = json.dumps(REPORT).encode() + b"\n"
         self.child().protocol.outReceived(line[:9])
         self.child().protocol.outReceived(line[9:])
-        self.assertEqual(REPORT, self.answer(connection).data)
         self.child().finish(None, signal.SIGKILL)
+        self.assertEqual(REPORT, self.answer(connection).data)
         connection.lose()
         self.assertEqual([], self.clock.getDelayedCalls())
 
@@ -98,6 +90,7 @@ class DoctorReportProcessTests(DoctorCase):
         self.assertEqual(2, len(self.processes.spawned))
         first.lose()
         self.child().protocol.outReceived(json.dumps(REPORT).encode() + b"\n")
+        self.child().finish(None, signal.SIGKILL)
         self.assertEqual(200, self.answer(second).status)
         self.assertEqual(b"", other.value())
         self.begin()
@@ -116,9 +109,9 @@ class DoctorReportProcessTests(DoctorCase):
     def test_hanging_doctor_child_is_killed(self) -> None:
         connection = self.begin()
         self.clock.advance(TIME_LIMIT - 0.1)
-        self.assertEqual([], self.killed)
+        self.assertEqual([], self.processes.sent)
         self.clock.advance(0.1)
-        self.assertEqual([(4000, signal.SIGKILL)], self.killed)
+        self.assertEqual([(FIRST_PID, signal.SIGKILL)], self.processes.sent)
         self.no_report(connection)
 
     def test_doctor_child_that_floods_is_killed(self) -> None:
@@ -126,7 +119,7 @@ class DoctorReportProcessTests(DoctorCase):
         for _ in range(REPORT_LIMIT // 65536 + 1):
             if self.child().pid is not None:
                 self.child().protocol.outReceived(b"x" * 65536)
-        self.assertEqual([(4000, signal.SIGKILL)], self.killed)
+        self.assertEqual([(FIRST_PID, signal.SIGKILL)], self.processes.sent)
         self.no_report(connection)
 
     def test_doctor_waits_for_pipes_held_open_after_its_child_ended(self) -> None:
@@ -142,5 +135,5 @@ class DoctorReportProcessTests(DoctorCase):
     def test_stopping_the_service_kills_the_doctor_group(self) -> None:
         connection = self.begin()
         self.successResultOf(self.service.stop())
-        self.assertEqual([(4000, signal.SIGKILL)], self.killed)
+        self.assertEqual([(FIRST_PID, signal.SIGKILL)], self.processes.sent)
         self.no_report(connection)
