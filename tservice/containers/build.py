@@ -77,13 +77,16 @@ def build_containers(
     """
     environ = engine_environment(ground.environ)
     store = ContainerStore(ground.database, lambda: ground.random(8).hex())
-    runner = EngineProcessRunner(ground.reactor, ground.reactor, environ)
+    runner = EngineProcessRunner(ground.make_child_runner(), environ)
     hosts = ContainerHostRegistry(store, runner, ground.programs.find_program)
     folders = ContainerFolders(ground.config.data_dir / "containers")
     keeper = find_compiled_keeper(sys.executable)
     spoken: dict[str, Any] = {
-        "clock": ground.reactor, "processes": ground.reactor, "environ": environ, "hub": ground.hub
-    }  # fmt: skip
+        "clock": ground.reactor,
+        "children": ground.make_child_runner(),
+        "environ": environ,
+        "hub": ground.hub,
+    }
     images = ImageBuilder(**spoken, folders=folders)
     library = [CONFIGURATION, *([] if keeper is None else [keeper])]
     boxes = build_registry(

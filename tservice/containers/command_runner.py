@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Protocol
 
-from attrs import evolve, frozen
+from attrs import frozen
 from twisted.internet.defer import Deferred, DeferredSemaphore
-from twisted.internet.error import ProcessExitedAlready, ProcessTerminated
-from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IReactorTime
-from twisted.internet.protocol import ProcessProtocol
-from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel_call
+from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
 
 TIME_LIMIT = 30.0
 """Default time limit of an engine command in seconds.
@@ -69,103 +64,67 @@ class EngineRunner(Protocol):
 
 
 class EngineProcessRunner:
-    """Runs engine commands as child processes of this process.
+    """Runs engine commands as child processes.
 
     @param environ: environment of the commands.
     """
 
-    def __init__(
-        self, clock: IReactorTime, processes: IReactorProcess, environ: Mapping[str, str]
-    ) -> None:
-        self._clock, self._processes = clock, processes
-        self._environ = dict(environ)
+    def __init__(self, children: ChildRunner, environ: Mapping[str, str]) -> None:
+        self._children, self._environ = children, environ
         self._places = DeferredSemaphore(MAX_RUNNING)
-        self._running: set[EngineProcess] = set()
 
     async def run(self, argv: Sequence[str], *, seconds: float = TIME_LIMIT) -> EngineCommandResult:
         """Run a command; see L{EngineRunner}."""
         await self._places.acquire()
         try:
-            return await self._run_command(argv, seconds)
-        finally:
-            self._places.release()
-
-    def stop(self) -> None:
-        """Kill all running commands."""
-        for run in tuple(self._running):
-            run.kill()
-
-    async def _run_command(self, argv: Sequence[str], seconds: float) -> EngineCommandResult:
-        run = EngineProcess()
-        try:
-            self._processes.spawnProcess(run, argv[0], list(argv), env=self._environ, path="/")
+            done = await self._children.run(make_engine_command(argv, self._environ, seconds))
         except OSError as error:
             return EngineCommandResult(
                 status=None, output="", error_text=f"{argv[0]}: {error.strerror}"
             )
-        self._running.add(run)
-        timer = self._clock.callLater(seconds, run.kill)
-        try:
-            done = await run.ended
-            if done.status is None and not timer.active():
-                # Its output describes its progress, not the cause.
-                return evolve(done, error_text=f"it did not finish in {seconds:g} s")
-            return done
         finally:
-            cancel_call(timer)
-            self._running.discard(run)
+            self._places.release()
+        return EngineCommandResult(
+            # A command that printed too much may have ended before it was killed.
+            status=None if done.is_truncated else done.status,
+            output=done.output.decode(errors="replace"),
+            error_text=describe_failure(done, seconds),
+        )
+
+    def stop(self) -> Deferred[None]:
+        """Kill all running commands.  The result fires after they have ended."""
+        return self._children.stop()
 
 
-class EngineProcess(ProcessProtocol):
-    """Process protocol of one running command.
+def make_engine_command(
+    argv: Sequence[str], environ: Mapping[str, str], seconds: float | None
+) -> ChildCommand:
+    """Return an engine command, which is killed without the processes that it started.
 
-    @ivar ended: fires with the result.  Cancelling it kills the command.
+    The processes of containers belong to the engine.
+
+    @param seconds: time limit; C{None} means none.
     """
+    return ChildCommand(
+        argv=argv,
+        env=environ,
+        family=ProcessFamily.ALONE,
+        seconds=seconds,
+        output_limit=OUTPUT_LIMIT,
+        error_limit=ERRORS_LIMIT,
+    )
 
-    transport: IProcessTransport | None = None
 
-    def __init__(self, on_output: Callable[[bytes], None] | None = None) -> None:
-        """@param on_output: receives the output as it arrives; C{None} means that the result
-        contains it.
-        """
-        self.ended: Deferred[EngineCommandResult] = Deferred(lambda _: self.kill())
-        self._heard = on_output or self._store_output
-        self._out, self._size, self._errors = [b""], 0, b""
+def describe_failure(done: ChildResult, seconds: float) -> str:
+    """Return the cause of a failure, which may be shown to a client.
 
-    def kill(self) -> None:
-        """Kill the command.  Harmless if it has already ended."""
-        if self.transport is not None:
-            with suppress(ProcessExitedAlready):
-                self.transport.signalProcess("KILL")
-            # Its children may hold the pipes open.
-            self.transport.loseConnection()
-
-    def connectionMade(self) -> None:
-        assert self.transport is not None  # noqa: S101  # Twisted has just set it
-        self.transport.closeStdin()
-
-    def outReceived(self, data: bytes) -> None:
-        self._heard(data)
-
-    def errReceived(self, data: bytes) -> None:
-        self._errors = (self._errors + data)[-ERRORS_LIMIT:]
-        if self._heard != self._store_output:
-            self._heard(data)
-
-    def processEnded(self, reason: Failure) -> None:
-        why = reason.value
-        status = why.exitCode if isinstance(why, ProcessTerminated) else 0
-        said = extract_cause(self._errors)
-        if self._size > OUTPUT_LIMIT:
-            status, said = None, f"it printed more than {OUTPUT_LIMIT} bytes"
-        if not self.ended.called:
-            out = b"".join(self._out).decode(errors="replace")
-            self.ended.callback(EngineCommandResult(status=status, output=out, error_text=said))
-
-    def _store_output(self, data: bytes) -> None:
-        self._size += len(data)
-        if self._size <= OUTPUT_LIMIT:
-            self._out.append(data)
+    The output of a command that was too slow describes its progress, not the cause.
+    """
+    if done.is_timed_out:
+        return f"it did not finish in {seconds:g} s"
+    if done.is_truncated:
+        return f"it printed more than {OUTPUT_LIMIT} bytes"
+    return extract_cause(done.errors)
 
 
 def extract_cause(errors: bytes) -> str:

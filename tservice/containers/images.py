@@ -9,10 +9,10 @@ from pathlib import Path
 
 from attrs import define, field
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers.command_runner import EngineProcess
+from tservice.containers.command_runner import describe_failure, make_engine_command
 from tservice.containers.engine import EngineClient, EngineError
 from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
@@ -20,8 +20,8 @@ from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.event_payloads import ImageBuildFailed, ImageBuildPayload, ImageBuildProgress
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.payload import Payload
+from tservice.core.process.child import ChildProcess, ChildRunner
 from tservice.core.shared_work import SharedWork
-from tservice.core.timers import cancel_call
 
 CONTAINERFILE = Path(__file__).with_name("Containerfile")
 BUILD_SECONDS = 1800.0
@@ -44,7 +44,7 @@ class ImageBuild:
     @ivar lines: the last lines of its output.
     """
 
-    run: EngineProcess | None = None
+    run: ChildProcess | None = None
     lines: deque[str] = field(factory=lambda: deque(maxlen=LOG_LINES))
     rest: str = ""
     percent: int | None = None
@@ -66,13 +66,13 @@ class ImageBuilder:
         self,
         *,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         environ: dict[str, str],
         hub: EventHub,
         folders: ContainerFolders,
         containerfile: Path = CONTAINERFILE,
     ) -> None:
-        self._clock, self._processes = clock, processes
+        self._clock, self._children = clock, children
         self._environ = environ
         self._hub, self._folders = hub, folders
         self._containerfile = containerfile
@@ -114,7 +114,7 @@ class ImageBuilder:
         if build is None or build.run is None:
             raise make_not_found_error("A build")
         build.cancelled = True
-        build.run.kill()
+        build.run.stop()
 
     def get_log(self, host_id: str) -> tuple[bool, list[str]]:
         """Return true if a build is running, and the output of the latest build.
@@ -136,7 +136,7 @@ class ImageBuilder:
         for build in self._builds.values():
             if build.run is not None:
                 build.cancelled = True
-                build.run.kill()
+                build.run.stop()
         return [flight.finished for flight in self._flights.values() if not flight.is_finished]
 
     def _hash_containerfile(self) -> str:
@@ -165,27 +165,23 @@ class ImageBuilder:
         argv = engine.dialect.build_command(
             DEFAULT_IMAGE, labels, str(folder / "Containerfile"), str(folder)
         )
-        run = build.run = EngineProcess(
-            lambda data: self._record_build_output(build, host.id, data)
-        )
+        command = make_engine_command(argv, self._environ, BUILD_SECONDS)
+
+        def handle_output(data: bytes) -> bool:
+            self._record_build_output(build, host.id, data)
+            return True
+
         try:
-            self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
+            build.run = self._children.start(command, handle_output, handle_output)
         except OSError as error:
-            build.run = None
             raise EngineError(f"{argv[0]}: {error.strerror}") from error
-        timer = self._clock.callLater(BUILD_SECONDS, run.kill)
-        try:
-            done = await run.ended
-            in_time = timer.active()
-        finally:
-            cancel_call(timer)
-            build.run = None
+        done = await build.run.wait_ended()
+        build.run = None
         if build.cancelled:
             raise EngineError("it was cancelled")
-        if not in_time:
-            raise EngineError(f"it did not finish in {BUILD_SECONDS:g} s")
-        if not done.is_success:
-            raise EngineError(done.error_text or "the engine failed without an error text")
+        if done.status != 0:
+            cause = describe_failure(done, BUILD_SECONDS)
+            raise EngineError(cause or "the engine failed without an error text")
 
     def _record_build_output(self, build: ImageBuild, host_id: str, data: bytes) -> None:
         text = build.rest + _COLOURS.sub("", data.decode(errors="replace")).replace("\r", "\n")

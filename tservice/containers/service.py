@@ -80,9 +80,7 @@ class ContainerService:
 
     def stop(self) -> Deferred[list[None]]:
         """Kill the running engine commands.  Containers keep running."""
-        over = gatherResults(self._images.stop())
-        self._runner.stop()
-        return over
+        return gatherResults([*self._images.stop(), self._runner.stop()])
 
     # -- IContainers
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from twisted.internet.error import ProcessDone
-from twisted.python.failure import Failure
+import signal
+
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.child_processes import FakeProcesses, FakeTransport
 from tservice.containers.command_runner import (
     CAUSE_LENGTH,
+    MAX_RUNNING,
     OUTPUT_LIMIT,
     EngineCommandResult,
-    EngineProcess,
+    EngineProcessRunner,
     extract_cause,
 )
 
@@ -80,28 +84,62 @@ class CauseTests(SynchronousTestCase):
         self.assertLess(len(found), CAUSE_LENGTH + 10)
 
 
-class OutputTests(SynchronousTestCase):
+class EngineRunnerTests(SynchronousTestCase):
     def setUp(self) -> None:
-        self.command = EngineProcess()
+        self.clock, self.processes = Clock(), FakeProcesses()
+        self.runner = EngineProcessRunner(self.processes.make_runner(self.clock), {"PATH": "/bin"})
 
-    def ended(self) -> EngineCommandResult:
-        self.command.processEnded(Failure(ProcessDone(0)))
-        return self.successResultOf(self.command.ended)
+    def begin(self) -> Deferred[EngineCommandResult]:
+        return Deferred.fromCoroutine(self.runner.run(["/usr/bin/podman", "ps"], seconds=3))
+
+    def result(self, work: Deferred[EngineCommandResult]) -> EngineCommandResult:
+        self.assertEqual([], self.clock.getDelayedCalls())
+        return self.successResultOf(work)
+
+    @property
+    def process(self) -> FakeTransport:
+        return self.processes.spawned[0]
 
     def test_output_at_the_limit_is_kept(self) -> None:
-        self.command.outReceived(b"x" * OUTPUT_LIMIT)
-        self.command.errReceived(b"a warning\n")
-        done = self.ended()
+        work = self.begin()
+        self.assertEqual(["/usr/bin/podman", "ps"], self.processes.calls[0]["args"])
+        self.process.protocol.outReceived(b"x" * OUTPUT_LIMIT)
+        self.process.protocol.errReceived(b"a warning\n")
+        self.process.finish(0)
+        done = self.result(work)
         self.assertEqual(
             (True, OUTPUT_LIMIT, "a warning"), (done.is_success, len(done.output), done.error_text)
         )
 
     def test_output_over_the_limit_is_a_failure(self) -> None:
-        """It failed, and that is told of it: whatever else it complains of."""
-        self.command.outReceived(b"x" * OUTPUT_LIMIT)
-        self.command.errReceived(b"a warning\n")
-        self.command.outReceived(b"x")
-        done = self.ended()
+        """That is its cause, also if the command ended before it was killed."""
+        work = self.begin()
+        self.process.protocol.errReceived(b"a warning\n")
+        self.process.protocol.outReceived(b"x" * OUTPUT_LIMIT + b"x")
+        self.assertEqual([signal.SIGKILL], self.process.signals)
+        self.process.finish(0)
+        done = self.result(work)
         self.assertEqual(
             (False, "it printed more than 4194304 bytes"), (done.is_success, done.error_text)
         )
+
+    def test_slow_command_is_killed_without_its_group(self) -> None:
+        work = self.begin()
+        self.process.protocol.errReceived(b"Pulling\n")
+        self.clock.advance(3)
+        self.assertEqual(([signal.SIGKILL], []), (self.process.signals, self.processes.sent))
+        self.process.finish(None, signal.SIGKILL)
+        done = self.result(work)
+        self.assertEqual((None, "it did not finish in 3 s"), (done.status, done.error_text))
+
+    def test_engine_that_cannot_be_started_is_a_failure(self) -> None:
+        self.processes.error = OSError(2, "No such file or directory")
+        done = self.result(self.begin())
+        self.assertEqual("/usr/bin/podman: No such file or directory", done.error_text)
+
+    def test_further_commands_wait(self) -> None:
+        for _ in range(MAX_RUNNING + 1):
+            self.begin()
+        self.assertEqual(MAX_RUNNING, len(self.processes.spawned))
+        self.process.finish(0)
+        self.assertEqual(MAX_RUNNING + 1, len(self.processes.spawned))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ProcessDone, ProcessTerminated
 from twisted.internet.task import Clock
-from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.child_processes import FakeProcesses, FakeTransport
 from tservice.containers.command_lines import EngineDialect
 from tservice.containers.command_runner import EngineCommandResult
 from tservice.containers.engine import EngineClient
@@ -23,32 +23,6 @@ from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.events import Event, EventHub
 
 HOST = ContainerHost(id="h", label="H", engine=EngineName.PODMAN, image=DEFAULT_IMAGE)
-
-
-class ImageBuildChild:
-    """A build that a test plays."""
-
-    pid = 7
-
-    def __init__(self, protocol: Any, argv: list[str]) -> None:
-        self.protocol, self.argv = protocol, argv
-        protocol.makeConnection(self)
-
-    def closeStdin(self) -> None:
-        """It reads nothing."""
-
-    def loseConnection(self) -> None:
-        """Its pipes are memory."""
-
-    def signalProcess(self, name: str) -> None:
-        self.protocol.processEnded(Failure(ProcessTerminated(None, 9)))
-
-    def prints(self, text: str) -> None:
-        self.protocol.outReceived(text.encode())
-
-    def ends(self, status: int = 0) -> None:
-        why = ProcessTerminated(status) if status else ProcessDone(0)
-        self.protocol.processEnded(Failure(why))
 
 
 class ImageRunner:
@@ -67,20 +41,27 @@ class ImageRunner:
 class ContainerImageTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.hub, self.runs = Clock(), EventHub(), ImageRunner()
-        self.children: list[ImageBuildChild] = []
+        self.processes = FakeProcesses()
         self.told: list[Event] = []
         self.hub.subscribe(self.told.append)
         base = Path(self.mktemp())
         self.folders = ContainerFolders(base / "containers")
         base.mkdir()
-        here: Any = self
         self.images = ImageBuilder(
-            clock=self.clock, processes=here, environ={}, hub=self.hub, folders=self.folders
+            clock=self.clock,
+            children=self.processes.make_runner(self.clock),
+            environ={},
+            hub=self.hub,
+            folders=self.folders,
         )
         self.engine = EngineClient(EngineDialect(EngineName.PODMAN, "/usr/bin/podman"), self.runs)
 
-    def spawnProcess(self, protocol: Any, program: str, argv: list[str], **_: Any) -> None:
-        self.children.append(ImageBuildChild(protocol, argv))
+    @property
+    def children(self) -> list[FakeTransport]:
+        return self.processes.spawned
+
+    def prints(self, text: str) -> None:
+        self.children[0].protocol.outReceived(text.encode())
 
     def ensure(self, image: str = DEFAULT_IMAGE) -> Deferred[None]:
         return Deferred.fromCoroutine(self.images.ensure_image(HOST, self.engine, image))
@@ -96,17 +77,18 @@ class ContainerImageTests(SynchronousTestCase):
     def test_missing_image_is_built_once_from_the_packaged_file(self) -> None:
         """Built of the packaged file and nothing else; who comes meanwhile waits for the same."""
         first, second = self.ensure(), self.ensure()
-        (child,) = self.children
-        folder = Path(child.argv[-1])
+        [child] = self.children
+        argv = self.processes.calls[0]["args"]
+        folder = Path(argv[-1])
         self.assertEqual(CONTAINERFILE.read_bytes(), (folder / "Containerfile").read_bytes())
         self.assertEqual(["Containerfile"], [each.name for each in folder.iterdir()])
-        self.assertEqual(["build", "--tag", DEFAULT_IMAGE], child.argv[1:4])
+        self.assertEqual(["build", "--tag", DEFAULT_IMAGE], argv[1:4])
         self.clock.advance(1)
-        child.prints("STEP 1/4: FROM debian\nSTEP 2/4: RUN x\n")
-        child.prints("\x1b[31mhalf a ")
+        self.prints("STEP 1/4: FROM debian\nSTEP 2/4: RUN x\n")
+        self.prints("\x1b[31mhalf a ")
         self.clock.advance(1)
-        child.prints("line\n")
-        child.ends()
+        self.prints("line\n")
+        child.finish()
         self.successResultOf(first)
         self.successResultOf(second)
         self.assertEqual(["Started", "Progress", "Progress", "Complete"], self.names())
@@ -119,14 +101,14 @@ class ContainerImageTests(SynchronousTestCase):
 
     def test_image_of_an_older_release_is_rebuilt(self) -> None:
         self.ensure()
-        label = next(word for word in self.children[0].argv if "containerfile=" in word)
-        self.children[0].ends()
+        label = next(word for word in self.processes.calls[0]["args"] if "containerfile=" in word)
+        self.children[0].finish()
         self.runs.label = label.partition("=")[2]
         self.successResultOf(self.ensure())
         self.runs.label = "of an older release"
         self.assertNoResult(self.ensure())
         self.assertEqual(2, len(self.children))
-        self.children[1].ends()
+        self.children[1].finish()
 
     def test_custom_image_is_left_to_the_engine(self) -> None:
         self.successResultOf(self.ensure("debian:12"))
@@ -135,13 +117,15 @@ class ContainerImageTests(SynchronousTestCase):
     def test_failed_build_gives_the_cause(self) -> None:
         work = self.ensure()
         self.children[0].protocol.errReceived(b"Error: no route to the registry\n")
-        self.children[0].ends(1)
+        self.children[0].finish(1)
         self.assertIn("no route to the registry", self.refused(work))
         self.assertEqual("Failed", self.names()[-1])
 
     def test_cancelled_build_is_announced_as_failed(self) -> None:
         work = self.ensure()
         self.images.cancel_build("h")
+        self.assertEqual([signal.SIGKILL], self.children[0].signals)
+        self.children[0].finish(None, signal.SIGKILL)
         self.assertIn("cancelled", self.refused(work))
         self.assertEqual(["Started", "Failed"], self.names())
         error = self.assertRaises(ServiceError, self.images.cancel_build, "h")
@@ -150,11 +134,12 @@ class ContainerImageTests(SynchronousTestCase):
     def test_build_log_and_progress_are_bounded(self) -> None:
         work = self.ensure()
         for number in range(LOG_LINES + 10):
-            self.children[0].prints(f"{number} {'x' * 5000}\n")
+            self.prints(f"{number} {'x' * 5000}\n")
         running, lines = self.images.get_log("h")
         self.assertEqual((True, LOG_LINES, 500), (running, len(lines), len(lines[0])))
         self.assertLessEqual(self.names().count("Progress"), 1)
         self.clock.advance(1801)
+        self.children[0].finish(None, signal.SIGKILL)
         self.assertIn("did not finish", self.refused(work))
         self.images.forget_host("h")
         self.assertEqual((False, []), self.images.get_log("h"))

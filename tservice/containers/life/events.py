@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from twisted.internet.interfaces import IDelayedCall, IReactorProcess, IReactorTime
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.containers.command_runner import EngineProcess
+from tservice.containers.command_runner import extract_cause, make_engine_command
 from tservice.containers.engine_output import ContainerEvent, parse_event
 from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
-from tservice.core.process.parent_death import find_parent_death_prefix
+from tservice.core.process.child import ChildProcess, ChildRunner
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 
@@ -38,7 +38,7 @@ class EngineEventStream:
     def __init__(
         self,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         environ: dict[str, str],
         *,
         argv: Callable[[int], Sequence[str]],
@@ -46,10 +46,10 @@ class EngineEventStream:
         on_start: Callable[[], None],
         is_needed: Callable[[], bool],
     ) -> None:
-        self._clock, self._processes, self._environ = clock, processes, environ
+        self._clock, self._children, self._environ = clock, children, environ
         self._argv, self._heard = argv, on_event
         self._begun, self._matters = on_start, is_needed
-        self._run: EngineProcess | None = None
+        self._run: ChildProcess | None = None
         self._again: IDelayedCall | None = None
         self._over = False
         self._rest, self._fault = b"", ""
@@ -65,17 +65,17 @@ class EngineEventStream:
         self._over = True
         cancel_call(self._again)
         if self._run is not None:
-            self._run.kill()
+            self._run.stop()
 
     async def _run_stream(self) -> None:
-        self._rest, run = b"", EngineProcess(self._handle_data)
+        self._rest = b""
         try:
-            # It never ends by itself, and uses 40 MB.
-            argv = [*find_parent_death_prefix(self._environ), *self._argv(get_unix_ms(self._clock))]
-            self._run = run
-            self._processes.spawnProcess(run, argv[0], argv, env=self._environ, path="/")
+            argv = self._argv(get_unix_ms(self._clock))
+            command = make_engine_command(argv, self._environ, None)
+            self._run = self._children.start(command, self._handle_data)
             self._begun()
-            self._log_fault((await run.ended).error_text)
+            done = await self._run.wait_ended()
+            self._log_fault(extract_cause(done.errors))
         except (ServiceError, OSError) as error:
             self._log_fault(str(error))
         finally:
@@ -94,10 +94,11 @@ class EngineEventStream:
             self._log.info("the events of a container engine: {fault}", fault=fault)
         self._fault = fault
 
-    def _handle_data(self, data: bytes) -> None:
+    def _handle_data(self, data: bytes) -> bool:
         *lines, rest = (self._rest + data).split(b"\n")
         self._rest = rest[-LONGEST_LINE:]
         for line in lines:
             told = parse_event(line.decode(errors="replace"))
             if told is not None:
                 self._heard(told)
+        return True

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from attrs import evolve, frozen
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.containers import procfs
@@ -32,6 +32,7 @@ from tservice.core.clock import get_unix_ms
 from tservice.core.errors import ServiceError
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.locations.location import LocationKind
+from tservice.core.process.child import ChildRunner
 from tservice.core.tasks import spawn_logged
 from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, ProcessExit, Session, SessionStatus
@@ -112,7 +113,7 @@ class ContainerWatcher:
         self,
         *,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         environ: dict[str, str],
         hub: EventHub,
         store: ContainerStore,
@@ -120,7 +121,7 @@ class ContainerWatcher:
         boxes: ContainerRegistry,
         sessions: Callable[[], ISessions],
     ) -> None:
-        self._clock, self._processes = clock, processes
+        self._clock, self._children = clock, children
         self._environ = environ
         self._hub, self._store, self._hosts, self._boxes = hub, store, hosts, boxes
         self._sessions = sessions
@@ -188,7 +189,7 @@ class ContainerWatcher:
         if engine not in self._events:
             self._events[engine] = EngineEventStream(
                 self._clock,
-                self._processes,
+                self._children,
                 self._environ,
                 argv=partial(self._events_command, engine[0]),
                 on_event=self._handle_container_event,

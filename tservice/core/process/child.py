@@ -404,8 +404,8 @@ class ChildRunner:
                         child,
                         argv[0],
                         argv,
-                        dict(command.env),
-                        command.folder,
+                        env=dict(command.env),
+                        path=command.folder,
                         childFDs=descriptors,
                     )
 

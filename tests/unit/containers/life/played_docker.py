@@ -25,6 +25,7 @@ from tservice.containers.model import EngineKind as EngineName
 from tservice.core.errors import make_failure_error, make_not_found_error
 from tservice.core.event_payloads import OccurrencePayload, SessionExited, SessionPayload
 from tservice.core.events import Event, EventHub, EventName
+from tservice.core.process.child import ChildRunner
 from tservice.sessions.interfaces import ProcessExit, Session, SessionStatus
 from tservice.sessions.record.model import NameSource, ProcessPhase, location_fields
 
@@ -133,6 +134,7 @@ class PlayedEventStream:
 
     def __init__(self, protocol: Any, argv: list[str]) -> None:
         self.protocol, self.argv, self.over = protocol, argv, False
+        self.pid: int | None = 7
         protocol.makeConnection(self)
 
     def closeStdin(self) -> None:
@@ -146,8 +148,10 @@ class PlayedEventStream:
 
     def ends(self) -> None:
         if not self.over:
-            self.over = True
-            self.protocol.processEnded(Failure(ProcessTerminated(1)))
+            self.over, self.pid = True, None
+            why = Failure(ProcessTerminated(1))
+            self.protocol.processExited(why)
+            self.protocol.processEnded(why)
 
     def tells(self, action: str) -> None:
         """Say what docker says, as it was recorded."""
@@ -169,7 +173,7 @@ class WatchCase(SynchronousTestCase):
         self.kills: int | None = 0
         self.patch(procfs, "count_oom_kills", lambda first: self.kills)
         known: Any = {
-            "processes": self,
+            "children": ChildRunner(self.clock, cast(Any, self)),
             "environ": {"PATH": ""},
             "hub": self.hub,
             "store": FakeContainerStore(),
