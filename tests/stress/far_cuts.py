@@ -35,6 +35,7 @@ from tservice.core.events import EventHub
 from tservice.core.late_binding import LateBinding
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.locations.location_registry import LocationRegistry
+from tservice.core.process.child import ChildRunner
 from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.host_events import HostEventPublisher
 from tservice.hosts.host_links import HostLinks, HostRunners
@@ -188,7 +189,7 @@ class RemoteCuts:
 
     def waker(self, host: RemoteHost, way: HostConnection) -> HostWakeService:
         """Of a host that never sleeps."""
-        alarm = HostWaker(self.reactor, self.reactor, self.reactor, {})
+        alarm = HostWaker(ChildRunner(self.reactor, self.reactor), self.reactor, {})
         told = HostEventPublisher(self.reactor, EventHub(), LateBinding("sessions"), host.id)
         return HostWakeService(self.reactor, host, way, alarm, PortProbe(self.reactor), told)
 

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from attrs import frozen
+from twisted.internet.defer import Deferred
 
 from tservice.core.files import write_private_file
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.process.parent_death import find_parent_death_prefix
+from tservice.core.process.parent_death import make_parent_death_prefix
 from tservice.hosts.host_events import HostEventPublisher
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.host_keys import KnownHostsFile
@@ -68,7 +69,8 @@ def build_hosts(
     def make_publisher(host: RemoteHost) -> HostEventPublisher:
         return HostEventPublisher(ground.reactor, ground.hub, sessions, host.id)
 
-    alarm = HostWaker(ground.reactor, ground.reactor, ground.reactor, env)
+    children = ground.make_child_runner()
+    alarm = HostWaker(children, ground.reactor, env)
     answers = PortProbe(ground.reactor)
     links = HostLinks(
         clock=ground.reactor,
@@ -84,7 +86,7 @@ def build_hosts(
     )
     service = HostService(
         clock=ground.reactor,
-        processes=ground.reactor,
+        children=children,
         threads=ground.worker_pools.files,
         registry=book,
         keys=keys,
@@ -99,8 +101,9 @@ def build_hosts(
     places = RemoteLocations(links)
     ground.locations.register_provider(LocationKind.REMOTE, places, way=places)
 
-    def close() -> None:
+    async def close() -> None:
         links.close_all_links()
+        await children.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
     return FeatureRegistration(
@@ -111,7 +114,7 @@ def build_hosts(
         operations=collect_operations(
             HostRoutes(service, lambda name: sessions().get(name).location_id)
         ),
-        close=close,
+        close=lambda: Deferred.fromCoroutine(close()),
     )
 
 
@@ -121,7 +124,7 @@ def _make_ssh(ground: Runtime, folder: Path) -> SshCommand:
         program=program,
         configuration=folder / "config",
         sockets=folder,
-        tie=find_parent_death_prefix(ground.environ),
+        tie=make_parent_death_prefix(ground.child_tools.setpriv),
     )
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Literal
 
 from attrs import evolve, frozen
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.files import FileError
+from tservice.core.process.child import ChildCommand, ChildRunner, ProcessFamily
 from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.connection import HostUnreachable
 from tservice.hosts.host_keys import HostKey, KnownHostsFile, parse_keys
@@ -21,7 +22,7 @@ from tservice.hosts.model import RemoteHost
 from tservice.hosts.registry import HostRegistry
 from tservice.hosts.remote_locations import check_tmux_version
 from tservice.hosts.ssh_command import SshCommand
-from tservice.hosts.ssh_master import SshProcess, spawn_ssh, wait_output
+from tservice.hosts.ssh_master import KEPT_ERRORS, join_error_lines
 from tservice.mux.remote.attached_session import LIST, ListedSession, parse_session_list
 from tservice.mux.remote.runner import RemoteError
 from tservice.mux.remote.shell_quoting import join_shell_commands
@@ -56,7 +57,7 @@ class HostService:
         self,
         *,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         threads: IThreads,
         registry: HostRegistry,
         keys: KnownHostsFile,
@@ -68,7 +69,7 @@ class HostService:
         self.registry = registry
         self.links = links
         self._clock = clock
-        self._processes = processes
+        self._children = children
         self._threads = threads
         self._keys = keys
         self._ssh = ssh
@@ -216,17 +217,23 @@ class HostService:
         """
         with tempfile.TemporaryDirectory(dir=self._ssh.sockets, prefix="k-") as folder:
             known = Path(folder) / "known"
-            child = SshProcess()
+            command = ChildCommand(
+                argv=self._ssh.build_key_scan_command(host, known),
+                env=self._env,
+                # ssh runs a ProxyCommand or another ssh for a jump.
+                family=ProcessFamily.BOUND,
+                seconds=KNOCK_TIMEOUT,
+                error_limit=KEPT_ERRORS,
+            )
             try:
-                spawn_ssh(
-                    self._processes, child, self._ssh.build_key_scan_command(host, known), self._env
-                )
+                result = await self._children.run(command)
             except OSError as error:
                 raise HostUnreachable(f"ssh cannot be started: {error.strerror}") from error
-            said = await wait_output(self._clock, child, KNOCK_TIMEOUT)
             found = parse_keys(known.read_text("utf-8")) if known.exists() else []
         if not found:
-            raise HostUnreachable(said)
+            raise HostUnreachable(
+                join_error_lines(result.errors) or f"ssh ended with status {result.status}"
+            )
         return found[-1]
 
 

@@ -1,4 +1,4 @@
-"""ssh processes that hold a connection or fetch a host's key."""
+"""ssh processes that hold a connection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
 from tservice.core.clock import wait_seconds
-from tservice.core.timers import cancel_call
 from tservice.hosts.connection import HostUnreachable
 
 OPEN_TIMEOUT = 14.0
@@ -56,9 +55,7 @@ class SshProcess(ProcessProtocol):
 
     def processEnded(self, reason: Failure) -> None:
         self.has_ended = True
-        lines = self._error_output.decode("utf-8", "replace").split("\n")
-        told = " ".join(line.strip() for line in lines if line.strip())
-        self.ended.callback(told or reason.getErrorMessage())
+        self.ended.callback(join_error_lines(self._error_output) or reason.getErrorMessage())
 
 
 class SshMaster:
@@ -87,7 +84,8 @@ class SshMaster:
     async def open(self) -> None:
         try:
             self._socket.unlink(missing_ok=True)
-            spawn_ssh(self._processes, self._child, self._argv, self._env)
+            argv = [*self._argv]
+            self._processes.spawnProcess(self._child, argv[0], argv, dict(self._env), "/")
         except OSError as error:
             raise HostUnreachable(f"ssh cannot be started: {error.strerror}") from error
         deadline = self._clock.seconds() + OPEN_TIMEOUT
@@ -106,23 +104,7 @@ class SshMaster:
         self._socket.unlink(missing_ok=True)
 
 
-def spawn_ssh(
-    processes: IReactorProcess, child: SshProcess, argv: Sequence[str], env: Mapping[str, str]
-) -> None:
-    """Start an ssh process.
-
-    @raise OSError: the process cannot be started.
-    """
-    processes.spawnProcess(child, argv[0], [*argv], dict(env), "/")
-
-
-async def wait_output(clock: IReactorTime, child: SshProcess, seconds: float) -> str:
-    """Wait until C{child} has exited, and return its error output.
-
-    @param seconds: time after which C{child} is killed.
-    """
-    timer = clock.callLater(seconds, child.kill)
-    try:
-        return await child.ended
-    finally:
-        cancel_call(timer)
+def join_error_lines(errors: bytes) -> str:
+    """Return the error output of ssh as one line."""
+    lines = errors.decode("utf-8", "replace").split("\n")
+    return " ".join(line.strip() for line in lines if line.strip())

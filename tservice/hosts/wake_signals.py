@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from typing import Any, Protocol
 
 from attrs import frozen
-from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import HostnameEndpoint
-from twisted.internet.error import ProcessDone, ProcessExitedAlready
-from twisted.internet.interfaces import IReactorProcess, IReactorTime, IReactorUDP
-from twisted.internet.protocol import DatagramProtocol, Factory, ProcessProtocol
+from twisted.internet.interfaces import IReactorUDP
+from twisted.internet.protocol import DatagramProtocol, Factory
 from twisted.internet.protocol import Protocol as Connected
-from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel_call
+from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
 from tservice.hosts.model import RemoteHost
 
 COMMAND_TIMEOUT = 10.0
@@ -56,8 +51,7 @@ class HostWaker:
     @ivar env: environment of the wake command.
     """
 
-    clock: IReactorTime
-    processes: IReactorProcess
+    children: ChildRunner
     udp: IReactorUDP
     env: Mapping[str, str]
 
@@ -69,25 +63,20 @@ class HostWaker:
             self._send_packets([build_magic_packet(mac) for mac in host.macs])
 
     async def _run_command(self, program: str) -> None:
-        child = _WakeCommandProcess()
-        # No pipes: processes that it leaves running would keep them open.
-        null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        # No pipes and no group: processes that it leaves running live on.
+        command = ChildCommand(
+            argv=[program],
+            env=self.env,
+            family=ProcessFamily.ALONE,
+            is_silent=True,
+            seconds=COMMAND_TIMEOUT,
+        )
         try:
-            self.processes.spawnProcess(
-                child, program, [program], dict(self.env), "/",
-                childFDs=dict.fromkeys((0, 1, 2), null),
-            )  # fmt: skip
+            result = await self.children.run(command)
         except OSError as error:
             raise WakeError(f"wakeCommand cannot be started: {error.strerror}") from error
-        finally:
-            os.close(null)
-        timer = self.clock.callLater(COMMAND_TIMEOUT, child.kill)
-        try:
-            why = await child.ended
-        finally:
-            cancel_call(timer)
-        if why is not None:
-            raise WakeError(f"wakeCommand {why}")
+        if result.status != 0:
+            raise WakeError(f"wakeCommand {_describe_failure(result)}")
 
     def _send_packets(self, packets: list[bytes]) -> None:
         try:
@@ -102,36 +91,12 @@ class HostWaker:
             raise WakeError(f"no magic packet could be sent: {error.strerror}") from error
 
 
-class _WakeCommandProcess(ProcessProtocol):
-    """Process of the wake command. Processes that the command leaves running are not waited for.
-
-    @ivar ended: Deferred that fires with an error text, or with C{None} if the command succeeded.
-    """
-
-    transport: Any
-
-    def __init__(self) -> None:
-        self.ended: Deferred[str | None] = Deferred(lambda _: self.kill())
-        self._late = False
-
-    def kill(self) -> None:
-        """Kill the command with SIGKILL."""
-        self._late = True
-        with suppress(ProcessExitedAlready):
-            self.transport.signalProcess("KILL")
-
-    def processExited(self, reason: Failure) -> None:
-        if not self.ended.called:
-            self.ended.callback(self._describe_failure(reason.value))
-
-    def _describe_failure(self, end: Any) -> str | None:
-        if self._late:
-            return f"took more than {COMMAND_TIMEOUT:g} s"
-        if isinstance(end, ProcessDone):
-            return None
-        if end.signal is not None:
-            return f"was ended by signal {end.signal}"
-        return f"ended with status {end.exitCode}"
+def _describe_failure(result: ChildResult) -> str:
+    if result.is_timed_out:
+        return f"took more than {COMMAND_TIMEOUT:g} s"
+    if result.signal is not None:
+        return f"was ended by signal {result.signal}"
+    return f"ended with status {result.status}"
 
 
 def build_magic_packet(mac: str) -> bytes:

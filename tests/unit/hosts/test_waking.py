@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 from attrs import evolve
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ProcessDone, ProcessExitedAlready, ProcessTerminated
 from twisted.internet.task import Clock
-from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.fakes.child_processes import FakeProcesses, FakeTransport
 from tests.unit.hosts.fakes import FakeMaster
 from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.model import RemoteHost
@@ -199,10 +199,8 @@ class FakeMachine:
     """Starts commands and sends packets, as far as it is told to."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock, self.processes = Clock(), FakeProcesses()
         self.sent: list[tuple[bytes, tuple[str, int]]] = []
-        self.started: list[tuple[Any, str, list[str], str]] = []
-        self.signals: list[str] = []
         self.broadcasts = self.closed = False
 
     def listenUDP(self, *arguments: object) -> FakeMachine:
@@ -219,18 +217,8 @@ class FakeMachine:
     def stopListening(self) -> None:
         self.closed = True
 
-    def spawnProcess(
-        self, child: Any, program: str, argv: list[str], env: object, path: str, childFDs: object
-    ) -> None:
-        child.transport = self
-        self.started.append((child, program, argv, path))
-
-    def signalProcess(self, name: str) -> None:
-        self.signals.append(name)
-        raise ProcessExitedAlready
-
     def ring(self, host: RemoteHost) -> Deferred[None]:
-        alarm = HostWaker(self.clock, self, self, {})  # type: ignore[arg-type]
+        alarm = HostWaker(self.processes.make_runner(self.clock), self, {})  # type: ignore[arg-type]
         return Deferred.fromCoroutine(alarm.send_wake(host))
 
 
@@ -240,8 +228,9 @@ class AlarmTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.machine = FakeMachine()
 
-    def end(self, error: Exception) -> None:
-        self.machine.started[0][0].processExited(Failure(error))
+    @property
+    def command(self) -> FakeTransport:
+        return self.machine.processes.spawned[0]
 
     def test_each_address_gets_a_packet(self) -> None:
         host = evolve(HOST, wake_command=None, wake_mac="01:02:03:04:05:06, AA-BB-CC-DD-EE-FF")
@@ -255,23 +244,23 @@ class AlarmTests(SynchronousTestCase):
 
     def test_wake_command_takes_precedence_and_has_no_arguments(self) -> None:
         ringing = self.machine.ring(evolve(HOST, wake_mac="01:02:03:04:05:06"))
-        _, program, argv, path = self.machine.started[0]
-        self.assertEqual(("/bin/wake", ["/bin/wake"], "/"), (program, argv, path))
-        self.end(ProcessDone(0))
+        [call] = self.machine.processes.calls
+        self.assertEqual((["/bin/wake"], "/"), (call["args"], call["path"]))
+        self.command.finish(0)
         self.successResultOf(ringing)
         self.assertEqual([], self.machine.sent)
         self.assertEqual([], self.machine.clock.getDelayedCalls())
 
     def test_failed_wake_command_gives_its_status(self) -> None:
         ringing = self.machine.ring(HOST)
-        self.end(ProcessTerminated(3))
+        self.command.finish(3)
         why = self.failureResultOf(ringing, WakeError).getErrorMessage()
         self.assertEqual("wakeCommand ended with status 3", why)
 
     def test_hanging_wake_command_is_killed(self) -> None:
         ringing = self.machine.ring(HOST)
         self.machine.clock.advance(COMMAND_TIMEOUT)
-        self.assertEqual(["KILL"], self.machine.signals)
-        self.end(ProcessTerminated(signal=9))
+        self.assertEqual([signal.SIGKILL], self.command.signals)
+        self.command.finish(None, signal.SIGKILL)
         why = self.failureResultOf(ringing, WakeError).getErrorMessage()
         self.assertEqual("wakeCommand took more than 10 s", why)
