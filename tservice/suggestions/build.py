@@ -48,7 +48,7 @@ def build_suggestions(
     )
     mind = Suggester(
         clock=ground.reactor,
-        processes=ground.reactor,
+        children=ground.make_child_runner(),
         hub=ground.hub,
         settings=ground.settings,
         sessions=sessions,

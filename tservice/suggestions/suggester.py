@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-from twisted.internet.defer import CancelledError, Deferred, gatherResults
-from twisted.internet.interfaces import IReactorProcess, IReactorTime
+from attrs import evolve, frozen
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import ICliRegistry, InstalledCli
@@ -28,7 +29,7 @@ from tservice.core.errors import (
 from tservice.core.events import Event, EventHub, EventName
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.process.environment_handover import make_restoring_command, rename_variables
+from tservice.core.process.child import ChildCommand, ChildProcess, ChildResult, ChildRunner
 from tservice.core.workers.worker_pool import IThreads
 from tservice.sessions.interfaces import ISessions, Reauthorize, Session, accept_always
 from tservice.settings.interfaces import ISettings
@@ -42,7 +43,7 @@ from tservice.suggestions.context import (
 from tservice.suggestions.intents import IntentService
 from tservice.suggestions.interfaces import ConversationReader, GitStateReader, PendingItemFinder
 from tservice.suggestions.model import Suggestion, UnusableSuggestions, parse_suggestions
-from tservice.suggestions.oneshot_process import OneShotCommand, OneShotExit, OneShotProcess
+from tservice.suggestions.oneshot_command import describe_failure, make_oneshot_command
 
 AT_ONCE = 4
 """Maximum number of CLI processes that run at the same time."""
@@ -77,7 +78,7 @@ class Suggester:
         self,
         *,
         clock: IReactorTime,
-        processes: IReactorProcess,
+        children: ChildRunner,
         hub: EventHub,
         settings: ISettings,
         sessions: ISessions,
@@ -88,15 +89,13 @@ class Suggester:
         sources: SuggestionSources,
         folder: Path,
         random: Callable[[int], bytes],
-        make: Callable[[IReactorTime], OneShotProcess] = OneShotProcess,
     ) -> None:
-        self._clock, self._processes, self._hub = clock, processes, hub
+        self._clock, self._children, self._hub = clock, children, hub
         self._settings, self._sessions, self._clis = settings, sessions, clis
         self._places, self._starting, self._threads = places, starting, threads
         self._sources, self._folder, self._random = sources, folder, random
-        self._make = make
         self._asking: dict[str, str | None] = {}
-        self._children: dict[OneShotProcess, str] = {}
+        self._running: dict[ChildProcess, str] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
@@ -106,14 +105,10 @@ class Suggester:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._unsubscribe = self._hub.subscribe(self._handle_event)
 
-    def stop(self) -> Deferred[list[OneShotExit]]:
+    def stop(self) -> Deferred[None]:
         """Kill every running CLI process. The result fires once these processes have ended."""
         self._unsubscribe()
-        children = tuple(self._children)
-        ends = [_wait_for_exit(child) for child in children]
-        for child in children:
-            child.kill_process("the service stops")
-        return gatherResults(ends)
+        return self._children.stop()
 
     def require_enabled(self) -> None:
         """Check that the setting C{readMyMindEnabled} is on. Call this before any other check of a
@@ -222,8 +217,8 @@ class Suggester:
     ) -> tuple[Suggestion, ...]:
         argv = build_command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
-        asked = await self._prepare_user_run(session, place, OneShotCommand(argv=argv, env=env))
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        stands = await self._make_user_folder(session, place)
         try:
             with tempfile.TemporaryDirectory(dir=self._folder, prefix="ask-") as folder:
                 prompt = Path(folder) / "prompt"
@@ -231,33 +226,29 @@ class Suggester:
                 prompt.write_text(text, "utf-8", errors="replace")
                 self.require_enabled()
                 reauthorize()
-                ending = await self._run_process(session.id, asked, prompt)
+                user = place.user if place.is_isolated else None
+                command = make_oneshot_command(argv, env, stands or folder, user)
+                child = self._start_child(session.id, command, prompt)
+                ending = await self._wait_ended(child)
         finally:
-            if asked.own_group_folder is not None:
-                work = partial(shutil.rmtree, asked.own_group_folder, ignore_errors=True)
+            if stands is not None:
+                work = partial(shutil.rmtree, stands, ignore_errors=True)
                 await self._run_with_location_rights(place, work, session.owner)
         return self._parse_output(session.id, ending)
 
-    async def _prepare_user_run(
-        self, session: Session, place: Location, asked: OneShotCommand
-    ) -> OneShotCommand:
-        """Prepare to run the command as another OS user, in a folder of that user.
+    async def _make_user_folder(self, session: Session, place: Location) -> str | None:
+        """Return a new folder of the OS user that runs the CLI; C{None} for the service's user.
 
-        The environment is passed so that other users cannot read it.
-
-        @raise ServiceError: 422: the service cannot start a process as that user.
+        @raise ServiceError: 422: the folder cannot be created.
         """
         if not place.is_isolated:
-            return asked
+            return None
+        work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
         try:
-            argv = tuple(place.build_command(make_restoring_command(asked.env, asked.argv)))
-            work = partial(tempfile.mkdtemp, prefix="tservice-ask-")
-            stands = await self._run_with_location_rights(place, work, session.owner)
+            made: str = await self._run_with_location_rights(place, work, session.owner)
         except OSError as error:
             raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
-        return OneShotCommand(
-            argv=argv, env=rename_variables(asked.env), own_group_folder=Path(stands)
-        )
+        return made
 
     def _run_with_location_rights(
         self, place: Location, work: Callable[[], Any], owner: str | None
@@ -266,60 +257,41 @@ class Suggester:
             partial(place.run_file_work, work), at=str(place.home), owner=owner
         )
 
-    async def _run_process(
-        self, session_id: str, asked: OneShotCommand, prompt: Path
-    ) -> OneShotExit:
-        child = self._make(self._clock)
+    def _start_child(self, session_id: str, command: ChildCommand, prompt: Path) -> ChildProcess:
         try:
-            child.spawn_cli(self._processes, asked, prompt)
+            with open(prompt, "rb", opener=_open_without_links) as given:
+                child = self._children.start(evolve(command, stdin=given.fileno()))
         except OSError as error:
             raise make_failure_error(f"the CLI could not be started: {error.strerror}") from error
-        self._children[child] = session_id
-        child.ended.addBoth(self._remove_child, child)
-        ended = _wait_for_exit(child)
+        self._running[child] = session_id
+        child.wait_ended().addCallback(lambda ending: self._running.pop(child))
+        return child
+
+    async def _wait_ended(self, child: ChildProcess) -> ChildResult:
         try:
-            return await ended
+            return await child.wait_ended()
         except CancelledError:
-            child.kill_process("the request was cancelled")
+            child.stop()
             raise
 
-    def _remove_child(self, ending: OneShotExit, child: OneShotProcess) -> OneShotExit:
-        del self._children[child]
-        return ending
-
-    def _parse_output(self, session_id: str, ending: OneShotExit) -> tuple[Suggestion, ...]:
+    def _parse_output(self, session_id: str, ending: ChildResult) -> tuple[Suggestion, ...]:
         # If the session was deleted in the meantime, this raises the matching 404.
         self._sessions.get(session_id)
-        if ending.reason:
-            raise make_failure_error(f"no suggestions: {ending.reason}")
-        if ending.status != 0:
-            self._log.info(
-                "{id}: {errors}", id=session_id, errors=ending.complained.decode("utf-8", "replace")
-            )
-            how = "a signal" if ending.status is None else f"status {ending.status}"
-            raise make_failure_error(f"no suggestions: the CLI ended with {how}")
+        reason = describe_failure(ending)
+        if reason is not None:
+            self._log.info("{id}: {errors}", id=session_id, errors=ending.error_text)
+            raise make_failure_error(f"no suggestions: {reason}")
         try:
-            return parse_suggestions(ending.printed.decode("utf-8", "replace"))
+            return parse_suggestions(ending.output.decode("utf-8", "replace"))
         except UnusableSuggestions as error:
             raise make_failure_error(f"no suggestions: {error}") from None
 
     def _handle_event(self, event: Event) -> None:
         if event.name is EventName.SESSION_DELETED:
-            for child, session_id in tuple(self._children.items()):
+            for child, session_id in tuple(self._running.items()):
                 if session_id == event.session_id:
-                    child.kill_process("the session was deleted")
+                    child.stop()
 
 
-def _wait_for_exit(child: OneShotProcess) -> Deferred[OneShotExit]:
-    """Return a Deferred that fires when the process ends. Cancelling it does not affect the
-    process.
-    """
-    waiter: Deferred[OneShotExit] = Deferred()
-
-    def fire_waiter(ending: OneShotExit) -> OneShotExit:
-        if not waiter.called:
-            waiter.callback(ending)
-        return ending
-
-    child.ended.addCallback(fire_waiter)
-    return waiter
+def _open_without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW)

@@ -9,96 +9,58 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twisted.internet.defer import Deferred
-from twisted.internet.error import ProcessDone, ProcessTerminated
-from twisted.python.failure import Failure
 
+from tests.fakes.child_processes import FakeProcesses
 from tests.unit.sessions.harness import SessionCase, start_coroutine
 from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.process.child import ChildTools
 from tservice.sessions.build import build_session_location_rules
 from tservice.sessions.record.model import Session
 from tservice.suggestions.intents import IntentService
 from tservice.suggestions.interfaces import GitStateReader
-from tservice.suggestions.oneshot_process import OneShotProcess
 from tservice.suggestions.store import IntentStore
 from tservice.suggestions.suggester import Suggester, SuggestionSources
 
 GOOD = {"suggestions": [{"prompt": "Go on", "why": "It stopped", "kind": "continue"}]}
 
 
-class PlayedProcesses:
-    """Starts nothing; the test plays the child.
+class PlayedProcesses(FakeProcesses):
+    """Processes of CLIs that the test plays.
 
     @ivar prompt: what the last one could read on its standard input.
     """
 
-    def __init__(self) -> None:
-        self.children: list[OneShotProcess] = []
-        self.argv: list[list[str]] = []
-        self.env: list[Mapping[str, str]] = []
-        self.killed: list[int] = []
-        self.prompt = self.stands = ""
-        self.slow = False
-        self.error: OSError | None = None
+    prompt = ""
+    mode = 0
 
-    def spawnProcess(
-        self,
-        child: OneShotProcess,
-        program: str,
-        argv: list[str],
-        env: Any,
-        path: str,
-        childFDs: Any,
-    ) -> None:
-        if self.error is not None:
-            raise self.error
-        self.argv.append(argv)
-        self.stands = path
-        self.env.append(env)
-        self.mode = stat.S_IMODE(os.fstat(childFDs[0]).st_mode)
-        self.prompt = os.read(childFDs[0], 100_000).decode()
-        self.children.append(child)
-        child.makeConnection(PlayedTransport(4000 + len(self.children)))
+    def spawnProcess(self, *args: Any, **given: Any) -> Any:
+        started = super().spawnProcess(*args, **given)
+        stdin = given["childFDs"][0]
+        self.mode = stat.S_IMODE(os.fstat(stdin).st_mode)
+        self.prompt = os.read(stdin, 100_000).decode()
+        return started
 
-    def kill_group(self, group: int, number: int) -> None:
-        self.killed.append(group)
-        child = self.children[group - 4001]
-        if child.transport.pid is not None and number == signal.SIGKILL and not self.slow:
-            self.ends(child, signal_number=9)
+    @property
+    def argv(self) -> list[list[str]]:
+        """The command lines."""
+        return [call["args"] for call in self.calls]
 
-    def ends(
-        self, child: OneShotProcess, status: int = 0, signal_number: int | None = None
-    ) -> None:
-        """It is over."""
-        transport: Any = child.transport
-        transport.pid = None
-        failed = status or signal_number
-        value = (
-            ProcessTerminated(None if signal_number else status, signal_number)
-            if failed
-            else ProcessDone(0)
-        )
-        child.processExited(Failure(value))
-        child.processEnded(Failure(value))
+    @property
+    def env(self) -> list[Mapping[str, str]]:
+        """The environments."""
+        return [call["env"] or {} for call in self.calls]
+
+    @property
+    def killed(self) -> list[int]:
+        """The groups that were killed."""
+        return [group for group, number in self.sent if number == signal.SIGKILL]
 
     def answers(self, printed: str | bytes, status: int = 0) -> None:
-        """The last one prints, and ends."""
-        child = self.children[-1]
-        child.outReceived(printed if isinstance(printed, bytes) else printed.encode())
-        if child.transport.pid is not None:
-            self.ends(child, status)
-
-
-class PlayedTransport:
-    """A child's process."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid: int | None = pid
-
-    def loseConnection(self) -> None:
-        """Its pipes are closed."""
-
-    def signalProcess(self, name: str) -> None:
-        raise AssertionError("the group was there to be killed")
+        """Let the last one print and end."""
+        child = self.spawned[-1]
+        child.protocol.outReceived(printed if isinstance(printed, bytes) else printed.encode())
+        if child.pid is not None:
+            child.finish(status)
 
 
 class MindCase(SessionCase):
@@ -143,7 +105,7 @@ class MindCase(SessionCase):
         machine = self.machine
         return Suggester(
             clock=self.clock,
-            processes=self.processes,  # type: ignore[arg-type]
+            children=self.processes.make_runner(self.clock, ChildTools("/s", "/p")),
             hub=machine.hub,
             settings=machine.settings,
             sessions=self.sessions,
@@ -159,7 +121,6 @@ class MindCase(SessionCase):
             ),
             folder=machine.config.data_dir / "mind",
             random=lambda count: b"\x07" * count,
-            make=lambda clock: OneShotProcess(clock, self.processes.kill_group),
         )
 
     async def conversation(self, session_id: str) -> Mapping[str, Any]:

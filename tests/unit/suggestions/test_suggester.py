@@ -9,11 +9,12 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
+from tests.fakes.child_processes import FIRST_PID
 from tests.unit.right_checks import deny_change
 from tests.unit.suggestions.harness import GOOD, MindCase
 from tservice.core.errors import ErrorCode, ServiceError
 from tservice.core.users.os_users import OsUserId, make_user_prefix
-from tservice.suggestions.oneshot_process import OUTPUT_LIMIT, TIME_LIMIT
+from tservice.suggestions.oneshot_command import OUTPUT_LIMIT, TIME_LIMIT
 from tservice.suggestions.suggester import AT_ONCE, OF_ONE
 
 
@@ -24,7 +25,7 @@ class SuggestTests(MindCase):
         self.item = {"message": "May I?"}
         asking = self.ask(steer="be brief", rejected=["no"])
         words = self.processes.argv[0]
-        self.assertTrue(words[words.index("-c") + 2].endswith("/claude"))
+        self.assertTrue(words[words.index("--") + 1].endswith("/claude"))
         self.assertIn("--tools", words)
         self.assertNotIn("secret", " ".join(words))
         for text in ("secret answer", "May I?", "be brief", "- no", "branch topic"):
@@ -87,7 +88,7 @@ class SuggestTests(MindCase):
         self.assertTrue(all(name.startswith("TSERVICE_GIVEN_") for name in env), env)
         self.assertEqual("sk", env["TSERVICE_GIVEN_ANTHROPIC_API_KEY"])
         self.assertEqual(str(ann.home), env["TSERVICE_GIVEN_HOME"])
-        stands = Path(self.processes.stands)
+        stands = Path(self.processes.calls[0]["path"])
         self.assertTrue(stands.is_dir())
         self.processes.answers(json.dumps(GOOD))
         self.assertEqual("Go on", self.successResultOf(asking)["suggestions"][0].prompt)
@@ -145,9 +146,9 @@ class SuggestTests(MindCase):
         self.assert_refused(
             ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(more.id, granted=True)
         )
-        self.processes.ends(self.processes.children[0])
+        self.processes.spawned[0].finish(0)
         self.ask(more).addErrback(lambda _: None)
-        self.assertEqual(AT_ONCE + 1, len(self.processes.children))
+        self.assertEqual(AT_ONCE + 1, len(self.processes.spawned))
 
     def test_suggestions_for_one_account_leave_room_for_others(self) -> None:
         own = [self.create(mode="primary", start=True) for _ in range(OF_ONE + 1)]
@@ -159,7 +160,7 @@ class SuggestTests(MindCase):
             ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(own[-1].id, granted=True)
         )
         self.ask().addErrback(lambda _: None)
-        self.assertEqual(OF_ONE + 1, len(self.processes.children))
+        self.assertEqual(OF_ONE + 1, len(self.processes.spawned))
 
     def test_unusable_output_is_an_error(self) -> None:
         for printed, why in (
@@ -172,18 +173,18 @@ class SuggestTests(MindCase):
             self.assert_unusable(asking, why)
 
     def test_crashed_cli_is_an_error(self) -> None:
-        for ending, why in (({"status": 3}, "status 3"), ({"signal_number": 11}, "a signal")):
+        for ending, why in (((3, None), "status 3"), ((None, 11), "a signal")):
             asking = self.ask()
-            self.processes.children[-1].outReceived(json.dumps(GOOD).encode())
-            self.processes.ends(self.processes.children[-1], **ending)
+            self.processes.spawned[-1].protocol.outReceived(json.dumps(GOOD).encode())
+            self.processes.spawned[-1].finish(*ending)
             self.assert_unusable(asking, why)
 
     def test_too_much_output_kills_the_cli(self) -> None:
         asking = self.ask()
         for _ in range(40):
-            if self.processes.children[-1].transport.pid is not None:
-                self.processes.children[-1].outReceived(b" " * (OUTPUT_LIMIT // 20))
-        self.assertEqual([4001], self.processes.killed[:1])
+            if self.processes.spawned[-1].pid is not None:
+                self.processes.spawned[-1].protocol.outReceived(b" " * (OUTPUT_LIMIT // 20))
+        self.assertEqual([FIRST_PID], self.processes.killed[:1])
         self.assert_unusable(asking, "printed too much")
 
     def test_hanging_cli_is_killed(self) -> None:
@@ -191,32 +192,32 @@ class SuggestTests(MindCase):
         self.clock.advance(TIME_LIMIT - 1)
         self.assertNoResult(asking)
         self.clock.advance(1)
-        self.assertEqual(4001, self.processes.killed[0])
+        self.assertEqual(FIRST_PID, self.processes.killed[0])
         self.assert_unusable(asking, "longer than 85 s")
 
     def test_disconnected_client_kills_the_cli(self) -> None:
         asking = self.ask()
         asking.addErrback(lambda _: None).cancel()
-        self.assertEqual(4001, self.processes.killed[0])
+        self.assertEqual(FIRST_PID, self.processes.killed[0])
         self.ask().addErrback(lambda _: None)
-        self.assertEqual(2, len(self.processes.children))
+        self.assertEqual(2, len(self.processes.spawned))
 
     def test_slow_end_of_a_cli_is_not_taken_for_the_next_one(self) -> None:
         """Its end is not taken for that of the next one."""
-        self.processes.slow = True
+        self.processes.obeys_kill = False
         self.ask().addErrback(lambda _: None).cancel()
         asking = self.ask()
-        self.processes.ends(self.processes.children[0])
+        self.processes.spawned[0].finish(0)
         self.run_now(self.sessions.delete(self.session.id))
-        self.assertEqual([4001, 4001, 4002], self.processes.killed)
-        self.processes.ends(self.processes.children[1], signal_number=9)
+        self.assertEqual([FIRST_PID, FIRST_PID + 1], self.processes.killed)
+        self.processes.spawned[1].finish(None, 9)
         self.assertEqual(ErrorCode.NOT_FOUND, self.failureResultOf(asking, ServiceError).value.code)
 
     def test_deleted_session_kills_its_cli(self) -> None:
         asking = self.ask()
         self.run_now(self.sessions.delete(self.session.id))
         error = self.failureResultOf(asking, ServiceError).value
-        self.assertEqual((ErrorCode.NOT_FOUND, 4001), (error.code, self.processes.killed[0]))
+        self.assertEqual((ErrorCode.NOT_FOUND, FIRST_PID), (error.code, self.processes.killed[0]))
 
     def test_stopped_service_kills_the_cli(self) -> None:
         asking = self.ask()
@@ -227,7 +228,7 @@ class SuggestTests(MindCase):
         asking = self.ask()
         self.processes.answers(json.dumps(GOOD))
         self.successResultOf(asking)
-        self.assertIn(4001, self.processes.killed)
+        self.assertIn(FIRST_PID, self.processes.killed)
 
     def test_failed_cli_start_is_an_error(self) -> None:
         self.processes.error = OSError(11, "Resource temporarily unavailable")
