@@ -81,12 +81,10 @@ def build_containers(
     hosts = ContainerHostRegistry(store, runner, ground.programs.find_program)
     folders = ContainerFolders(ground.config.data_dir / "containers")
     keeper = find_compiled_keeper(sys.executable)
+    children = ground.make_child_runner()
     spoken: dict[str, Any] = {
-        "clock": ground.reactor,
-        "children": ground.make_child_runner(),
-        "environ": environ,
-        "hub": ground.hub,
-    }
+        "clock": ground.reactor, "children": children, "environ": environ, "hub": ground.hub
+    }  # fmt: skip
     images = ImageBuilder(**spoken, folders=folders)
     library = [CONFIGURATION, *([] if keeper is None else [keeper])]
     boxes = build_registry(

@@ -12,7 +12,7 @@ import sys
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.waiting import PATIENCE
-from tservice.core.process.parent_death import find_parent_death_prefix, make_parent_death_prefix
+from tservice.core.process.parent_death import make_parent_death_prefix
 
 PARENT = """
 import subprocess, sys
@@ -26,8 +26,7 @@ child.wait()
 
 class TiedTests(SynchronousTestCase):
     def test_tied_child_ends_with_its_parent(self) -> None:
-        words = find_parent_death_prefix(os.environ)
-        self.assertEqual(make_parent_death_prefix(shutil.which("setpriv")), words)
+        words = make_parent_death_prefix(shutil.which("setpriv"))
         command = [sys.executable, "-c", PARENT, *words]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
             assert parent.stdout is not None
@@ -39,7 +38,7 @@ class TiedTests(SynchronousTestCase):
         self.assertEqual([child], over)
 
     def test_missing_setpriv_ties_nothing(self) -> None:
-        self.assertEqual([], find_parent_death_prefix({"PATH": ""}))
+        self.assertEqual([], make_parent_death_prefix(None))
 
 
 def end(held: int) -> None:
