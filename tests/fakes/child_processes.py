@@ -71,6 +71,7 @@ class FakeProcesses:
     @ivar error: raised by the next starts.
     @ivar sent: signals that were sent to groups.
     @ivar has_group: false if no process group exists, as before the child has made its own.
+    @ivar refusal: raised by signals to groups and changes of priority.
     @ivar obeys_kill: false if a process does not end by SIGKILL.
     """
 
@@ -81,6 +82,7 @@ class FakeProcesses:
         self.sent: list[tuple[int, int]] = []
         self.niced: list[tuple[int, int]] = []
         self.has_group = self.obeys_kill = True
+        self.refusal: OSError | None = None
 
     def spawnProcess(
         self,
@@ -109,11 +111,19 @@ class FakeProcesses:
             self,
             tools or ChildTools(),
             kill_group=self.kill_group,
-            set_priority=lambda which, pid, value: self.niced.append((pid, value)),
+            set_priority=self.set_priority,
         )
+
+    def set_priority(self, which: int, pid: int, value: int) -> None:
+        """Play C{os.setpriority}."""
+        if self.refusal is not None:
+            raise self.refusal
+        self.niced.append((pid, value))
 
     def kill_group(self, group: int, number: int) -> None:
         """Play C{os.killpg}."""
+        if self.refusal is not None:
+            raise self.refusal
         if not self.has_group:
             raise ProcessLookupError
         if number:
@@ -121,4 +131,3 @@ class FakeProcesses:
         process = self.spawned[group - FIRST_PID]
         if number == signal.SIGKILL and process.pid is not None and self.obeys_kill:
             process.finish(None, number)
-

@@ -71,7 +71,6 @@ class GitFenceTests(TestCase):
     async def test_git_that_reads_outside_is_not_confined_but_executes_nothing(self) -> None:
         """It is not kept within folders, which is logged; but from running programs as ever."""
         self.patch(fence_module, "SYSTEM", ())
-        self.patch(fence_module.os.path, "dirname", lambda path: "/nowhere")
         with capturedLogs() as lines:
             fence = await self.fence()
         [line] = [each["text"] for each in lines]

@@ -316,11 +316,11 @@ class ChildProcess(ProcessProtocol):
         if self.command.family is not ProcessFamily.ALONE:
             try:
                 self._kill_group(self._pid, number)
-            except ProcessLookupError:
+            except (ProcessLookupError, PermissionError):
                 pass
             else:
                 return True
-        # It is alone, has not made its group yet, or the group is empty.
+        # It is alone, has not made its group yet, or the rest of the group became another user's.
         if number and self.transport is not None and self.transport.pid is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess(number)
@@ -455,10 +455,10 @@ class ChildRunner:
         child.wait_ended().addCallback(handle_end)
         if command.niceness and child.transport is not None and child.transport.pid:
             # A child that is niced before it runs would keep the reactor waiting for its start.
-            now = os.getpriority(os.PRIO_PROCESS, 0)
-            self._set_priority(
-                os.PRIO_PROCESS, child.transport.pid, min(19, now + command.niceness)
-            )
+            wanted = min(19, os.getpriority(os.PRIO_PROCESS, 0) + command.niceness)
+            # A root without CAP_SYS_NICE cannot change the priority of another user's process.
+            with suppress(PermissionError):
+                self._set_priority(os.PRIO_PROCESS, child.transport.pid, wanted)
 
 
 def _do_nothing() -> None:

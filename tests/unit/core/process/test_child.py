@@ -253,6 +253,17 @@ class EndTests(ChildCase):
         self.process.finish(None, 9)
         self.result(child)
 
+    def test_group_of_another_user_does_not_hold_up_the_result(self) -> None:
+        self.processes.refusal = PermissionError(1, "Operation not permitted")
+        child = self.start(PATIENT, niceness=5)
+        child.stop()
+        self.assertEqual([signal.SIGTERM], self.process.signals)
+        self.process.finish(0)
+        self.assertTrue(self.result(child).is_stopped)
+        child = self.start()
+        self.process.finish(0)
+        self.assertEqual(ChildResult(status=0), self.result(child))
+
     def test_unkillable_child_is_abandoned(self) -> None:
         """It hangs in the kernel, at a mount whose server is gone."""
         self.processes.obeys_kill = False
