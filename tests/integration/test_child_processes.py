@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import SkipTest
@@ -28,14 +29,20 @@ from tservice.core.process.child import (
     ProcessFamily,
     find_child_tools,
 )
-from tservice.core.process.landlock import apply_rules, is_supported, make_program_rules
+from tservice.core.process.landlock import (
+    apply_rules,
+    is_supported,
+    make_folder_rules,
+    make_program_rules,
+)
 from tservice.core.users.os_users import make_missing_user
+from tservice.git.fence import SYSTEM
 
 ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
 TOOLS = find_child_tools(os.environ["PATH"])
 FAMILY = """
 trap '' TERM
-(trap '' TERM; echo child; exec sleep 600) &
+(trap '' TERM; exec sleep 600) &
 echo $!
 wait
 sleep 600
@@ -202,12 +209,47 @@ class RightsTests(ChildCase):
         self.assertEqual((0, b"126\n"), (found.status, found.output), found.error_text)
         self.assertEqual(b"0\n", (await self.run_script("/bin/true; echo $?")).output)
 
+    async def test_child_kept_in_a_folder_can_be_started_from_anywhere(self) -> None:
+        """Also from a thread that can no longer read C{/proc}, by a spawn and by a fork."""
+        if not is_supported():
+            raise SkipTest("this kernel has no Landlock")
+        await self.run_script("true", folder=None)
+        top, inner = self.nested()
+        held = os.memfd_create("held")
+        self.addCleanup(os.close, held)
+        os.set_inheritable(held, True)
+        script = f"echo made > {inner}/new; ls {top}; cat <&{held}; cat {inner}/new"
+        for folder in (None, "/"):
+            rules = make_folder_rules(inner, SYSTEM)
+            command = ChildCommand(
+                argv=("/bin/bash", "-c", script),
+                env=ENV,
+                folder=folder,
+                restrict=partial(apply_rules, rules),
+                seconds=PATIENCE,
+            )
+            try:
+                child = self.children.start(command)
+            finally:
+                os.close(rules)
+            found = await child.wait_ended()
+            self.assertEqual((0, b"made\n"), (found.status, found.output), found.errors)
+            self.assertIn("Permission denied", found.error_text)
+            self.assertIn(f"{held}: Bad file descriptor", found.error_text)
+
     async def test_niceness_is_raised(self) -> None:
         child, first = self.begin("read line; nice", niceness=3, stdin=self.held_pipe())
         os.write(self.writer, b"go\n")
         now = os.getpriority(os.PRIO_PROCESS, 0)
         self.assertEqual(min(19, now + 3), await first)
         await child.wait_ended()
+
+    def nested(self) -> tuple[str, str]:
+        """A folder, and another one in it."""
+        top = os.path.realpath(self.mktemp())
+        inner = os.path.join(top, "in")
+        os.makedirs(inner)
+        return top, inner
 
     def held_pipe(self) -> int:
         reader, self.writer = os.pipe()

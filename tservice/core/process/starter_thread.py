@@ -6,8 +6,16 @@ own keeps them from the service.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
+from typing import Any
+
+from twisted.internet import process
+
+SPARE = 16
+"""Number of descriptors that starting one process may open."""
 
 
 def start_in_thread(
@@ -35,8 +43,31 @@ def start_in_thread(
         released.wait()
 
     # A child that cannot be killed must not keep the service from ending.
-    Thread(target=run_thread, name="child starter", daemon=True).start()
-    started.wait()
+    with _remember_descriptors():
+        Thread(target=run_thread, name="child starter", daemon=True).start()
+        started.wait()
     if errors:
         raise errors[0]
     return released.set
+
+
+@contextmanager
+def _remember_descriptors() -> Iterator[None]:
+    """Give Twisted the numbers of the descriptors that may be open.
+
+    Twisted looks for them in C{/proc} to close them in the child, but a restricted thread may be
+    unable to read that.  Numbers without a descriptor do no harm.
+    """
+    detector: Any = process.detector
+    try:
+        last = max(map(int, os.listdir("/proc/self/fd")))
+    except OSError:
+        # Twisted tries all numbers then.
+        yield
+        return
+    names = [str(number) for number in range(last + SPARE)]
+    detector.listdir = lambda folder: names
+    try:
+        yield
+    finally:
+        del detector.listdir
