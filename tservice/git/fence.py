@@ -47,6 +47,11 @@ class GitFence:
     programs: tuple[str, ...] | None = None
     system: tuple[str, ...] | None = None
 
+    @property
+    def is_complete(self) -> bool:
+        """True if both restrictions work."""
+        return self.programs is not None and self.system is not None
+
     def make_rules(self, folder: bytes | None) -> list[int]:
         """Return the rules for one process, as file descriptors.  Blocks.
 

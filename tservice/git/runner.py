@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 
 from attrs import frozen
 from twisted.internet.defer import CancelledError, Deferred
@@ -40,6 +41,9 @@ STDERR_LIMIT = 4096
 
 NICENESS = 5
 """Niceness of git processes, so that they do not slow down terminals."""
+
+RETRY_SECONDS = 60.0
+"""Seconds until a restriction that did not work is tried again, because the cause may be gone."""
 
 NOT_STARTED = (126, 127)
 """Exit statuses of C{setpriv} if the program cannot be run, as used by shells."""
@@ -154,6 +158,7 @@ class GitRunner:
         self._find = make_program_finder(threads)
         self._fences = FenceBuilder(children, threads)
         self._found: SharedWork[_FoundGit] | None = None
+        self._valid_until = inf
         self._path = remove_relative_folders(environ.get("PATH", _DEFAULT_PATH))
         self._redactor = redactor
 
@@ -235,13 +240,17 @@ class GitRunner:
         return self._children.stop()
 
     async def _find_program(self) -> _FoundGit:
-        if self._found is None:
+        if self._found is None or self._children.clock.seconds() >= self._valid_until:
+            self._valid_until = inf
             self._found = SharedWork(self._search_program())
         try:
-            return await self._found.wait_for_result()
+            found = await self._found.wait_for_result()
         except GitError:
             self._found = None
             raise
+        if not found.fence.is_complete and self._valid_until == inf:
+            self._valid_until = self._children.clock.seconds() + RETRY_SECONDS
+        return found
 
     async def _search_program(self) -> _FoundGit:
         try:

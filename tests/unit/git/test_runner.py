@@ -21,6 +21,7 @@ from tservice.git.model import GitRepository
 from tservice.git.porcelain import GitOutputError
 from tservice.git.runner import (
     NICENESS,
+    RETRY_SECONDS,
     STDERR_LIMIT,
     GitActor,
     GitError,
@@ -40,6 +41,8 @@ class GitRunnerTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.clock, self.processes = Clock(), FakeProcesses()
         self.fences: list[str] = []
+        self.is_complete = True
+        self.patch(GitFence, "is_complete", property(lambda fence: self.is_complete))
         self.patch(FenceBuilder, "build_fence", self.build_fence)
         self.bin = Path(self.mktemp()).resolve()
         self.bin.mkdir()
@@ -111,6 +114,15 @@ class GitRunnerTests(SynchronousTestCase):
         )
         self.read()
         self.assertEqual(2, len(self.fences))
+
+    def test_incomplete_fence_is_tried_again_later(self) -> None:
+        self.is_complete = False
+        for seconds, fences in ((0, 1), (RETRY_SECONDS - 1, 1), (1, 2), (1, 2)):
+            self.clock.advance(seconds)
+            asked = self.read()
+            self.process.finish(0)
+            self.successResultOf(asked)
+            self.assertEqual(fences, len(self.fences))
 
     def test_missing_git_is_an_error(self) -> None:
         self.runner = self.make("/absent:.")

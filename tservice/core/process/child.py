@@ -358,7 +358,11 @@ def _ignore_errors(data: bytes) -> None:
 
 
 class ChildRunner:
-    """Starts the child processes of one feature, and kills them when the feature stops."""
+    """Starts the child processes of one feature, and kills them when the feature stops.
+
+    @ivar clock: measures the time limits.
+    @ivar tools: programs with which processes are started.
+    """
 
     def __init__(
         self,
@@ -369,8 +373,8 @@ class ChildRunner:
         kill_group: KillGroup = os.killpg,
         set_priority: SetPriority = os.setpriority,
     ) -> None:
-        self.tools = tools
-        self._clock, self._processes = clock, processes
+        self.clock, self.tools = clock, tools
+        self._processes = processes
         self._kill_group, self._set_priority = kill_group, set_priority
         self._running: set[ChildProcess] = set()
 
@@ -391,7 +395,7 @@ class ChildRunner:
         @param on_errors: receives standard error.
         @raise OSError: the process cannot be started.
         """
-        child = ChildProcess(self._clock, command, sink, on_errors, self._kill_group)
+        child = ChildProcess(self.clock, command, sink, on_errors, self._kill_group)
         argv = self.tools.build_argv(command)
         if any("\0" in os.fsdecode(word) for word in argv):
             raise OSError(errno.EINVAL, "an argument contains a NUL")
