@@ -78,8 +78,9 @@ class DoctorService:
         """
         login = await self._login()
         run = self._runs.get(category)
-        if run is None or run.is_finished:
+        if run is None:
             run = self._runs[category] = SharedWork(self._run_child(category, login))
+            run.finished.addCallback(lambda result: self._runs.pop(category, None))
         found = await run.wait_for_result()
         if found is None:
             raise ServiceError(ErrorCode.INTERNAL_ERROR, "the doctor gave no report")
