@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tservice.core.process.child import ChildCommand, ChildResult
-from tservice.core.process.environment_handover import hide_names, restore_command
+from tservice.core.process.environment_handover import make_restoring_command, rename_variables
 from tservice.core.users.os_users import OsUser
 
 TIME_LIMIT = 85.0
@@ -28,7 +28,7 @@ def make_oneshot_command(
         is passed so that other users cannot read it.
     """
     if user is not None:
-        argv, env = restore_command(env, argv), hide_names(env)
+        argv, env = make_restoring_command(env, argv), rename_variables(env)
     return ChildCommand(
         argv=argv,
         env=env,
