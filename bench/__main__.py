@@ -23,6 +23,7 @@ from bench import (
     hostile,
     osusers,
     page,
+    redraws,
     requests,
     stages,
     starting,
@@ -56,6 +57,7 @@ BENCHES: dict[str, Callable[[DaemonHarness], list[Row]]] = {
     "hostile": hostile.run,
     "osusers": osusers.run,
     "requests": requests.run,
+    "redraws": redraws.run,
 }
 """In this order: C{starting} takes up the hundred sessions that C{footprint} leaves; it makes them
 otherwise."""
