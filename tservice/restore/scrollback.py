@@ -13,7 +13,7 @@ from attrs import frozen
 
 from tservice.core.files import FileError, write_private_file
 from tservice.mux.interface import PaneCapture
-from tservice.terminal.plain_text import plain_text
+from tservice.terminal.ansi import plain_text
 from tservice.terminal.sgr import RESET, make_self_contained
 from tservice.terminal.wrapped_lines import (
     get_screen_rows,

@@ -1,4 +1,4 @@
-r"""Removal of escape sequences from a stream of terminal output, safe across any chunk boundary.
+r"""Removal of escape sequences from captured rows, and from a stream cut at any place.
 
 These count as one escape sequence (ECMA-48, and the additions of tmux and xterm):
 
@@ -35,11 +35,35 @@ _SEQUENCE = re.compile(
     % (_PARAMETERS, _STRING, _INTERMEDIATES)
 )
 _OPEN = re.compile(rb"\x1b(?:\[%b|[]PX^_k]%b\x1b?|%b)" % (_PARAMETERS, _STRING, _INTERMEDIATES))
+_DRAWING = re.compile(rb"\x1b\(0((?:(?!\x1b\(B).)*)(?:\x1b\(B)?", re.DOTALL)
+
+_DRAWN = dict(
+    zip(
+        b"`afgijklmnopqrstuvwxyz{|}~",
+        "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·",
+        strict=True,
+    )
+)
 
 
 def strip_escapes(data: bytes) -> bytes:
     """Return C{data} without escape sequences; an unfinished one at the end is dropped."""
     return _SEQUENCE.sub(b"", data[: _find_unfinished(data)])
+
+
+def plain_text(row: bytes) -> str:
+    """Return C{row} as text without escape sequences and trailing blanks.
+
+    Line drawing characters become Unicode.
+    """
+    return plain_bytes(row).decode("utf-8", "replace").rstrip(" ")
+
+
+def plain_bytes(row: bytes) -> bytes:
+    """Return C{row} as UTF-8 without escape sequences, but with its trailing blanks."""
+    if b"\x1b(0" in row:
+        row = _DRAWING.sub(_draw_lines, row)
+    return strip_escapes(row) if b"\x1b" in row else row
 
 
 class EscapeStripper:
@@ -86,3 +110,8 @@ def _find_unfinished(data: bytes) -> int:
         if string >= 0 and _OPEN.fullmatch(data, string):
             return string
     return last if _OPEN.fullmatch(data, last) else len(data)
+
+
+def _draw_lines(match: re.Match[bytes]) -> bytes:
+    text = strip_escapes(match[1])
+    return "".join(_DRAWN.get(byte, chr(byte)) for byte in text).encode()

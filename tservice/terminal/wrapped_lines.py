@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from unicodedata import category, east_asian_width
 
+from tservice.terminal.ansi import plain_bytes
 from tservice.terminal.pane_content import PaneContent
-from tservice.terminal.plain_text import plain_bytes
 from tservice.terminal.sgr import make_capture_self_contained
 
 _GROUND = re.compile(rb"\x1b\[(?:[0-9;:]{0,256}[;:])?(?:4[0-8]|10[0-7])[0-9;:]{0,256}m")

@@ -15,8 +15,8 @@ from tservice.mux.interface import IPane, MuxBusy, MuxError, PaneCapture, PaneGo
 from tservice.sessions.interfaces import SavedScreen
 from tservice.sessions.output.last_screen import CapturedScreen, LastScreen
 from tservice.sessions.record.model import Session
+from tservice.terminal.ansi import plain_text
 from tservice.terminal.line_search import TextOccurrence, search_lines
-from tservice.terminal.plain_text import plain_text
 from tservice.terminal.snapshot import move_to_caret
 from tservice.terminal.text_tail import keep_tail
 from tservice.terminal.wrapped_lines import find_continued_rows, join_wrapped, self_contained_lines

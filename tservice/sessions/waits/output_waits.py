@@ -16,7 +16,7 @@ from tservice.core.tasks import spawn_logged
 from tservice.core.timers import cancel_call
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
 from tservice.sessions.waits.signal_waits import WaitSlots
-from tservice.terminal.plain_text import plain_text
+from tservice.terminal.ansi import plain_text
 from tservice.terminal.stream_matcher import (
     TAIL,
     NeedleMatch,
