@@ -28,8 +28,8 @@ from tservice.git.references import has_reference
 from tservice.git.search import recognise_repository
 from tservice.mcp.config_files import find_config_files
 from tservice.mcp.survey import survey_files
+from tservice.terminal.cell_styles import STYLE_BYTES, read_styles
 from tservice.terminal.composer import ComposerRule, read_composer_text, shows_quoted_dialog
-from tservice.terminal.screen_frame import RunStyle
 
 TURN = 0.25
 """Seconds of processor time in one turn of the reactor."""
@@ -53,14 +53,19 @@ NEVER_CLOSED = {"string": '"' + '\\"' * 20_000, "comment": "/**" + " /" * 200_00
 
 
 def screens() -> Iterator[Case]:
-    """Rows that are mostly gaps, and a control sequence without an end."""
+    """Rows that are mostly gaps, frames of style changes, and a control sequence without an end."""
     rule = ComposerRule(glyph=">")
     for number, row in enumerate(("a" + " " * 498 + "a", "│" + " " * 498 + "a", "│ " * 250)):
         rows = [row] * 200
         yield f"screen of gaps {number}", 0.2, partial(read_composer_text, rows, rule)
         yield f"quoted screen {number}", 0.2, partial(shows_quoted_dialog, rows, "1. a")
-    codes = "1;" * 500_000 + "0;1"
-    yield "control sequence of a million codes", 5, lambda: RunStyle().apply_sgr(codes)
+    for number, change in enumerate(
+        (b"\x1b[m", b"\x1b[%b1m" % (b"1;" * 127), b"\x1b[%b1m" % (b"4:3;" * 63))
+    ):
+        frame = (change + b"x") * (STYLE_BYTES // len(change))
+        yield f"frame of style changes {number}", TURN, partial(read_styles, frame)
+    codes = b"\x1b[%bm" % (b"1;" * 500_000)
+    yield "control sequence of a million codes", TURN, partial(read_styles, codes)
 
 
 def texts() -> Iterator[Case]:

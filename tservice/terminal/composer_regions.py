@@ -6,7 +6,8 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.screen_frame import RunStyle, ScreenFrame
+from tservice.terminal.cell_styles import CellStyle
+from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules, get_similar_glyphs
 
 _BELOW = 16
@@ -112,11 +113,11 @@ def _has_undimmed_text(frame: ScreenFrame, row: int, start: int) -> bool:
     return not all(map(is_hint, cells))
 
 
-def _is_dim(styles: frozenset[RunStyle]) -> bool:
+def _is_dim(styles: frozenset[CellStyle]) -> bool:
     return bool(styles) and all(style.dim for style in styles)
 
 
-def _is_faint(styles: frozenset[RunStyle]) -> bool:
+def _is_faint(styles: frozenset[CellStyle]) -> bool:
     return bool(styles) and all(style.dim or style.reverse for style in styles)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-_SGR = re.compile(rb"\x1b\[([0-9;:]{0,256})m")
+SGR = re.compile(rb"\x1b\[([0-9;:]{0,256})m")
 """Pattern of an SGR sequence. tmux writes fewer parameters, but a substitute for tmux may send
 thousands of digits.
 """
@@ -53,7 +53,7 @@ class SgrState:
         """Apply the style changes in C{row}."""
         if b"\x1b" not in row:
             return
-        for params in _drop_overridden(_SGR.findall(row)):
+        for params in _drop_overridden(SGR.findall(row)):
             self._apply_parameters(params)
         for match in _LINK.finditer(row):
             self._link = match[0] if match[1] else b""

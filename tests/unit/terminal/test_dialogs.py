@@ -12,6 +12,7 @@ from tests.unit.terminal.screen_builders import (
     PERMISSION,
     RULE,
     TRUST,
+    WIDTH,
     option_descriptions,
     option_labels,
     read_dialog_text,
@@ -85,6 +86,13 @@ class PermissionDialogTests(SynchronousTestCase):
         self.assertEqual((True, False), (found.digits_answer, found.needs_enter))
         self.assertIn("   touch made.txt", found.context)
         self.assertNotIn("❯ hello", found.context)
+
+    def test_edge_of_line_drawing_characters_bounds_a_dialog(self) -> None:
+        """A pane's capture writes such characters between ESC ( 0 and ESC ( B."""
+        rule = "\x1b(0" + "q" * WIDTH + "\x1b(B"
+        self.assertEqual(
+            read_dialog_text(PERMISSION), read_dialog_text(PERMISSION.replace(RULE, rule))
+        )
 
     def test_dialog_hash_ignores_marker_width_history_and_colours(self) -> None:
         """Marker, width, history and colours do not change it; command and labels do."""

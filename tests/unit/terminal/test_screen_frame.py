@@ -9,7 +9,8 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tests.frames import load
 from tests.non_empty import require_items
-from tservice.terminal.screen_frame import PARAMETERS, SEQUENCES, RunStyle, ScreenFrame, StyledRun
+from tservice.terminal.cell_styles import CellStyle
+from tservice.terminal.screen_frame import ScreenFrame
 
 
 class FrameCaptureTests(SynchronousTestCase):
@@ -20,50 +21,30 @@ class FrameCaptureTests(SynchronousTestCase):
         self.assertEqual((1, 2), (frame.last_row, frame.cols))
 
     def test_styles_carry_over_rows(self) -> None:
-        """Runs tell where which style is; it is carried over to the next row."""
         frame = ScreenFrame.from_capture(b"a\x1b[1;48;5;215mb\nc\x1b[0md\n")
-        lit = RunStyle(background="48;5;215", bold=True)
-        self.assertEqual((StyledRun(0, 1, RunStyle()), StyledRun(1, 2, lit)), frame.runs[0])
-        self.assertEqual((StyledRun(0, 1, lit), StyledRun(1, 2, RunStyle())), frame.runs[1])
-        self.assertEqual(frozenset({lit}), frame.get_styles(0, 1, 2))
-
-    def test_capture_reads_all_kinds_of_colours(self) -> None:
-        """16, 256 and 24-bit colours, with semicolons or colons, and their ends."""
-        for codes, style in {
-            "31": RunStyle(foreground="31"),
-            "97;104": RunStyle(foreground="97", background="104"),
-            "38;2;1;2;3;7": RunStyle(foreground="38;2;1;2;3", reverse=True),
-            "48:5:9": RunStyle(background="48;5;9"),
-            "31;39;41;49": RunStyle(),
-            "1;2;22": RunStyle(),
-            "7;27": RunStyle(),
-            "3;4;9": RunStyle(),
-            "31;": RunStyle(),
-            "38;5": RunStyle(foreground="38;5"),
-        }.items():
-            self.assertEqual(style, RunStyle().apply_sgr(codes), codes)
-
-    def test_frame_with_too_many_colour_changes_is_read_without_colours(self) -> None:
-        """A frame that changes them for each cell is read without any."""
-        row = b"\x1b[31mx\x1b[32my" * 250
-        few, many = row + b"\n", (row + b"\n") * (SEQUENCES // 500 + 1)
-        self.assertEqual(500, len(ScreenFrame.from_capture(few).runs[0]))
-        frame = ScreenFrame.from_capture(many)
-        self.assertEqual({"xy" * 250}, set(frame.rows))
-        self.assertEqual({()}, set(frame.runs))
-
-    def test_overlong_parameter_list_is_ignored(self) -> None:
-        frame = ScreenFrame.from_capture(b"\x1b[" + b"1;" * PARAMETERS + b"1mx\n")
-        self.assertEqual((("x",), (StyledRun(0, 1, RunStyle()),)), (frame.rows, frame.runs[0]))
-
-    def test_endless_style_sequence_is_applied_in_bounded_time(self) -> None:
-        """Tmux writes a dozen codes at most; C{bench/hostile.py} measures half a million."""
-        self.assertEqual(RunStyle(bold=True), RunStyle().apply_sgr("1;" * 500_000 + "0;1"))
+        lit = CellStyle(background="ffaf5f", bold=True)
+        self.assertEqual(
+            [{CellStyle()}, {lit}, {lit}, {CellStyle()}, {lit, CellStyle()}],
+            [
+                frame.get_styles(*at)
+                for at in ((0, 0, 1), (0, 1, 2), (1, 0, 1), (1, 1, 2), (1, 0, 2))
+            ],
+        )
 
     def test_capture_translates_line_drawing_and_drops_link_addresses(self) -> None:
-        """Shifted line drawing becomes lines; a link's address is no text."""
-        frame = ScreenFrame.from_capture(b"\x0elqk\x0f \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n")
+        """A pane writes ESC ( 0 into its capture where tmux writes SO."""
+        frame = ScreenFrame.from_capture(
+            b"\x1b(0l\x1b[7mqk\x1b(B \x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n"
+        )
         self.assertEqual(("┌─┐ link",), frame.rows)
+        lit = CellStyle(reverse=True)
+        self.assertEqual({lit}, frame.get_styles(0, 1, 8))
+        self.assertEqual({CellStyle()}, frame.get_styles(0, 0, 1))
+
+    def test_line_drawing_continues_over_rows(self) -> None:
+        """Tmux writes no second SO where the cell before, in the row above, has that set too."""
+        frame = ScreenFrame.from_capture(b"\x1b(0lqk\nx x\nmqj\x1b(B\nx\n")
+        self.assertEqual(("┌─┐", "│ │", "└─┘", "x"), frame.rows)
 
     def test_invalid_utf8_is_replaced(self) -> None:
         """Bytes that are no text do not stop the reading."""
@@ -79,12 +60,17 @@ class FrameCaptureTests(SynchronousTestCase):
                 self.assertEqual(plain, coloured, recording)
 
     @settings(max_examples=example_count(100), deadline=None)
-    @given(st.binary(max_size=200) | st.text("a\x1b[];0135789m\n\x0e\x0f│─", max_size=60))
+    @given(
+        st.binary(max_size=200) | st.text("a\x1b[]():;0135789m\n\0\t\x9b\x9d²\ufe0f│─", max_size=60)
+    )
     def test_any_capture_is_read_without_error(self, capture: bytes | str) -> None:
-        """No capture makes it fail, and runs cover what they name."""
+        """Each character of a text has one style."""
         data = capture if isinstance(capture, bytes) else capture.encode()
         frame = ScreenFrame.from_capture(data)
-        self.assertEqual(len(frame.rows), len(frame.runs))
+        for at, row in enumerate(frame.rows):
+            found = [len(frame.get_styles(at, i, i + 1)) for i in range(len(row))]
+            if isinstance(capture, str):
+                self.assertEqual([1] * len(row), found)
         self.assertEqual(len(frame.rows), len(frame.inner_rows))
         self.assertNotIn("\x1b[", "".join(frame.rows))
 

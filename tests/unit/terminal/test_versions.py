@@ -223,6 +223,8 @@ class DraftVersionTests(SynchronousTestCase):
             ">\u00a0fix",
             "❯\u00a0f\x1b[7m \x1b[0m",
             "❯\u00a0\x1b[7mf\x1b[0m",
+            "❯\u00a0\x1b[4:3m\x1b[58;5;2mfix\x1b[0m",
+            "❯\u00a0\x1b[4m\x1b[58;2;2;7;7mfix\x1b[0m",
         ):
             self.check(True, inside)
 
