@@ -6,14 +6,14 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from twisted.trial.unittest import SkipTest, SynchronousTestCase
 
-from tests.agents.cli_cache import CliUnavailable, install_cli
+from tests.agents.cli_cache import CliUnavailable, install_cli, install_version
 from tests.agents.contract_harness import skip_reason
 from tests.agents.harness import AgentEnvironmentHarness
 from tests.agents.mock_tui.log import read_turns
@@ -35,7 +35,12 @@ HELD = 3 * PATIENCE
 
 
 class DrivenSessionCase(Case):
-    """One daemon, one folder that nobody trusts yet, one session of mode primary."""
+    """One daemon, one folder that nobody trusts yet, one session of mode primary.
+
+    @cvar params: of the session.
+    """
+
+    params: Mapping[str, Any] = {}
 
     daemon: DaemonHarness
     session: str
@@ -53,6 +58,7 @@ class DrivenSessionCase(Case):
             mode="primary",
             workingDir=str(self.work),
             start=True,
+            params=dict(self.params),
             **fields,
         )["session"]["id"]
 
@@ -132,13 +138,18 @@ class RealClaude(DrivenSessionCase):
     """The CLI from the cache, against the stub model.
 
     @cvar service: makes the daemon.
+    @cvar version: the CLI's exact version; the one of the cache where it is L{None}.
     """
 
     service: type[DaemonHarness] = DaemonHarness
+    version: str | None = None
 
     def setUp(self) -> None:
         try:
-            binary = install_cli("claude", os.environ).binary
+            if self.version is None:
+                binary = install_cli("claude", os.environ).binary
+            else:
+                binary = install_version("claude", self.version, os.environ).binary
         except CliUnavailable as why:
             reason = skip_reason(why, "claude")
             if reason is None:

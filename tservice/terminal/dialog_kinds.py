@@ -147,7 +147,7 @@ _PARENT_LABEL = re.compile(r".*\bparent\b.*", re.IGNORECASE)
 
 
 def is_decline_label(label: str) -> bool:
-    """Return true if an option of a trust dialog declines trust."""
+    """Return true if an option of a trust or permission dialog declines."""
     return bool(_LEAVE_LABEL.fullmatch(label))
 
 

@@ -347,6 +347,25 @@ def parse_lettered_options(row: str) -> tuple[DialogOption, ...]:
     )
 
 
+_KEY_CHOICES = re.compile(
+    r" *Enter to (stay\b.*?) · shift\+Tab to (leave\b.*?) · Esc to (cancel)\b.*"
+)
+_CHOICE_KEYS = ("Enter", "S-Tab", "Escape")
+
+
+def parse_key_choices(row: str) -> tuple[DialogOption, ...]:
+    """Return the choices of a page that only its row of keys names; empty if there are none.
+
+    Claude Code asks so if its auto mode cannot check actions.
+    """
+    found = _KEY_CHOICES.fullmatch(row)
+    labels = found.groups() if found else ()
+    return tuple(
+        DialogOption(n=n, label=_fold_whitespace(label), key=key)
+        for n, (label, key) in enumerate(zip(labels, _CHOICE_KEYS, strict=False), 1)
+    )
+
+
 _SEGMENT = re.compile(r"\S+(?: \S+)*")
 _HINT = re.compile(r"(?:ctrl\+|shift\+|alt\+)\S+ .*|(?:enter|esc|tab|⇆|↑↓|↑/↓|←/→) \S.*", re.I)
 

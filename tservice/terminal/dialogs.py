@@ -221,7 +221,8 @@ def _is_form(frame: ScreenFrame, area: DialogArea) -> bool:
 
 
 def _find_optionless_dialog(frame: ScreenFrame) -> AgentDialog | None:
-    """Return a dialog without options: a form, a text field or an advert.
+    """Return a dialog without rows of options: a form, a text field, an advert, or a page that
+    names its choices by their keys.
 
     Its key hints show that it receives the keys.
     """
@@ -234,7 +235,11 @@ def _find_optionless_dialog(frame: ScreenFrame) -> AgentDialog | None:
     area = find_dialog_area(frame, edge - 1)
     # With text before them, the hints are quoted: by a diff, a pager, an answer.
     told = area.bounded or _HINT_FIRST.match(frame.inner_rows[hint])
-    return _build_dialog(frame, area, None) if told else None
+    if not told:
+        return None
+    choices = grammar.parse_key_choices(frame.inner_rows[hint])
+    block = OptionBlock(options=choices, rows=(hint,) * len(choices), bottom=hint)
+    return _build_dialog(frame, area, block if choices else None)
 
 
 def _build_dialog(frame: ScreenFrame, area: DialogArea, block: OptionBlock | None) -> AgentDialog:

@@ -280,6 +280,22 @@ class OtherLayoutTests(SynchronousTestCase):
         self.assertEqual(["y", "n"], [o.key for o in found.options])
         self.assertEqual((False, False), (found.digits_answer, found.needs_enter))
 
+    def test_page_whose_choices_are_keys_has_them_as_options(self) -> None:
+        text = (
+            f"{RULE}\n  Auto mode can't check actions in this session\n\n"
+            "  You can stay in auto mode and approve each action yourself.\n\n"
+            "  Enter to stay in auto mode · shift+Tab to leave for accept edits mode and stop"
+            " · Esc to cancel"
+        )
+        found = read_dialog_text(text)
+        assert found is not None
+        self.assertEqual("Auto mode can't check actions in this session", found.title)
+        self.assertEqual(
+            ["stay in auto mode", "leave for accept edits mode and stop", "cancel"],
+            option_labels(found),
+        )
+        self.assertEqual(["Enter", "S-Tab", "Escape"], [o.key for o in found.options])
+
     def test_unnumbered_list_is_answered_by_cursor_and_enter(self) -> None:
         """A list without numbers is answered by cursor keys and Enter."""
         text = (

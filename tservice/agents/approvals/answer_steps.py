@@ -13,7 +13,9 @@ from attrs import field, frozen
 
 from tservice.clis.interfaces import AnswerKeys
 from tservice.core.errors import make_conflict_error, make_field_error
+from tservice.mux.keys import KEYS
 from tservice.terminal.composer import still_contains_prompt
+from tservice.terminal.dialog_kinds import DialogKind, is_decline_label
 from tservice.terminal.dialog_options import DialogOption
 from tservice.terminal.dialogs import AgentDialog, is_placeholder
 
@@ -147,9 +149,14 @@ def _check_boxes(answer: DialogAnswer, known: Mapping[int, DialogOption]) -> Non
 
 
 def get_chosen_options(answer: DialogAnswer, dialog: AgentDialog) -> tuple[int, ...]:
-    """Return the numbers of the options that the answer picks."""
+    """Return the numbers of the options that the answer picks.
+
+    An approval picks the first option. Where that declines a permission, it picks the next one.
+    """
     if answer.action is AnswerAction.APPROVE:
-        return (1,)
+        asks = dialog.kind is DialogKind.PERMISSION
+        agreeing = (o.n for o in dialog.options if not (asks and is_decline_label(o.label)))
+        return (next(agreeing, 1),)
     return answer.options
 
 
@@ -170,6 +177,9 @@ def next_step(answer: DialogAnswer, dialog: AgentDialog, progress: PageProgress)
 
 
 def _pick_step(number: int, dialog: AgentDialog, progress: PageProgress) -> Step:
+    own = next((option.key for option in dialog.options if option.n == number), None)
+    if own is not None and own in KEYS and not dialog.digits_answer:
+        return FinishedStep() if progress.steps else PressStep(key=own)
     if dialog.digits_answer:
         if not progress.steps:
             return PressStep(key=str(number))

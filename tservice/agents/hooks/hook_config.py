@@ -16,6 +16,7 @@ from tservice.agents.model import HookEvent
 HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
     ("Notification", "idle_prompt", HookEvent.IDLE_PROMPT),
     ("Notification", "permission_prompt", HookEvent.PERMISSION_PROMPT),
+    ("Notification", "agent_needs_input", HookEvent.PERMISSION_PROMPT),
     ("Notification", "elicitation_dialog", HookEvent.ELICITATION_DIALOG),
     ("Notification", "elicitation_complete", HookEvent.ELICITATION_COMPLETE),
     ("Notification", "elicitation_response", HookEvent.ELICITATION_RESPONSE),
@@ -32,6 +33,7 @@ HOOKS: tuple[tuple[str, str | None, HookEvent], ...] = (
     ("TaskCreated", None, HookEvent.TASK_CREATED),
     ("PreToolUse", None, HookEvent.TOOL_STARTED),
     ("PostToolUse", None, HookEvent.TOOL_ENDED),
+    ("PostToolUseFailure", None, HookEvent.TOOL_ENDED),
     ("PermissionDenied", None, HookEvent.PERMISSION_DENIED),
     ("SubagentStart", None, HookEvent.SUBAGENT_STARTED),
     ("SubagentStop", None, HookEvent.SUBAGENT_STOPPED),

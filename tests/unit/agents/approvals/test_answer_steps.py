@@ -31,6 +31,11 @@ class PermissionAnswerTests(ApprovalCase):
         self.assertEqual([("resolved", "answered")], self.told())
         self.assertFalse(self.approvals.is_blocked(session.id))
 
+    def test_approve_skips_a_refusal_that_stands_first(self) -> None:
+        session = self.asked(permission_page(labels=["No", "Yes"]))
+        self.give(self.item(session), "approve")
+        self.assertEqual([("touch made.txt", "2")], self.client(session).left)
+
     def test_deny_presses_escape(self) -> None:
         session = self.asked(permission_page())
         self.give(self.item(session), "deny")

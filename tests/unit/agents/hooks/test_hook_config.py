@@ -114,7 +114,7 @@ class HookSettingsMergeTests(SynchronousTestCase):
     def test_merged_hooks_have_events_and_matchers(self) -> None:
         merged = merge_settings({}, hooks=True, telemetry=False)["hooks"]
         matchers = [group["matcher"] for group in merged["Notification"]]
-        self.assertEqual(5, len(set(matchers)))
+        self.assertEqual(6, len(set(matchers)))
         for event in ("PermissionRequest", "Elicitation", "Stop", "StopFailure", "SessionEnd"):
             self.assertNotIn("matcher", merged[event][0])
         self.assertIn('"event":"stop"', merged["StopFailure"][0]["hooks"][0]["command"])
