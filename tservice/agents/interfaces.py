@@ -1,7 +1,8 @@
 """Interface of the agents for other features.
 
 Hook events arrive as C{hook:<event>} of the event hub, with the payload C{{sessionId, at, data}}.
-Each dialog is announced by one C{session:blocked}, even if several hooks report it.
+Each dialog is announced by one C{session:blocked}, even if several hooks report it. The dialog's
+item is in the inbox by then.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from attrs import frozen
+from twisted.internet.defer import Deferred
 from zope.interface import Interface
 
 from tservice.agents.model import HookEvent, PlanUsage, UsageWindow
@@ -75,6 +77,13 @@ class IAgents(Interface):
         The screen is captured after output becomes quiet, periodically while it flows, and by
         L{capture_screen}. An exception of an observer is logged, and the other observers are still
         called.
+        """
+
+    def set_item_search(find_search: Callable[[str], Deferred[None] | None]) -> None:
+        """Let the signal C{blocked} wait for C{find_search}.
+
+        @param find_search: returns a Deferred that fires when the inbox has found the dialog of a
+            session or has given up; C{None} if it does not search.
         """
 
     def get_screen_rules(mode: str) -> ScreenRules:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from attrs import evolve, field, frozen
+from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.agents.activity.activity_tracker import TrackedAgent
 from tservice.agents.activity.agent_watch import AgentWatch, WatchedRun
+from tservice.agents.activity.blocked_signals import BlockedSignals
 from tservice.agents.activity.input_gate import PromptReadiness
 from tservice.agents.activity.ready_wait import is_screen_ready, wait_until_ready
 from tservice.agents.activity.screen_signals import ScreenSignals
@@ -73,12 +75,16 @@ class AgentRegistryDependencies:
 
 @implementer(IAgents, IActivitySources)
 class AgentRegistry:
-    """Registry of the agents in all running sessions."""
+    """Registry of the agents in all running sessions.
+
+    @ivar blocked_signals: sends the signal C{blocked} of every session.
+    """
 
     _log = Logger()
 
     def __init__(self, deps: AgentRegistryDependencies) -> None:
         self._deps = deps
+        self.blocked_signals = BlockedSignals(deps.clock, deps.hub)
         self._watches: dict[str, AgentWatch] = {}
         self._observers = ListenerList[LookObserver]("the screens")
         self._rules: dict[str, ScreenRules] = {}
@@ -161,6 +167,9 @@ class AgentRegistry:
     def add_observer(self, observer: LookObserver) -> Callable[[], None]:
         return self._observers.add(observer)
 
+    def set_item_search(self, find_search: Callable[[str], Deferred[None] | None]) -> None:
+        self.blocked_signals.find_search = find_search
+
     def get_screen_rules(self, mode: str) -> ScreenRules:
         entry = self._deps.clis.get_entry(mode)
         if entry is None:
@@ -189,7 +198,11 @@ class AgentRegistry:
         """
         among = self._deps
         signals = ScreenSignals(
-            among.clock, among.hub, watched.agent.session, among.clis.gives_signals
+            among.clock,
+            among.hub,
+            watched.agent.session,
+            among.clis.gives_signals,
+            self.blocked_signals,
         )
 
         def handle_screen(look: AgentScreen) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.agents.activity.blocked_signals import BlockedSignals
 from tservice.agents.activity.poll_schedule import TURN_DIALOGS
 from tservice.agents.dialog_likeness import DialogLikeness, compare_rows
 from tservice.agents.interfaces import AgentScreen
@@ -28,6 +29,7 @@ class ScreenSignals:
 
     @param session: returns the current record of the session.
     @param wanted: returns true if sessions of a mode need these signals now.
+    @param blocked: sends the signal C{blocked}.
     """
 
     def __init__(
@@ -36,11 +38,13 @@ class ScreenSignals:
         hub: EventHub,
         session: Callable[[], Session],
         wanted: Callable[[str], bool],
+        blocked: BlockedSignals,
     ) -> None:
         self._clock = clock
         self._hub = hub
         self._session = session
         self._wanted = wanted
+        self._blocked = blocked
         self._asked: AgentDialog | None = None
         self._ended = False
 
@@ -53,16 +57,20 @@ class ScreenSignals:
         return _StopSignalSink(
             sink,
             self._session().status is SessionStatus.BUSY,
-            lambda: self._publish_signal(EventName.SESSION_STOP),
+            self._publish_stop,
         )
 
     def handle_screen(self, look: AgentScreen) -> None:
         """Send the signals of a captured screen; call this after the activity was updated by it."""
         dialog = look.reading.dialog
         if dialog is not None and dialog.kind in TURN_DIALOGS:
-            if self._asked is None or not self._is_same_dialog(self._asked, dialog):
-                self._publish_signal(EventName.SESSION_BLOCKED)
+            is_new = self._asked is None or not self._is_same_dialog(self._asked, dialog)
             self._asked = dialog
+            if is_new and self._is_wanted():
+                now = get_unix_ms(self._clock)
+                self._blocked.announce_dialog(
+                    self._session(), now, lambda: self._asked is not None and not self._ended
+                )
         elif dialog is not None or look.reading.composer_ready or look.reading.working:
             self._asked = None
 
@@ -73,12 +81,15 @@ class ScreenSignals:
         same = dialog.frame_hash == asked.frame_hash
         return same or not views.isdisjoint((DialogLikeness.SAME, DialogLikeness.CUT))
 
-    def _publish_signal(self, name: EventName) -> None:
+    def _is_wanted(self) -> bool:
+        return not self._ended and self._wanted(self._session().mode)
+
+    def _publish_stop(self) -> None:
         session = self._session()
-        if not self._ended and self._wanted(session.mode):
+        if self._is_wanted():
             self._hub.publish(
                 Event(
-                    name=name,
+                    name=EventName.SESSION_STOP,
                     payload=OccurrencePayload(id=session.id, at=get_unix_ms(self._clock)),
                     session_id=session.id,
                     owner=session.owner,

@@ -100,6 +100,7 @@ class ApprovalWatch:
         self._doubts: dict[str, _UnconfirmedCapture] = {}
         self._searches: dict[str, Deferred[None]] = {}
         self._second_looks: dict[str, Deferred[None]] = {}
+        self._awaited: dict[str, Deferred[None]] = {}
 
     def start(self, hub: EventHub) -> None:
         """Subscribe to events."""
@@ -108,12 +109,14 @@ class ApprovalWatch:
             self._agents.add_observer(self.handle_screen),
             self._settings.add_observer(self._handle_settings_change),
         ]
+        self._agents.set_item_search(self.wait_for_item)
 
     def stop(self) -> None:
         """Unsubscribe from events."""
         for end in self._ends:
             end()
         self._ends = []
+        self._awaited.clear()
         for work in (*self._searches.values(), *self._second_looks.values()):
             work.cancel()
 
@@ -126,6 +129,9 @@ class ApprovalWatch:
             return
         if event.name in _ENDS:
             self._handle_session_end(session_id)
+        elif event.name is EventName.APPROVAL_PENDING:
+            if self._has_dialog_item(session_id):
+                self._finish_wait(session_id)
         elif isinstance(event.payload, HookEventPayload):
             self._handle_hook(event.name, session_id, event.payload.data)
 
@@ -191,7 +197,27 @@ class ApprovalWatch:
             self._log.debug("no look at {id}: {error}", id=session_id, error=error)
             return None
 
+    def wait_for_item(self, session_id: str) -> Deferred[None] | None:
+        """Return a Deferred that fires when the session has a new item, or when its screen showed
+        no other dialog; C{None} if no dialog is searched there.
+        """
+        if not self._is_searching(session_id):
+            return None
+        return self._awaited.setdefault(session_id, Deferred())
+
     # -- internal
+
+    def _is_searching(self, session_id: str) -> bool:
+        return session_id in self._searches or session_id in self._second_looks
+
+    def _has_dialog_item(self, session_id: str) -> bool:
+        item = self._inbox.get_item(session_id)
+        return item is not None and item.kind is not ItemKind.IDLE
+
+    def _finish_wait(self, session_id: str) -> None:
+        waiting = self._awaited.pop(session_id, None)
+        if waiting is not None:
+            waiting.callback(None)
 
     def _handle_new_dialog(
         self, session: Session, reading: ScreenReading, idle: ApprovalItem | None
@@ -255,7 +281,13 @@ class ApprovalWatch:
         )
         if not work.called:
             self._second_looks[session_id] = work
-            work.addBoth(lambda _: self._second_looks.pop(session_id, None))
+            work.addBoth(lambda _: self._finish_second_look(session_id, work))
+
+    def _finish_second_look(self, session_id: str, work: Deferred[None]) -> None:
+        if self._second_looks.get(session_id) is work:
+            del self._second_looks[session_id]
+        if not self._is_searching(session_id):
+            self._finish_wait(session_id)
 
     async def _capture_again_after_delay(self, session_id: str) -> None:
         await wait_seconds(self._clock, LOOK_AGAIN)
@@ -267,18 +299,20 @@ class ApprovalWatch:
         older hook.
         """
         before = self._searches.pop(session_id, None)
-        if before is not None:
-            before.cancel()
         search = spawn_logged(
             self._search_dialog_of_hook(session_id, data), self._log, "looking for a dialog"
         )
         if not search.called:
             self._searches[session_id] = search
             search.addBoth(lambda _: self._finish_search(session_id, search))
+        if before is not None:
+            before.cancel()
 
     def _finish_search(self, session_id: str, search: Deferred[None]) -> None:
         if self._searches.get(session_id) is search:
             del self._searches[session_id]
+        if not self._is_searching(session_id):
+            self._finish_wait(session_id)
 
     async def _search_dialog_of_hook(self, session_id: str, data: Mapping[str, Any]) -> None:
         for pause in PATIENCE:

@@ -191,11 +191,13 @@ class HookIntake:
         watch = self._agents.get_watch(session.id)
         reason = _describe_reason(notice)
         if notice.event in DIALOGS:
-            blocked = watch is not None and watch.tracker.state is AgentState.BLOCKED
+            blocked = self._is_blocked(session.id)
             if watch is not None:
                 watch.tracker.record_dialog(reason)
             if dialogs.reports_new_dialog(notice.name, blocked=blocked):
-                self._publish_signal(session, EventName.SESSION_BLOCKED, notice.at)
+                self._agents.blocked_signals.announce_dialog(
+                    session, notice.at, lambda: self._is_blocked(session.id)
+                )
             return
         if notice.event in (HookEvent.PROMPT_SUBMITTED, HookEvent.STOP, HookEvent.SESSION_START):
             dialogs.forget_reported_dialogs()
@@ -203,6 +205,10 @@ class HookIntake:
             self._publish_signal(session, EventName.SESSION_STOP, notice.at)
         if watch is not None:
             _record_event_in_tracker(watch.tracker, notice, reason)
+
+    def _is_blocked(self, session_id: str) -> bool:
+        watch = self._agents.get_watch(session_id)
+        return watch is not None and watch.tracker.state is AgentState.BLOCKED
 
     def _publish_signal(self, session: Session, name: EventName, at: int) -> None:
         self._publish_event(session, name, OccurrencePayload(id=session.id, at=at))
