@@ -78,8 +78,10 @@ def find_first_signal(
 ) -> SessionSignal | None:
     """Return the signal in both C{held} and C{until} that has the highest precedence; C{None}
     without one.
+
+    C{exit} ends every wait, because a session without a process gives no other signal.
     """
-    wanted = until.intersection(held)
+    wanted = (until | {SessionSignal.EXIT}).intersection(held)
     return next((signal for signal in SessionSignal if signal in wanted), None)
 
 
@@ -129,7 +131,7 @@ class WaitSlots:
 
 @frozen(eq=False)
 class ParkedWait:
-    """Call that is held until signals are given.
+    """Call that is held until signals are given. C{exit} ends it, even if it was not requested.
 
     @ivar done: fires with the L{WaitOutcome}. Cancelling it frees the slot.
     @ivar disarmed: non-empty while only C{exit} counts. A wait that comes with an input must not be
@@ -155,7 +157,7 @@ class ParkedWait:
 
     def would_count_signal(self, signal: SessionSignal) -> bool:
         """Return true if C{signal} would be counted now."""
-        return signal in self.until and (signal is SessionSignal.EXIT or not self.disarmed)
+        return signal is SessionSignal.EXIT or (signal in self.until and not self.disarmed)
 
     def has_enough_signals(self) -> bool:
         """Return true if enough sessions have given their signal."""
@@ -221,7 +223,7 @@ class ParkedSignalWaits:
     def end_session_waits(self, session: str) -> None:
         """End all waits on a deleted session."""
         for wait in tuple(self._parked.get(session, ())):
-            if SessionSignal.EXIT in wait.until and wait.signals[session] is None:
+            if wait.signals[session] is None:
                 wait.signals[session] = SessionSignal.EXIT
             self._finish_wait(wait, ended=True, timed_out=not wait.has_enough_signals())
 

@@ -107,6 +107,24 @@ class WaitingTests(SynchronousTestCase):
         self.sessions.change(pid=None)
         self.assertEqual(("exit", True), self.signal_of(self.wait(fresh=True)))
 
+    def test_exit_ends_a_wait_for_other_signals(self) -> None:
+        """Nothing else can come of a session whose process is over."""
+        turn = (SessionSignal.IDLE, SessionSignal.STOP)
+        self.sessions.change(status=SessionStatus.BUSY)
+        wait = self.wait(*turn)
+        self.assertNoResult(wait)
+        self.tell("exit")
+        found = self.successResultOf(wait)["wait"]
+        self.assertEqual(
+            ("exit", False, ["idle", "stop"]), (found["signal"], found["timedOut"], found["until"])
+        )
+        self.sessions.change(pid=None)
+        self.assertEqual(("exit", True), self.signal_of(self.wait(*turn)))
+        self.assertEqual(("exit", True), self.signal_of(self.wait(*turn, fresh=True)))
+        request = WaitRequest(until=turn, timeout_ms=5000, fresh=False)
+        fleet = self.start(self.waiting.wait_for_fleet(["s"], request, ANN, need_all=True))
+        self.assertEqual({"s": "exit"}, self.successResultOf(fleet)["signals"])
+
     def test_fresh_wait_needs_a_change(self) -> None:
         wait = self.wait(fresh=True)
         self.assertNoResult(wait)

@@ -114,7 +114,9 @@ class WaitsTests(SynchronousTestCase):
         outcome = self.successResultOf(wait.done)
         self.assertEqual((SessionSignal.EXIT, True), (outcome.signal, outcome.ended))
         outcome = self.successResultOf(stubborn.done)
-        self.assertEqual((None, True, True), (outcome.signal, outcome.ended, outcome.timed_out))
+        self.assertEqual(
+            (SessionSignal.EXIT, True, False), (outcome.signal, outcome.ended, outcome.timed_out)
+        )
 
     def test_finished_waits_leave_nothing(self) -> None:
         for number in range(100):
