@@ -36,12 +36,16 @@ class CachedCli:
     @ivar minimum: the version whose screens the tests know, and that is installed; a newer one that
         stands in the cache already is taken, too.
     @ivar timeout: seconds that its installation may take.
+    @ivar program: its executable, where that is not named like the client.
+    @ivar beside: further packages in its folder: the Node.js that it needs.
     """
 
     name: str
     package: str
     minimum: str
     timeout: float = 180.0
+    program: str | None = None
+    beside: tuple[str, ...] = ()
 
 
 CLIS: Mapping[str, CachedCli] = {
@@ -51,9 +55,24 @@ CLIS: Mapping[str, CachedCli] = {
         CachedCli(name="codex", package="@openai/codex", minimum="0.169.0"),
         CachedCli(name="gemini", package="@google/gemini-cli", minimum="0.61.0"),
         CachedCli(name="opencode", package="opencode-ai", minimum="1.18.33"),
-        CachedCli(name="pi", package="@mariozechner/pi-coding-agent", minimum="0.73.1"),
+        CachedCli(
+            name="pi",
+            package="@earendil-works/pi-coding-agent",
+            minimum="1.6.0",
+            beside=("node@22.23.3",),
+        ),
+        CachedCli(
+            name="pi-0.73",
+            package="@mariozechner/pi-coding-agent",
+            minimum="0.73.1",
+            program="pi",
+        ),
     )
 }
+
+
+_FOLDERS = {"pi": "pi-earendil", "pi-0.73": "pi"}
+"""Folders that are not named like their client: a cache of before holds the older pi."""
 
 
 @frozen(kw_only=True)
@@ -95,7 +114,7 @@ def _lock_folder(path: Path) -> Iterator[None]:
 def _find_installed(cli: CachedCli, folder: Path) -> CachedCliProgram | None:
     """What is installed in the folder, or L{None} when too old or absent."""
     about = folder / "node_modules" / cli.package / "package.json"
-    binary = folder / "node_modules" / ".bin" / cli.name
+    binary = folder / "node_modules" / ".bin" / (cli.program or cli.name)
     if not about.exists() or not binary.exists():
         return None
     version = str(json.loads(about.read_text("utf-8"))["version"])
@@ -113,7 +132,7 @@ def _run_npm(cli: CachedCli, folder: Path, env: Mapping[str, str], wanted: str) 
     (folder / "package.json").write_text("{}", "utf-8")
     options = ["--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
     child = subprocess.Popen(
-        [npm, "install", *options, f"{cli.package}@{wanted}"],
+        [npm, "install", *options, f"{cli.package}@{wanted}", *cli.beside],
         cwd=folder,
         env=dict(env),
         stdin=subprocess.DEVNULL,
@@ -140,7 +159,7 @@ def install_cli(name: str, env: Mapping[str, str]) -> CachedCliProgram:
     @raise CliUnavailable: with the reason.
     """
     cli = CLIS[name]
-    folder = cache_root(env) / name
+    folder = cache_root(env) / _FOLDERS.get(name, name)
     with _lock_folder(folder.with_suffix(".lock")):
         found = _find_installed(cli, folder)
         if found is None:

@@ -111,8 +111,12 @@ class AgentEnvironmentHarness:
         @param options: for the CLI's recipe.
         """
         launch = RECIPES[self.cli](self.place, trusted=trusted, **options)
+        # A Node.js beside it is its own.
+        path = f"{Path(binary).parent}:{os.environ['PATH']}"
         return self.pane(
-            [binary, *launch.arguments, *arguments], size=size, env={**launch.env, **(env or {})}
+            [binary, *launch.arguments, *arguments],
+            size=size,
+            env={"PATH": path, **launch.env, **(env or {})},
         )
 
     def pane(

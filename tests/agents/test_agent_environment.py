@@ -125,7 +125,7 @@ class CacheTests(SynchronousTestCase):
             f"mkdir -p {package} node_modules/.bin;"
             f' echo "{about}" > {package}/package.json; touch node_modules/.bin/pi'
         )
-        with self.assertRaisesRegex(CliUnavailable, "of 0.73.1 or newer"):
+        with self.assertRaisesRegex(CliUnavailable, "of 1.6.0 or newer"):
             install_cli("pi", env)
 
 

@@ -114,11 +114,16 @@ MANNERS = {
 
 
 class FamilyCase(SynchronousTestCase):
-    """One daemon, one folder that nobody trusts yet, one session of the mode."""
+    """One daemon, one folder that nobody trusts yet, one session of the mode.
+
+    @ivar installed: the client's name in the cache, where that is not its own.
+    """
+
+    installed: str | None = None
 
     def begin(self, cli: str) -> None:
         try:
-            binary = install_cli(cli, os.environ).binary
+            binary = install_cli(self.installed or cli, os.environ).binary
         except CliUnavailable as error:
             reason = skip_reason(error, cli)
             raise SkipTest(reason) if reason else error from error
@@ -478,4 +483,8 @@ class FamilySessionTests(FamilyCase):
         self.walk("opencode")
 
     def test_pi_dialog_turn_command_and_exit(self) -> None:
+        self.walk("pi")
+
+    def test_older_pi_dialog_turn_command_and_exit(self) -> None:
+        self.installed = "pi-0.73"
         self.walk("pi")

@@ -73,7 +73,7 @@ MARKS = {
         approval="Allow once +Allow always",
         settle=1.5,
     ),
-    "pi": StateMarks(ready="0.0%/128k", busy="Working\\.\\.\\."),
+    "pi": StateMarks(ready="0.0%/128k", busy="Working"),
 }
 
 

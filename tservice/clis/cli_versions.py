@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,6 +22,15 @@ TIME_LIMIT = 5.0
 REMEMBERED_SECONDS = 30.0
 REMEMBERED = 128
 """Maximum number of cached versions. A full cache is cleared."""
+
+NODE_VERSION = VersionQuery(pattern=r"v(\d{1,6}(?:\.\d{1,6}){1,2})")
+"""Query for the version of C{node}."""
+
+PACKAGE_LIMIT = 256 * 1024
+"""Maximum bytes of a package's description; a larger one is not read."""
+
+_LEVELS = 6
+_AT_LEAST = re.compile(r">= ?(\d{1,6}(?:\.\d{1,6}){0,2})")
 
 
 @frozen(eq=False)
@@ -108,6 +118,27 @@ def is_before(version: str, first: str) -> bool:
 def _version_numbers(version: str) -> list[int]:
     found = re.match(r"\d{1,6}(?:\.\d{1,6})*", version)
     return [] if found is None else [int(part) for part in found[0].split(".")]
+
+
+def find_needed_node(program: Path) -> str | None:
+    """Return the oldest version of Node.js that a program accepts; C{None} if it names none.
+
+    @param program: the program, or a link to it in npm's folder of programs.
+    """
+    try:
+        parents = program.resolve().parents[:_LEVELS]
+        about = next(
+            (each for folder in parents if (each := folder / "package.json").is_file()), None
+        )
+        if about is None or about.stat().st_size > PACKAGE_LIMIT:
+            return None
+        package = json.loads(about.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None  # nothing is known, so the program is started
+    engines = package.get("engines") if isinstance(package, dict) else None
+    wanted = engines.get("node") if isinstance(engines, dict) else None
+    found = _AT_LEAST.match(wanted) if isinstance(wanted, str) else None
+    return None if found is None else found[1]
 
 
 def extract_version(version: VersionQuery, output: str) -> str | None:

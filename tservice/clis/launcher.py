@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
@@ -11,7 +12,12 @@ from zope.interface import implementer
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.capabilities import HookSupport
-from tservice.clis.cli_versions import CliVersionReader, is_before
+from tservice.clis.cli_versions import (
+    NODE_VERSION,
+    CliVersionReader,
+    find_needed_node,
+    is_before,
+)
 from tservice.clis.command_line import (
     build_argv,
     check_conversation_id,
@@ -188,6 +194,8 @@ class CliRegistry:
         # The service does not run programs that another user can replace.
         if asked is None or self._versions is None or place.id != OWN_LOCATION:
             return plan
+        if asked.node:
+            await self._check_node(plan)
         if not set(late).intersection(plan.argv):
             return plan
         version = await self._versions.read_version(Path(plan.argv[0]), asked)
@@ -195,6 +203,22 @@ class CliRegistry:
             return plan
         refused = {word for word, first in late.items() if is_before(version, first)}
         return evolve(plan, argv=tuple(word for word in plan.argv if word not in refused))
+
+    async def _check_node(self, plan: LaunchPlan) -> None:
+        """Check that Node.js is new enough for the package of a program.
+
+        @raise ServiceError: 422: the program cannot run.
+        """
+        program = Path(plan.argv[0])
+        needed, node = find_needed_node(program), shutil.which("node", path=plan.env.get("PATH"))
+        if needed is None or node is None or self._versions is None:
+            return
+        found = await self._versions.read_version(Path(node), NODE_VERSION)
+        if found is not None and is_before(found, needed):
+            raise make_failure_error(
+                f"{program.name} needs Node.js {needed} or newer, and {node} is {found}. "
+                "Install a newer Node.js"
+            )
 
     def _validate_launch_request(self, request: LaunchRequest) -> _CheckedRequest:
         """Validate a request. Every launch passes through this check."""

@@ -111,6 +111,7 @@ class VersionQuery(CliRecord):
     @ivar argv: arguments for the program.
     @ivar pattern: regular expression that is searched in the output. Its only group is the version.
     @ivar since: arguments in the entry's C{argv}, each with the first version that accepts it.
+    @ivar node: true to check before a start that Node.js is new enough for the program's package.
     """
 
     argv: Annotated[tuple[Word, ...], Field(min_length=1, max_length=4)] = ("--version",)
@@ -119,6 +120,7 @@ class VersionQuery(CliRecord):
         dict[Word, Annotated[str, StringConstraints(pattern=r"^\d{1,6}(\.\d{1,6}){0,3}$")]],
         Field(max_length=8),
     ] = {}
+    node: bool = False
 
     @field_validator("pattern")
     @classmethod

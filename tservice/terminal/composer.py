@@ -14,7 +14,7 @@ from attrs import frozen
 from tservice.terminal.composer_regions import is_key_hint
 from tservice.terminal.screen_rules import get_similar_glyphs
 
-_RULE_ROW = re.compile(r"\s*[─━═▀▄]{8,}\s*")
+_RULE_ROW = re.compile(r"\s*(?:── [\u2800-\u28ff] [^\s─]+(?: [^\s─]+)* )?[─━═▀▄]{8,}\s*")
 _BOX_SIDES = ("│", "┃")
 _SHELL_GLYPH = "!"
 _NOISE = re.compile(r"[\s\u200b]+")

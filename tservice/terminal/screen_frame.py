@@ -18,7 +18,11 @@ from tservice.terminal.ansi import plain_bytes
 if TYPE_CHECKING:
     from tservice.terminal.cell_styles import CellStyle
 
-_RULE = re.compile(r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} \S+(?: \S+)* [─━▔▁═]{2,}")
+# Pi shows its work at the left of its composer's upper rule.
+_RULE = re.compile(
+    r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} \S+(?: \S+)* [─━▔▁═]{2,}"
+    r"|── [\u2800-\u28ff] \S+(?: \S+)* ─{2,}"
+)
 _EDGE = re.compile(r"[╭┌╔├╰└╚][─━═┬┴┼]{2,}.*[╮┐╗┤╯┘╝]")
 _BORDERS = "│┃║"
 _INDENT = _BORDERS + " "

@@ -72,6 +72,8 @@ def read_screen(frame: ScreenFrame, title: str, rules: ScreenRules) -> ScreenRea
     span = find_composer(frame, rules)
     paragraphs = find_activity_paragraphs(frame, span)
     rows = [row for paragraph in paragraphs for row in paragraph]
+    if span is not None and frame.is_rule(span.top):
+        rows.append(frame.rows[span.top])
     # At a limit the client may immediately show a dialog below the sentence.
     limit = _find_limit(
         find_activity_paragraphs(frame, span, _BELOW_DIALOG) if dialog else paragraphs

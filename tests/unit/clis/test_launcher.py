@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from zope.interface.verify import verifyObject
 from tests.unit.clis.fakes import FakeSettings, launch_request, make_program
 from tests.unit.os_user_harness import OsUserWorld
 from tservice.clis.binary_lookup import BinaryLookup
-from tservice.clis.interfaces import ICliRegistry, LaunchRequest
+from tservice.clis.interfaces import ICliRegistry, LaunchPlan, LaunchRequest
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.model import VersionQuery
 from tservice.clis.registry_merge import merge_registry
@@ -85,6 +86,35 @@ class LaunchTests(SynchronousTestCase):
         for newer in ("0.156.0", "0.169.0", "1.0", "0.156.0-beta", None, "new"):
             words = ("--no-daemon", "resume", "0a")
             self.assertEqual(words, self.fitted(newer), newer)
+
+    def start_pi(self, node: str, needed: object) -> Deferred[LaunchPlan]:
+        """Plan a start of a pi whose package says which Node.js it needs."""
+        make_program(self.bin, "node")
+        package = self.bin.parent / "lib" / "pi"
+        (package / "dist").mkdir(parents=True, exist_ok=True)
+        make_program(package / "dist", "cli.js")
+        (package / "package.json").write_text(json.dumps({"engines": needed}))
+        (self.bin / "pi").unlink()
+        (self.bin / "pi").symlink_to(package / "dist" / "cli.js")
+        self.registry = self.make(versions=InstalledVersion(node))
+        asked = self.request("pi", granted=True)
+        plan = self.registry.plan_launch(asked)
+        return ensureDeferred(self.registry.fit_to_version("pi", plan, asked.place))
+
+    def test_node_that_is_too_old_is_told_before_the_start(self) -> None:
+        newest = {"node": ">=22.19.0"}
+        for node, needed in (
+            ("22.19.0", newest),
+            ("24.1", newest),
+            ("20.20.2", {"node": ">=20.6"}),
+            ("20.20.2", {"node": 7}),
+            ("20.20.2", None),
+        ):
+            plan = self.successResultOf(self.start_pi(node, needed))
+            self.assertEqual(str(self.bin / "pi"), plan.argv[0])
+        refused = self.failureResultOf(self.start_pi("20.20.2", newest), ServiceError).value
+        told = f"pi needs Node.js 22.19.0 or newer, and {self.bin / 'node'} is 20.20.2"
+        self.assertIn(told, refused.message)
 
     def test_registry_provides_its_interface(self) -> None:
         verifyObject(ICliRegistry, self.registry)
