@@ -15,6 +15,7 @@ UPPER = "╭┌╔"
 LOWER = "╰└╚"
 """Characters with which the lower edges of boxes begin; C{UPPER} are those of the upper edges."""
 
+_BAR = "┃"
 _TABS = re.compile(r"(?:← +)?[☐☒☑✔] +\S.*")
 _LAST_OPTION = re.compile(r" *(?:[❯›●>] *)?[2-9][.)]")
 
@@ -44,6 +45,19 @@ def find_dialog_area(frame: ScreenFrame, at: int) -> DialogArea:
         elif frame.is_rule(top) and not closed and _is_upper_rule(frame, top):
             return DialogArea(top + 1, frame.last_row, bounded=True)
     return DialogArea(max(0, at - TALLEST + 1), frame.last_row, bounded=False)
+
+
+def find_bar_area(frame: ScreenFrame, at: int) -> DialogArea | None:
+    """Return the rows around row C{at} that have a bar at their left (opencode).
+
+    The result is C{None} if there is no bar, or if its upper end is not on the screen.
+    """
+    top = at
+    while top and frame.rows[top].lstrip(" ").startswith(_BAR):
+        top -= 1
+    if top == at or frame.rows[top].lstrip(" ").startswith(_BAR):
+        return None
+    return DialogArea(top + 1, frame.last_row, bounded=True)
 
 
 def _is_upper_rule(frame: ScreenFrame, at: int) -> bool:

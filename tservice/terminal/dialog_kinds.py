@@ -56,6 +56,14 @@ _PLAN = re.compile(
     re.IGNORECASE,
 )
 _REVIEW = re.compile(r"review your answers|ready to submit your answers", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\benter to submit (?:answer|all)\b|[↑↓]+ select +enter (?:submit|confirm|toggle)\b"
+)
+"""Key hints below the questions of Codex and opencode."""
+
+_SENDS = ["submit", "dismiss"]
+"""Choices of the page on which opencode sends the answers to several questions."""
+
 _FORM = re.compile(r"requests your input", re.IGNORECASE)
 _PERMISSION = re.compile(
     r"(?<!what )do you want to (?!use this api key)"
@@ -64,6 +72,11 @@ _PERMISSION = re.compile(
     r"|approve (?:tool|this)|needs permission|apply this change|△ ",
     re.IGNORECASE,
 )
+
+
+def is_question_hint(row: str) -> bool:
+    """Return true if a row shows the keys that answer a question of Codex or opencode."""
+    return bool(_ASKS.search(row))
 
 
 def squeeze_text(rows: Sequence[str]) -> str:
@@ -98,6 +111,11 @@ def classify_dialog(
     said, choices = " ".join(text), " ".join(labels)
     if tabbed or _REVIEW.search(said):
         return DialogKind.REVIEW if _REVIEW.search(said) else DialogKind.QUESTION
+    if list(labels) == _SENDS:
+        return DialogKind.REVIEW
+    if labels and any(map(is_question_hint, footer)):
+        # Their words are the agent's, and may be those of any other dialog.
+        return DialogKind.QUESTION
     tests = (
         (DialogKind.TRUST, _asks_for_trust(text, footer, labels)),
         (DialogKind.BYPASS, bool(_BYPASS.search(said) and _ACCEPT.search(choices))),

@@ -268,7 +268,8 @@ def get_wrapping_width(frame: ScreenFrame, at: int) -> int:
     This is the inner edge of the box or of the pane, minus some padding.
     """
     raw = frame.rows[at]
-    boxed = raw.lstrip(" ")[:1] in ("│", "┃")
+    # A bar at the left alone is no box.
+    boxed = raw.lstrip(" ")[:1] in ("│", "┃") and raw.rstrip(" ")[-1:] in ("│", "┃")
     return (count_cells(raw) - 1 if boxed else frame.cols) - _PADDING
 
 
@@ -347,23 +348,43 @@ def parse_lettered_options(row: str) -> tuple[DialogOption, ...]:
     )
 
 
-_KEY_CHOICES = re.compile(
-    r" *Enter to (stay\b.*?) · shift\+Tab to (leave\b.*?) · Esc to (cancel)\b.*"
+_KEY_CHOICES = (
+    (
+        re.compile(r" *Enter to (stay\b.*?) · shift\+Tab to (leave\b.*?) · Esc to (cancel)\b.*"),
+        ("Enter", "S-Tab", "Escape"),
+    ),
+    (re.compile(r" *⇆ tab +enter (submit) +esc (dismiss) *"), ("Enter", "Escape")),
 )
-_CHOICE_KEYS = ("Enter", "S-Tab", "Escape")
 
 
 def parse_key_choices(row: str) -> tuple[DialogOption, ...]:
     """Return the choices of a page that only its row of keys names; empty if there are none.
 
-    Claude Code asks so if its auto mode cannot check actions.
+    Claude Code asks so if its auto mode cannot check actions, opencode before it sends the answers
+    to several questions.
     """
-    found = _KEY_CHOICES.fullmatch(row)
-    labels = found.groups() if found else ()
-    return tuple(
-        DialogOption(n=n, label=_fold_whitespace(label), key=key)
-        for n, (label, key) in enumerate(zip(labels, _CHOICE_KEYS, strict=False), 1)
-    )
+    for pattern, keys in _KEY_CHOICES:
+        found = pattern.fullmatch(row)
+        if found is not None:
+            pairs = enumerate(zip(found.groups(), keys, strict=True), 1)
+            return tuple(
+                DialogOption(n=n, label=_fold_whitespace(label), key=key)
+                for n, (label, key) in pairs
+            )
+    return ()
+
+
+def mark_highlighted(frame: ScreenFrame, block: OptionBlock) -> OptionBlock:
+    """Return numbered options with the mark on the one whose number has another background."""
+    lit = []
+    for at, row in enumerate(block.rows):
+        text = frame.inner_rows[row]
+        start = len(text) - len(text.lstrip(" "))
+        plain = _collect_backgrounds(frame, row, start - 1, start)
+        if _collect_backgrounds(frame, row, start, start + 1) != plain:
+            lit.append(at)
+    marked = (evolve(o, selected=[at] == lit) for at, o in enumerate(block.options))
+    return evolve(block, options=tuple(marked))
 
 
 _SEGMENT = re.compile(r"\S+(?: \S+)*")

@@ -15,8 +15,15 @@ from attrs import evolve, frozen
 
 from tservice.terminal import dialog_options as grammar
 from tservice.terminal.composer_regions import find_composer, is_key_hint, is_waiting_spinner
-from tservice.terminal.dialog_area import LOWER, TALLEST, DialogArea, find_dialog_area, parse_tabs
-from tservice.terminal.dialog_kinds import DialogKind, classify_dialog
+from tservice.terminal.dialog_area import (
+    LOWER,
+    TALLEST,
+    DialogArea,
+    find_bar_area,
+    find_dialog_area,
+    parse_tabs,
+)
+from tservice.terminal.dialog_kinds import DialogKind, classify_dialog, is_question_hint
 from tservice.terminal.dialog_options import DialogOption, OptionBlock
 from tservice.terminal.dialog_questions import (
     KNOWN_QUESTION,
@@ -110,7 +117,7 @@ def read_dialog(frame: ScreenFrame, rules: ScreenRules) -> AgentDialog | None:
         or _find_unnumbered(frame)
     )
     if block is not None:
-        return _build_dialog(frame, find_dialog_area(frame, block.top), block)
+        return _build_dialog(frame, _find_area(frame, block), block)
     # For an unknown CLI the composer cannot be recognized: hints alone prove nothing.
     return None if rules.shape == "mark" else _find_optionless_dialog(frame)
 
@@ -126,8 +133,9 @@ def _find_numbered(frame: ScreenFrame) -> OptionBlock | None:
         return None
     if not parse_tabs(frame, find_dialog_area(frame, block.top)):
         block = _find_block(frame, grammar.GAP)
-    shown = block and _is_last_block(frame, block) and _has_dialog_evidence(frame, block)
-    return block if shown else None
+    if block is None or not _is_last_block(frame, block) or not _has_dialog_evidence(frame, block):
+        return None
+    return block if block.has_marker else grammar.mark_highlighted(frame, block)
 
 
 def _find_block(frame: ScreenFrame, gap: int) -> OptionBlock | None:
@@ -165,12 +173,19 @@ def _is_wrapped_hint(frame: ScreenFrame, at: int) -> bool:
 
 
 def _has_dialog_evidence(frame: ScreenFrame, block: OptionBlock) -> bool:
-    area = find_dialog_area(frame, block.top)
+    area = _find_area(frame, block)
     hinted = any(map(is_key_hint, _rows_below(frame, block)))
     if not block.has_marker:
         # A highlight by colour only, or none: then the frame around it must be complete.
         return hinted and area.bounded
     return hinted or area.bounded or _has_known_question(frame, block)
+
+
+def _find_area(frame: ScreenFrame, block: OptionBlock) -> DialogArea:
+    bar = None
+    if any(map(is_question_hint, _rows_below(frame, block))):
+        bar = find_bar_area(frame, block.top)
+    return bar or find_dialog_area(frame, block.top)
 
 
 def _rows_below(frame: ScreenFrame, block: OptionBlock) -> Iterable[str]:
@@ -238,8 +253,10 @@ def _find_optionless_dialog(frame: ScreenFrame) -> AgentDialog | None:
     if not told:
         return None
     choices = grammar.parse_key_choices(frame.inner_rows[hint])
+    if not choices:
+        return _build_dialog(frame, area, None)
     block = OptionBlock(options=choices, rows=(hint,) * len(choices), bottom=hint)
-    return _build_dialog(frame, area, block if choices else None)
+    return _build_dialog(frame, find_bar_area(frame, hint) or area, block)
 
 
 def _build_dialog(frame: ScreenFrame, area: DialogArea, block: OptionBlock | None) -> AgentDialog:

@@ -257,7 +257,7 @@ def make_item_options(dialog: AgentDialog) -> tuple[ItemOption, ...]:
 
 def _has_no_hook_description(dialog: AgentDialog) -> bool:
     """Return true if no hook describes the dialog, so that the item uses the text on the screen."""
-    return is_picker(dialog) or dialog.kind is DialogKind.PLAN
+    return is_picker(dialog) or dialog.kind in (DialogKind.PLAN, DialogKind.REVIEW)
 
 
 def update_from_hook(item: ApprovalItem, data: Mapping[str, Any]) -> ApprovalItem:
