@@ -94,6 +94,18 @@ class FamilyQuestionTests(FamilyCase, SynchronousTestCase):
         self.give(LANGUAGE["question"], action="option", option=1)
         self.ended("answer: 9090", "answer: Python")
 
+    def test_prompt_of_codex_with_leading_line_ends_is_seen(self) -> None:
+        """Its composer drops them, so it never shows the text as it was typed."""
+        self.begin("codex")
+        self.until("the trust page", lambda: "trust dialog" in str(self.record()["statusReason"]))
+        self.keys("Enter")
+        self.prompt("SAY: ready", wait="idle", waitTimeout=WAIT)
+        found = self.prompt("\n\nSAY: below", wait="stop", waitTimeout=WAIT)
+        self.assertEqual(("stop", True), (found["wait"]["signal"], found["delivered"]))
+        self.assertEqual("SAY: below", self.world.stub.turns()[-1].prompt)
+        refused = self.daemon.request("POST", f"{self.path}/input", {"input": "SAY: \x1b[31mred\r"})
+        self.assertEqual(400, refused.status)
+
     def test_questions_of_opencode_are_answered_in_the_inbox(self) -> None:
         self.begin("opencode")
         self.prompt("SAY: ready", wait="idle", waitTimeout=WAIT)

@@ -61,6 +61,7 @@ class SubmissionRules(CliRecord):
         the row to the one above.
     @ivar join: key that joins the row to the one above, if C{wipe} does not.
     @ivar cut: key that deletes the row from the caret to its end.
+    @ivar drops_leading: true if the composer drops line ends at the beginning of a prompt.
     @ivar newline: key that inserts a line break; the web terminal sends it for Shift+Enter.
     """
 
@@ -74,7 +75,15 @@ class SubmissionRules(CliRecord):
     join: Literal["BSpace"] | None = None
     cut: _Key | None = None
     newline: _Newline = "S-Enter"
+    drops_leading: bool = False
     park: DraftParking | None = None
+
+    def fit_text(self, text: str) -> str:
+        """Return C{text} as the composer keeps it, so that it can be found there after the paste.
+
+        A blank is appended if Enter right after the text would not submit it.
+        """
+        return self.prevent_completion(text.lstrip("\n") if self.drops_leading else text)
 
     def prevent_completion(self, text: str) -> str:
         """Return C{text}, with a blank appended if Enter right after it would not submit the

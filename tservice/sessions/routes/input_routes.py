@@ -26,6 +26,7 @@ from tservice.http.operations import (
     ResponseStyle,
     Scope,
 )
+from tservice.sessions.input.accept.classify import refuse_control_characters
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.requests import (
     CLIENT_ID_LENGTH,
@@ -124,6 +125,7 @@ class InputRoutes:
         self, call: OperationCall, body: InputBody
     ) -> DeliveryResponse | BufferedInputResponse | RawReply:
         """Type a prompt or raw bytes, and optionally wait."""
+        refuse_control_characters(body.input, body.use_mux)
         wanted = body.make_wait_request()
         if wanted is not None:
             return await self._input_and_wait(call, body.make_request(call.identity), wanted)

@@ -170,7 +170,7 @@ class InputAcceptance:
     ) -> JournalEntry:  # fmt: skip
         request, data = classified.request, classified.data
         if composer is not None:
-            data = composer.submission.prevent_completion(data.decode("utf-8")).encode("utf-8")
+            data = composer.submission.fit_text(data.decode("utf-8")).encode("utf-8")
         return JournalEntry(
             session_id=self._target.session().id, id=self._new_id(), kind=classified.kind,
             data=data, client_id=None if request.seq is None else request.client_id,

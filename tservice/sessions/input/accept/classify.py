@@ -14,6 +14,12 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters except LF and TAB, which are text."""
 
 
+_SEQUENCES = re.compile(
+    r"\x1b\[200~[^\x1b]*\x1b\[201~|\x1b\[[0-9;:?<>=]*[ABCDEFGHIPQRSZu~]|\x1bO[A-Za-z]|\x1b[ -~]"
+)
+"""Pasted texts and the sequences of keys. The sequences of colours are none of them."""
+
+
 @frozen
 class ClassifiedInput:
     """Request whose kind and bytes are decided.
@@ -75,6 +81,27 @@ def refuse_blank_prompt(text: str, use_mux: bool | None) -> None:
         return
     if use_mux or _is_text(body):
         raise make_field_error("input", "a prompt needs more than white space")
+
+
+def refuse_control_characters(text: str, use_mux: bool | None) -> None:
+    """Refuse a prompt with control characters (protocol-prompts).
+
+    Typed as keys they would do something else, and without them the prompt would be another one.
+    Keys, escape sequences and bracketed pastes without further text are raw input, not a prompt.
+
+    @raise ServiceError: 400 naming C{input}.
+    """
+    body = _strip_submit(text)
+    if use_mux is False or (body is None and not use_mux):
+        return
+    if _is_text(text if body is None else body) or (body and _ends_with_enter(body)):
+        return
+    if use_mux or _CONTROLS.sub("", _SEQUENCES.sub("", text)).strip():
+        raise make_field_error(
+            "input",
+            "a prompt may have no control characters but line ends and tabs; "
+            "send keys and bytes with useMux false",
+        )
 
 
 def _strip_submit(text: str) -> str | None:

@@ -8,9 +8,14 @@ import unicodedata
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.input.harness import InputCase
+from tservice.core.errors import ErrorCode, ServiceError
 from tservice.sessions import service
 from tservice.sessions.input.accept import classify
-from tservice.sessions.input.accept.classify import looks_like_prompt, sanitize_prompt
+from tservice.sessions.input.accept.classify import (
+    looks_like_prompt,
+    refuse_control_characters,
+    sanitize_prompt,
+)
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
@@ -26,6 +31,32 @@ class PromptControlCharacterTests(SynchronousTestCase):
         for character in self.controls:
             self.assertFalse(looks_like_prompt(f"a{character}b\r"), ascii(character))
         self.assertTrue(looks_like_prompt("a\n\t\r\nb\r"))
+
+    def test_prompt_with_other_controls_is_refused(self) -> None:
+        for character in self.controls:
+            for text, use_mux in ((f"a {character} b\r", None), (f"a{character}", True)):
+                error = self.assertRaises(ServiceError, refuse_control_characters, text, use_mux)
+                self.assertEqual(ErrorCode.INVALID_INPUT, error.code)
+                self.assertTrue(error.message.startswith("input: "), error.message)
+            refuse_control_characters(f"a{character}b\r", False)
+        for line in ("\x1b[31mred\x1b[0m\r", "\x1b]0;title\x07text\r", "y\x03\r"):
+            self.assertRaises(ServiceError, refuse_control_characters, line, None)
+
+    def test_text_keys_and_pastes_are_accepted(self) -> None:
+        keys = (
+            "\r",
+            "\x03",
+            "\x1b[A",
+            "\x1b[B\r",
+            "\x1b\r",
+            "\x1bOA\x1b[1;5D\r",
+            "\x01\x0b\r",
+            "ls\x03",
+        )
+        for text in ("", "a\n\tb\r\nc\r", "\x1b[200~a paste\x1b[201~\r", *keys):
+            refuse_control_characters(text, None)
+        for text in ("a\n\tb", "a\r"):
+            refuse_control_characters(text, True)
 
     def test_other_controls_are_removed_from_a_prompt(self) -> None:
         everything = "".join(EVERY)
