@@ -431,43 +431,6 @@ class FirstSessionTests(FamilyCase):
         self.run_first_session("pi")
 
 
-class BroughtTests(FamilyCase):
-    """Clients without a trust dialog of their own, which run at once what a folder brings."""
-
-    def waits(self, cli: str, path: str, content: str) -> None:
-        """C{content} touches the file, but not before somebody answered."""
-        self.brought, self.content = path, content
-        self.begin(cli)
-        self.assertIsNone(self.record()["pid"])
-        (item,) = self.call("GET", "/api/approvals")["approvals"]
-        self.assertIn(path, item["toolSummary"])
-        self.assertIn(str(self.marker), item["toolSummary"])
-        self.assertFalse(self.marker.exists())
-        answer = f"/api/approvals/{item['id']}/answer"
-        self.call("POST", answer, action="option", option=1, expectFrame=item["frame"])
-        # It does run, so the question was worth asking.
-        self.until("what it brings", self.marker.exists)
-
-    def start(self, cli: str, env: dict[str, str]) -> None:
-        work = self.world.place.work
-        self.marker = work.parent / "owned"
-        file = work / self.brought
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(self.content.replace("MARKER", str(self.marker)))
-        super().start(cli, env)
-
-    def test_opencode(self) -> None:
-        server = {"type": "local", "command": ["touch", "MARKER"], "enabled": True}
-        self.waits("opencode", "opencode.json", json.dumps({"mcp": {"mine": server}}))
-
-    def test_pi(self) -> None:
-        extension = """
-            import { writeFileSync } from "node:fs";
-            export default function () { writeFileSync("MARKER", ""); }
-        """
-        self.waits("pi", ".pi/extensions/mine.ts", extension)
-
-
 @pytest.mark.long
 class FamilySessionTests(FamilyCase):
     """The whole walk."""

@@ -48,7 +48,10 @@ PAGE_ROWS = 2
 
 _BYPASS = re.compile(r"bypass permissions mode|dangerously", re.IGNORECASE)
 _ACCEPT = re.compile(r"yes, i accept|i accept", re.IGNORECASE)
-_KEY = re.compile(r"\bAPI key\b|\bauthenticat|\bsign in\b|\blog ?in\b", re.IGNORECASE)
+# Neither a row of a table, as of /status, nor the name of a command.
+_KEY = re.compile(
+    r"\bAPI key\b(?!: {2})|\bauthenticat|\bsign in\b|(?<![-/])\blog ?in\b", re.IGNORECASE
+)
 _PROVIDER = re.compile(r"connect a model provider", re.IGNORECASE)
 _MCP = re.compile(r"new mcp servers? |mcp servers? found in", re.IGNORECASE)
 _PLAN = re.compile(
@@ -69,7 +72,7 @@ _PERMISSION = re.compile(
     r"(?<!what )do you want to (?!use this api key)"
     r"|would you like to (?:run|make|continue|proceed|apply|grant|allow)"
     r"|\ballow (?:execution|\S+ to |this|access)|permission required"
-    r"|approve (?:tool|this)|needs permission|apply this change|△ ",
+    r"|approve (?:tool|this)|needs permission|apply this change|△ |trust project folder\?",
     re.IGNORECASE,
 )
 

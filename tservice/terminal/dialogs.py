@@ -155,7 +155,10 @@ def _is_last_block(frame: ScreenFrame, block: OptionBlock) -> bool:
 
 def _may_follow_options(frame: ScreenFrame, at: int) -> bool:
     row = frame.rows[at]
-    if frame.is_rule(at) or frame.is_edge(at):
+    if frame.is_rule(at):
+        # Pi closes its pages with a rule.
+        return at == frame.last_row and is_key_hint(_row_above(frame, at))
+    if frame.is_edge(at):
         return row.lstrip(" ")[0] in LOWER
     return (
         row[0] in " │┃"
@@ -163,6 +166,12 @@ def _may_follow_options(frame: ScreenFrame, at: int) -> bool:
         or is_waiting_spinner(row)
         or _is_wrapped_hint(frame, at)
     )
+
+
+def _row_above(frame: ScreenFrame, at: int) -> str:
+    """Return the last row with text above row C{at}, if it is close."""
+    above = frame.find_filled_rows(at - 3, at)
+    return frame.inner_rows[above[-1]] if above else ""
 
 
 def _is_wrapped_hint(frame: ScreenFrame, at: int) -> bool:

@@ -19,7 +19,7 @@ from tests.unit.terminal.screen_builders import (
     read_status,
     text_frame,
 )
-from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.dialog_kinds import DialogKind, classify_dialog
 from tservice.terminal.dialog_options import find_numbered_block
 
 
@@ -279,6 +279,12 @@ class OtherLayoutTests(SynchronousTestCase):
         assert found is not None
         self.assertEqual(["y", "n"], [o.key for o in found.options])
         self.assertEqual((False, False), (found.digits_answer, found.needs_enter))
+
+    def test_table_with_a_key_and_commands_is_no_sign_in(self) -> None:
+        """Claude Code's C{/status}."""
+        rows = ["  API key:                    ANTHROPIC_API_KEY", "  Features: /design-login"]
+        self.assertIs(DialogKind.NOTICE, classify_dialog(rows, [], ["Status", "Config"], False))
+        self.assertIs(DialogKind.API_KEY, classify_dialog(["Log in:"], [], ["a", "b"], False))
 
     def test_page_whose_choices_are_keys_has_them_as_options(self) -> None:
         text = (
