@@ -238,9 +238,20 @@ def limit_headers(now: float, limits: Mapping[str, float]) -> dict[str, str]:
     }
 
 
+MODELS = (
+    "claude-opus-5-5",
+    "claude-opus-4-8",
+    "claude-sonnet-5-5",
+    "claude-sonnet-4-6",
+    "claude-haiku-5-5",
+    "claude-fable-5-2",
+    "stub-model",
+)
+"""What the stub lists; it serves any other, too."""
+
+
 def models() -> dict[str, Any]:
     """The answer to C{GET /v1/models}, in the fields of both vendors."""
-    names = ("claude-opus-4-8", "claude-sonnet-4-6", "stub-model")
     listed = [
         {
             "id": name,
@@ -251,6 +262,6 @@ def models() -> dict[str, Any]:
             "created_at": "2026-01-01T00:00:00Z",
             "owned_by": "stub",
         }
-        for name in names
+        for name in MODELS
     ]
     return {"object": "list", "has_more": False, "data": listed}

@@ -76,7 +76,7 @@ class TelemetryIntake:
         if report.context_used is not None:
             fields["context_used_percentage"] = report.context_used
         if report.cost is not None:
-            fields["total_cost"] = float(report.cost)
+            fields |= {"total_cost": float(report.cost), "cost_unknown": None}
         if report.input_tokens is not None or report.output_tokens is not None:
             fields["tokens"] = _merge_tokens(session.tokens, report)
         sessions = self._sessions()

@@ -47,6 +47,15 @@ class PriceTable:
             return totals.cost
         return sum(self._compute_model_cost(used) for used in totals.usage)
 
+    def lacks_price(self, totals: UsageTotals) -> bool:
+        """Return true if the cost of some tokens is unknown: neither the transcript nor a row has
+        it.
+        """
+        return totals.cost <= 0 and any(
+            used.total_input + used.output > 0 and self.find_row(used.model) is None
+            for used in totals.usage
+        )
+
     def compute_context_percentage(self, tally: TranscriptTally, shown: str) -> float | None:
         """Return the used percentage of the model's context window; C{None} if its size is unknown.
 

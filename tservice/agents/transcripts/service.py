@@ -444,6 +444,7 @@ def _find_changed_fields(
     if tokens.total and not told:
         fields["tokens"] = tokens
         fields["total_cost"] = round(prices.compute_cost(totals), 6)
+        fields["cost_unknown"] = prices.lacks_price(totals) or None
     elif totals.cost > session.total_cost:
         fields["total_cost"] = round(totals.cost, 6)
     full = prices.compute_context_percentage(tally, session.models.get(ModelSource.SCREEN, ""))

@@ -216,6 +216,8 @@ class Session:
     @ivar models: the report of each source; L{record.display.choose_display_model} ranks them.
     @ivar params: launch parameters of its mode (protocol-clis), including C{model} and C{effort}.
     @ivar conversation_ids: the agent's own ids, oldest first.
+    @ivar cost_unknown: true if some tokens have no known price, so that C{total_cost} lacks them;
+        C{None} otherwise.
     @ivar current_tool: one line about the tool that runs in the turn, from the agent's hooks; not
         kept on disk.
     @ivar background_tasks: number of tasks that run in parallel to its turns, as of the last turn's
@@ -256,6 +258,7 @@ class Session:
     flicker_filter: bool = False
     tokens: TokenUsage = field(factory=TokenUsage)
     total_cost: float = 0.0
+    cost_unknown: bool | None = None
     context_used_percentage: float | None = None
     models: Mapping[str, str] = field(factory=dict, metadata=_HIDDEN)
     params: Mapping[str, Any] = field(factory=dict)

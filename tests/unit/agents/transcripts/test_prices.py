@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.agents.stub.anthropic import MODELS
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices, parse_context_size
 from tservice.agents.transcripts.usage.record import ModelUsage, UsageTotals
@@ -48,6 +51,33 @@ class PriceTests(SynchronousTestCase):
             assert row is not None, model
             found = (row.input, row.output, row.cache_read, row.window)
             self.assertEqual((sent, answered, read, window), found, model)
+
+    def test_tokens_without_a_price_make_the_cost_unknown(self) -> None:
+        def lacks(**totals: Any) -> bool:
+            return self.prices.lacks_price(UsageTotals(**totals))
+
+        known = ModelUsage(model="claude-opus-5-5", **ASKED)
+        stranger = ModelUsage(model="stub-model", **ASKED)
+        self.assertFalse(lacks())
+        self.assertFalse(lacks(by_model={"a": known}))
+        self.assertFalse(lacks(by_model={"a": known, "b": ModelUsage(model="stub-model")}))
+        self.assertTrue(lacks(by_model={"b": stranger}))
+        self.assertTrue(lacks(by_model={"a": known, "b": stranger}))
+        self.assertFalse(lacks(by_model={"b": stranger}, cost=0.1))
+        free = PriceTable(
+            packaged=(), chosen=lambda: (ModelPrice(model="stub-*", input=0, output=0),)
+        )
+        self.assertFalse(free.lacks_price(UsageTotals(by_model={"b": stranger})))
+
+    def test_model_of_the_stub_has_a_price_or_an_unknown_cost(self) -> None:
+        """A model named like a current one gets a row before a test serves it."""
+        for model in MODELS:
+            row = self.prices.find_row(model)
+            used = UsageTotals(by_model={model: ModelUsage(model=model, **ASKED)})
+            self.assertEqual(row is None, self.prices.lacks_price(used), model)
+            self.assertEqual(row is None, self.cost(model) == 0, model)
+            current = model.startswith(("claude-", "gpt-", "gemini-"))
+            self.assertTrue(row is not None or not current, model)
 
     def test_first_matching_price_row_is_used(self) -> None:
         for model, sent in (

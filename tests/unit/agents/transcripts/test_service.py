@@ -283,6 +283,16 @@ class TranscriptServiceTests(ApprovalCase):
         self.clock.advance(MOMENT)
         self.assertEqual(7.0, self.sessions.get(session.id).total_cost)
 
+    def test_cost_without_a_price_is_unknown_until_it_is_told(self) -> None:
+        answer = answer_line("done")
+        answer["message"]["model"] = "stranger-1"
+        session = self.spoken(prompt_line("paint"), answer)
+        self.assertEqual((0.0, True), (session.total_cost, session.cost_unknown))
+        told = {"cost": {"total_cost_usd": 7}, "model": {"id": "opus"}}
+        self.agents.telemetry.take_report(session.id, told)
+        session = self.sessions.get(session.id)
+        self.assertEqual((7.0, None), (session.total_cost, session.cost_unknown))
+
     def test_price_setting_overrides_the_table(self) -> None:
         row = ModelPrice.model_validate_json(
             '{"model": "claude-*", "input": 1000, "output": 0, "cacheRead": 0, "window": 2214}'

@@ -74,6 +74,7 @@ FULL = evolve(
     flicker_filter=True,
     tokens=TokenUsage(input=1, output=2, total=3),
     total_cost=1.5,
+    cost_unknown=True,
     context_used_percentage=12.5,
     models={"screen": "Opus"},
     params={"model": "opus", "fast": True, "n": 3},

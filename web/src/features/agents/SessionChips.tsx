@@ -5,6 +5,7 @@ import { levelOf } from "./plan.ts";
 import { summarizeTodos } from "./todos.ts";
 
 function costText(session: Session): string {
+  if (session.costUnknown) return " · cost unknown";
   return session.totalCost ? ` · $${session.totalCost.toFixed(2)} so far` : "";
 }
 

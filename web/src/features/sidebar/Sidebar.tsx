@@ -30,7 +30,7 @@ function secondLine(session: Session, now: number): string {
   const { state, word, reason } = getCurrentStatus(session);
   const said = [isUnreachable(session.id) ? `last known: ${word}` : (reason ?? word)];
   if (state === "busy" && session.lastSubmitAt) said.push(formatSpan(session.lastSubmitAt, now));
-  if (session.totalCost) said.push(`$${session.totalCost.toFixed(2)}`);
+  if (session.totalCost && !session.costUnknown) said.push(`$${session.totalCost.toFixed(2)}`);
   if (session.contextUsedPercentage !== undefined)
     said.push(`${Math.round(session.contextUsedPercentage)}% context`);
   return said.join(" · ");
