@@ -61,6 +61,7 @@ CLIS: Mapping[str, CachedCli] = {
             minimum="1.6.0",
             beside=("node@22.23.3",),
         ),
+        CachedCli(name="qwen", package="@qwen-code/qwen-code", minimum="0.24.4"),
         CachedCli(
             name="pi-0.73",
             package="@mariozechner/pi-coding-agent",

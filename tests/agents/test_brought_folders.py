@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tests.agents.test_daemon_family import FamilyCase
+from tests.agents.driven_family import FamilyCase
 
 
 class BroughtTests(FamilyCase):

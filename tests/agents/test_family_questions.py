@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
-from tests.agents.test_daemon_family import HELD, WAIT, FamilyCase
+from tests.agents.driven_family import HELD, WAIT, FamilyCase
 
 PORT: dict[str, Any] = {
     "id": "port",

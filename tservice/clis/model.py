@@ -145,6 +145,13 @@ class ResumeWords(CliRecord):
         return argv
 
 
+Order = Annotated[int, Field(ge=0, le=10_000)]
+Params = Annotated[
+    dict[Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")], LaunchParam],
+    Field(max_length=16),
+]
+
+
 class CliEntry(CliRecord):
     """Entry of the registry: one CLI that sessions can run.
 
@@ -156,16 +163,13 @@ class CliEntry(CliRecord):
     id: CliId
     label: Label
     short_badge: Badge
-    order: Annotated[int, Field(ge=0, le=10_000)] = 1000
+    order: Order = 1000
     kind: CliKind = CliKind.AGENT
     enabled: bool = True
     stock: bool = False
     binaries: Binaries
     argv: Argv
-    params: Annotated[
-        dict[Annotated[str, StringConstraints(pattern=r"^[a-z][A-Za-z0-9]{0,31}$")], LaunchParam],
-        Field(max_length=16),
-    ] = {}
+    params: Params = {}
     env: EnvRules = EnvRules()
     install: InstallCommand | None = None
     version: VersionQuery | None = None

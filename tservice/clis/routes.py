@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import PlainValidator
+
+from tservice.clis.capabilities import CliCapabilities
 from tservice.clis.field_types import Argv, Badge, Binaries, CliId, Label
+from tservice.clis.model import EnvRules, Order, Params, ResumeWords, VersionQuery
 from tservice.clis.responses import CliFile, CliItem, InstalledItem, InstallPlan
 from tservice.clis.service import CliService
 from tservice.core.errors import ErrorCode
@@ -21,18 +25,38 @@ class CliEnabledBody(RequestBody):
     enabled: bool
 
 
+def _check_object(value: Any) -> Any:
+    if value is not None and not isinstance(value, dict):
+        raise ValueError("must be an object")
+    return value
+
+
+def _as_object(kind: Any) -> PlainValidator:
+    """Return the validator of a field that is checked with the whole entry.
+
+    @param kind: the field's type, for the API's description.
+    """
+    return PlainValidator(_check_object, json_schema_input_type=kind | None)
+
+
 class CliBody(RequestBody):
-    """Custom entry without its id. If C{enabled} is absent, the state stays as it is."""
+    """Custom entry without its id. Optional fields that are absent stay as they are."""
 
     label: Label
     short_badge: Badge
     binaries: Binaries
     argv: Argv
     enabled: bool | None = None
+    order: Order | None = None
+    params: Annotated[Any, _as_object(Params)] = None
+    env: Annotated[Any, _as_object(EnvRules)] = None
+    version: Annotated[Any, _as_object(VersionQuery)] = None
+    resume: Annotated[Any, _as_object(ResumeWords)] = None
+    capabilities: Annotated[Any, _as_object(CliCapabilities)] = None
 
 
 class NewCliBody(CliBody):
-    """Custom entry; C{enabled} defaults to true."""
+    """Custom entry; C{enabled} defaults to true, the other optional fields to safe values."""
 
     id: CliId
 
@@ -153,5 +177,7 @@ class CliRoutes:
 
 
 def _entry_fields(body: RequestBody) -> dict[str, Any]:
-    data: dict[str, Any] = body.model_dump(mode="json", by_alias=True, exclude_none=True)
+    data: dict[str, Any] = body.model_dump(
+        mode="json", by_alias=True, exclude_none=True, exclude_unset=True
+    )
     return data

@@ -44,6 +44,8 @@ from tservice.mux.keys import KEYS
 from tservice.settings.interfaces import ISettings
 
 OUTPUT_TAIL = 4000
+_KEPT = ("order", "params", "env", "version", "resume", "capabilities")
+"""Fields of a stored entry that stay if a replacement does not have them."""
 """Number of characters at the end of a failed installation's output that the error contains."""
 
 Clis = dict[str, Any]
@@ -233,7 +235,7 @@ class CliService:
     def replace_entry(self, name: str, data: Mapping[str, Any]) -> CliItem:
         """Replace a custom entry.
 
-        @param data: new fields, not validated yet. Without C{enabled} the current state is kept.
+        @param data: new fields, not validated yet. Fields that it does not have are kept.
         @raise ServiceError: 400 for invalid data or a packaged entry; 404 for an unknown entry; 409
             if the file cannot be used.
         """
@@ -243,7 +245,9 @@ class CliService:
         def replace_in_file(clis: Clis) -> None:
             if name not in clis:
                 raise make_not_found_error(f"CLI {name}")
-            clis[name] = {"enabled": entry is None or entry.enabled, **data}
+            stored = clis[name] if isinstance(clis[name], dict) else {}
+            kept = {key: stored[key] for key in _KEPT if key in stored}
+            clis[name] = {"enabled": entry is None or entry.enabled, **kept, **data}
 
         return self._change_entry(name, replace_in_file)
 

@@ -48,6 +48,9 @@ class ComposerDraft:
 def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> ComposerDraft | None:
     """Return the user's text in the composer; C{None} if no composer is visible."""
     span = find_composer(frame, rules)
+    if rules.shape == "mark" and rules.ready_mark is None:
+        # Of an unknown CLI anything may stand between two rules.
+        return None
     if rules.shape == "bar":
         text = None if span is None else _read_after_bar(frame, span, rule)
     else:

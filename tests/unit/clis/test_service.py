@@ -131,11 +131,21 @@ class CliWriteTests(CliServiceCase):
             {"argv": ["a b"]},
             {"id": "A"},
             {"binaries": []},
-            {"params": {}},
+            {"install": {"command": ["touch", "x"]}},
+            {"capabilities": []},
         ]
         for change in changes:
             body = json.dumps({**MINE, **change})
             self.assertRaises(ValidationError, NewCliBody.model_validate_json, body)
+        for name, more in (
+            ("capabilities.composerReadyMark", {"capabilities": {"composerReadyMark": ""}}),
+            ("capabilities.workingLine", {"capabilities": {"workingLine": "("}}),
+            ("capabilities.nope", {"capabilities": {"nope": 1}}),
+            ("capabilities.submission.wipe", {"capabilities": {"submission": {"wipe": "rm"}}}),
+            ("version.pattern", {"version": {"pattern": "a"}}),
+        ):
+            text = self.refused(ErrorCode.INVALID_INPUT, "POST", "/api/clis", {**MINE, **more})
+            self.assertTrue(text.startswith(f"{name}: "), text)
         unknown = {**MINE, "argv": ["mine", "{model}"]}
         text = self.refused(ErrorCode.INVALID_INPUT, "POST", "/api/clis", unknown)
         self.assertIn("unknown parameter model", text)
@@ -151,6 +161,41 @@ class CliWriteTests(CliServiceCase):
         self.refused(ErrorCode.INVALID_INPUT, "PUT", path, REST, id="codex")
         body = json.dumps({**REST, "id": "mine"})
         self.assertRaises(ValidationError, CliBody.model_validate_json, body)
+
+    def test_custom_entry_has_all_capabilities_that_are_given(self) -> None:
+        more = {
+            "order": 15,
+            "params": {"model": {"type": "token", "pattern": ".{1,9}", "flag": "--model"}},
+            "env": {"set": {"A": "1"}, "allowedPrefixes": ["OPENAI_"]},
+            "version": {"argv": ["-v"]},
+            "resume": {"argv": ["--resume", "{id}"]},
+            "capabilities": {
+                "composerShape": "framed",
+                "composerReadyMark": "Type your message",
+                "promptGlyph": ">",
+                "workingLine": "esc to cancel",
+                "screenSignals": True,
+                "privilegedCommandGate": False,
+                "modelDetect": {"pattern": "on (.+)", "rows": 3},
+                "answers": {"deny": "C-c"},
+                "submission": {"wipe": "C-u", "park": {"keys": ["C-s"], "returns": True}},
+            },
+        }
+        self.ok("POST", "/api/clis", {**MINE, **more})
+        self.assertEqual(more, {key: self.stored()["mine"][key] for key in more})
+        self.start()
+        entry = self.registry.require_enabled("mine")
+        self.assertEqual(
+            ("Type your message", ">"),
+            (entry.capabilities.composer_ready_mark, entry.capabilities.prompt_glyph),
+        )
+        self.assertTrue(self.registry.gives_signals("mine"))
+        # A client that knows the four fields alone leaves the others as they are.
+        path = "/api/clis/custom/{id}"
+        self.ok("PUT", path, {**REST, "label": "New"}, id="mine")
+        self.assertEqual(more, {key: self.stored()["mine"][key] for key in more})
+        self.ok("PUT", path, {**REST, "capabilities": {}}, id="mine")
+        self.assertEqual({}, self.stored()["mine"]["capabilities"])
 
     def test_custom_entry_is_removed(self) -> None:
         self.ok("POST", "/api/clis", MINE)

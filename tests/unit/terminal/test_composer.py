@@ -9,12 +9,15 @@ import re
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import load
+from tests.unit.terminal.screen_builders import text_frame
 from tservice.terminal.composer import (
     ComposerRule,
     read_composer_text,
     shows_quoted_dialog,
     still_contains_prompt,
 )
+from tservice.terminal.draft import read_draft
+from tservice.terminal.screen_rules import ScreenRules
 
 RULE = "─" * 100
 CLAUDE = ComposerRule(glyph="❯", placeholder="❯\xa0")
@@ -174,6 +177,22 @@ class QuotedComposerTests(SynchronousTestCase):
         dialog = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel"]
         for prompt in (self.QUOTED, "1. build\n2. test", "Yes", "No", "Esc to cancel?", ""):
             self.assertFalse(shows_quoted_dialog(dialog, prompt), prompt)
+
+
+class UnknownCliTests(SynchronousTestCase):
+    """A CLI of whose composer nothing is known."""
+
+    def test_text_between_two_rules_is_no_draft(self) -> None:
+        """Qwen Code's empty composer, with its hint."""
+        rule = "─" * 60
+        frame = text_frame(f"hello\n{rule}\n>   Type your message\n{rule}\n  footer")
+        rules = ScreenRules.from_capabilities({})
+        self.assertIsNone(read_draft(frame, rules, ComposerRule(glyph=None)))
+        known = ScreenRules.from_capabilities(
+            {"composerReadyMark": "Type your", "promptGlyph": ">"}
+        )
+        found = read_draft(frame, known, ComposerRule(glyph=">", placeholder="Type your message"))
+        self.assertEqual("", found and found.text)
 
 
 class GapTests(SynchronousTestCase):
