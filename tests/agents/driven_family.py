@@ -313,6 +313,8 @@ class FamilyCase(SynchronousTestCase):
             self.until("all of it", lambda: len(self.words()) >= len(CODEX_SAID))
             self.assertEqual(CODEX_SAID, self.words())
         self.until("its tokens", lambda: self.record()["tokens"]["input"] > 0)
+        if cli == "pi":
+            self.until("its context", lambda: self.record().get("contextUsedPercentage"))
         self.until("its name", lambda: self.record()["nameSource"] == "auto")
         record = self.record()
         (self.conversation,) = record["conversationIds"]

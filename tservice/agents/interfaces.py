@@ -98,6 +98,11 @@ class IAgents(Interface):
         it.
         """
 
+    def get_displayed_window(session_id: str) -> int | None:
+        """Return the size of the model's context window in the last capture, in tokens; C{None} if
+        the agent does not show it.
+        """
+
     def get_plan_usage() -> PlanUsage | None:
         """Return the usage of the plan's limits (C{planUsage} of protocol-state); C{None} if
         unknown.

@@ -103,19 +103,22 @@ class ModelDetection(CliRecord):
 
     @ivar pattern: regular expression that is searched in each of the last C{rows} rows of the
         screen. Its only group is the model name.
+    @ivar window: regular expression that is searched in the same rows. Its only group is the size
+        of the model's context window, such as C{128k}.
     @ivar one_style: true if text in another colour after the name does not belong to the name.
     @ivar config_reader: parser of the agent's configuration file, which contains the model too.
     """
 
     pattern: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     rows: Annotated[int, Field(ge=1, le=200)]
+    window: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     one_style: bool = False
     config_reader: ConfigReader | None = None
 
-    @field_validator("pattern")
+    @field_validator("pattern", "window")
     @classmethod
-    def _one_group(cls, pattern: str) -> str:
-        if compile_pattern(pattern).groups != 1:
+    def _one_group(cls, pattern: str | None) -> str | None:
+        if pattern is not None and compile_pattern(pattern).groups != 1:
             raise ValueError("must have exactly one group")
         return pattern
 

@@ -8,6 +8,9 @@ import unicodedata
 from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ModelRule, ScreenRules
 
+_SIZE = re.compile(r"(?P<count>\d{1,7}(?:\.\d{1,3})?)(?P<unit>[kKmM]?)", re.ASCII)
+_UNITS = {"": 1, "k": 1000, "m": 1_000_000}
+
 LENGTH = 64
 """Maximum characters of a model's name (protocol-session)."""
 
@@ -22,6 +25,22 @@ def find_displayed_model(frame: ScreenFrame, rules: ScreenRules) -> str | None:
     last = frame.find_filled_rows(0, frame.last_row + 1)[-rules.model.rows :]
     names = (_find_name(frame, at, rules.model) for at in reversed(last))
     return next(filter(None, map(sanitize_text, names)), None)
+
+
+def find_displayed_window(frame: ScreenFrame, rules: ScreenRules) -> int | None:
+    """Return the size of the model's context window, in tokens, as the screen shows it.
+
+    The result is C{None} if no row of L{find_displayed_model} shows it.
+    """
+    detect = rules.model
+    if detect is None or detect.window is None:
+        return None
+    for at in frame.find_filled_rows(0, frame.last_row + 1)[-detect.rows :][::-1]:
+        found = detect.window.search(frame.rows[at])
+        size = _SIZE.fullmatch(found[1]) if found is not None else None
+        if size is not None:
+            return int(float(size["count"]) * _UNITS[size["unit"].lower()])
+    return None
 
 
 def _find_name(frame: ScreenFrame, at: int, detect: ModelRule) -> str:

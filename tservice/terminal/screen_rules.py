@@ -29,11 +29,13 @@ class ModelRule:
     @ivar pattern: matches a row; its one group is the name.
     @ivar rows: the number of rows from the bottom that are searched.
     @ivar one_style: the name ends where the style of the row changes, because the provider follows.
+    @ivar window: matches a row; its one group is the size of the model's context window.
     """
 
     pattern: re.Pattern[str]
     rows: int
     one_style: bool = False
+    window: re.Pattern[str] | None = None
 
 
 @frozen(kw_only=True)
@@ -109,4 +111,5 @@ def _parse_model_rule(detect: Mapping[str, Any] | None) -> ModelRule | None:
     if pattern is None or pattern.groups != 1:
         raise ValueError("modelDetect.pattern: must have exactly one group")
     one_style = bool(detect.get("oneStyle"))
-    return ModelRule(pattern=pattern, rows=detect["rows"], one_style=one_style)
+    window = _compile_pattern(detect, "window")
+    return ModelRule(pattern=pattern, rows=detect["rows"], one_style=one_style, window=window)

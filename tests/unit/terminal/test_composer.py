@@ -9,6 +9,7 @@ import re
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import load
+from tests.frames.score import RULES
 from tests.unit.terminal.screen_builders import text_frame
 from tservice.terminal.composer import (
     ComposerRule,
@@ -17,6 +18,7 @@ from tservice.terminal.composer import (
     still_contains_prompt,
 )
 from tservice.terminal.draft import read_draft
+from tservice.terminal.model_name import find_displayed_window
 from tservice.terminal.screen_rules import ScreenRules
 
 RULE = "─" * 100
@@ -193,6 +195,18 @@ class UnknownCliTests(SynchronousTestCase):
         )
         found = read_draft(frame, known, ComposerRule(glyph=">", placeholder="Type your message"))
         self.assertEqual("", found and found.text)
+
+
+class DisplayedWindowTests(SynchronousTestCase):
+    """The size of the context window in pi's footer."""
+
+    def read(self, footer: str) -> int | None:
+        return find_displayed_window(text_frame(f"x\n{footer}"), RULES["pi"])
+
+    def test_window_of_the_footer_is_read_in_tokens(self) -> None:
+        for shown, size in (("128k", 128_000), ("1.1M", 1_100_000), ("900", 900), ("x", None)):
+            self.assertEqual(size, self.read(f"1.0%/{shown} (auto)      stub-model"), shown)
+        self.assertIsNone(find_displayed_window(text_frame("1%/9k"), RULES["claude"]))
 
 
 class GapTests(SynchronousTestCase):

@@ -44,7 +44,7 @@ from tservice.sessions.interfaces import (
     Session,
 )
 from tservice.terminal.dialogs import AgentDialog
-from tservice.terminal.model_name import find_displayed_model
+from tservice.terminal.model_name import find_displayed_model, find_displayed_window
 from tservice.terminal.screen_rules import ScreenRules
 
 _RULES_KEPT = 200
@@ -185,6 +185,13 @@ class AgentRegistry:
 
     def get_transcript_path(self, session_id: str) -> str | None:
         return self._deps.store.get_transcript_path(session_id)
+
+    def get_displayed_window(self, session_id: str) -> int | None:
+        watch = self._watches.get(session_id)
+        if watch is None or watch.last is None:
+            return None
+        mode = self._deps.sessions().get(session_id).mode
+        return find_displayed_window(watch.last.frame, self.get_screen_rules(mode))
 
     def get_plan_usage(self) -> PlanUsage | None:
         return self._deps.store.get_plan_usage()

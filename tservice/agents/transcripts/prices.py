@@ -56,12 +56,16 @@ class PriceTable:
             for used in totals.usage
         )
 
-    def compute_context_percentage(self, tally: TranscriptTally, shown: str) -> float | None:
+    def compute_context_percentage(
+        self, tally: TranscriptTally, shown: str, window: int | None = None
+    ) -> float | None:
         """Return the used percentage of the model's context window; C{None} if its size is unknown.
 
         @param shown: the model's name on the screen, which may contain the size of the window.
+        @param window: the size of the window that the agent shows elsewhere.
         """
-        window = tally.window or parse_context_size(shown) or self._get_window(tally.model or "")
+        window = tally.window or window or parse_context_size(shown)
+        window = window or self._get_window(tally.model or "")
         if not window or tally.context > window:
             return None
         return round(100 * tally.context / window, 1)

@@ -392,8 +392,9 @@ class TranscriptService:
     def _store_result(self, session_id: str, place: ReadPosition) -> None:
         session = self._sessions.get(session_id)
         self._store.save_position(session_id, place)
+        window = self._agents.get_displayed_window(session_id)
         fields = _find_changed_fields(
-            session, place.tally, self._usage.get_totals(session_id), self._prices
+            session, place.tally, self._usage.get_totals(session_id), self._prices, window
         )
         if session.mode in _LISTING:
             fields |= _find_changed_todos(session, place.tally, self._begun.get(session_id, 0))
@@ -431,7 +432,11 @@ def _strip_position_of_related(place: ReadPosition) -> ReadPosition:
 
 
 def _find_changed_fields(
-    session: Session, tally: TranscriptTally, totals: UsageTotals, prices: PriceTable
+    session: Session,
+    tally: TranscriptTally,
+    totals: UsageTotals,
+    prices: PriceTable,
+    window: int | None,
 ) -> dict[str, Any]:
     """Return the fields of the session's record that change, with their new values.
 
@@ -447,7 +452,8 @@ def _find_changed_fields(
         fields["cost_unknown"] = prices.lacks_price(totals) or None
     elif totals.cost > session.total_cost:
         fields["total_cost"] = round(totals.cost, 6)
-    full = prices.compute_context_percentage(tally, session.models.get(ModelSource.SCREEN, ""))
+    shown = session.models.get(ModelSource.SCREEN, "")
+    full = prices.compute_context_percentage(tally, shown, window)
     if full is not None and tally.context and not told:
         fields["context_used_percentage"] = full
     known = session.conversation_ids

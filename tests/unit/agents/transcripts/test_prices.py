@@ -115,6 +115,8 @@ class PriceTests(SynchronousTestCase):
         tally = TranscriptTally(context=50_000, model="claude-opus-4-5")
         for shown, full in (("", 25.0), ("Opus 4.5 (1M context)", 5.0), ("x (100K context)", 50.0)):
             self.assertEqual(full, self.prices.compute_context_percentage(tally, shown))
+        elsewhere = self.prices.compute_context_percentage(tally, "", 100_000)
+        self.assertEqual(50.0, elsewhere)
         told = TranscriptTally(context=50_000, model="claude-opus-4-8", window=500_000)
         self.assertEqual(10.0, self.prices.compute_context_percentage(told, ""))
         over = TranscriptTally(context=250_000, model="claude-opus-4-5")
