@@ -99,7 +99,7 @@ class LaunchTests(SynchronousTestCase):
         self.registry = self.make(versions=InstalledVersion(node))
         asked = self.request("pi", granted=True)
         plan = self.registry.plan_launch(asked)
-        return ensureDeferred(self.registry.fit_to_version("pi", plan, asked.place))
+        return ensureDeferred(self.registry.remove_unsupported_arguments("pi", plan, asked.place))
 
     def test_node_that_is_too_old_is_told_before_the_start(self) -> None:
         newest = {"node": ">=22.19.0"}

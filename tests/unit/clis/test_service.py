@@ -184,7 +184,7 @@ class CliWriteTests(CliServiceCase):
         self.ok("POST", "/api/clis", {**MINE, **more})
         self.assertEqual(more, {key: self.stored()["mine"][key] for key in more})
         self.start()
-        entry = self.registry.require_enabled("mine")
+        entry = self.registry.get_enabled_entry("mine")
         self.assertEqual(
             ("Type your message", ">"),
             (entry.capabilities.composer_ready_mark, entry.capabilities.prompt_glyph),

@@ -122,7 +122,7 @@ class WaitingTests(SynchronousTestCase):
         self.assertEqual(("exit", True), self.signal_of(self.wait(*turn)))
         self.assertEqual(("exit", True), self.signal_of(self.wait(*turn, fresh=True)))
         request = WaitRequest(until=turn, timeout_ms=5000, fresh=False)
-        fleet = self.start(self.waiting.wait_for_fleet(["s"], request, ANN, need_all=True))
+        fleet = self.start(self.waiting.wait_for_sessions(["s"], request, ANN, need_all=True))
         self.assertEqual({"s": "exit"}, self.successResultOf(fleet)["signals"])
 
     def test_fresh_wait_needs_a_change(self) -> None:
