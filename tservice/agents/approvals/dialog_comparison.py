@@ -138,20 +138,41 @@ def merge_view(item: ApprovalItem, dialog: AgentDialog, *, at_rest: bool) -> App
     """
     likeness = compare_with_item(item, dialog)
     believed = at_rest and likeness in _SHOWN and _should_replace_text(item, dialog, likeness)
-    if not believed and not _shows_whole_item(item, dialog, likeness):
+    if likeness is DialogLikeness.FULLER and item.frame != dialog.frame_hash:
+        # A dialog without its first rows contains earlier output.
+        believed = at_rest and _has_as_many_letters(item, dialog)
+    elif not believed:
+        believed = _shows_whole_item(item, dialog, likeness)
+    if not believed:
         return (
             _merge_highlight_and_ticks(item, dialog, at_rest=at_rest)
             if likeness in _VIEWS
             else item
         )
-    shown = update_from_dialog(item, dialog)
+    shown = _keep_command(item, update_from_dialog(item, dialog))
     return shown if likeness is DialogLikeness.FULLER else evolve(shown, kind=item.kind)
+
+
+def _keep_command(item: ApprovalItem, shown: ApprovalItem) -> ApprovalItem:
+    """Return C{shown} with the command and the risk of C{item}, if it shows less of them.
+
+    A dialog that is cut off at the top has the same frame, but hides that its command is complete.
+    """
+    known, seen = (strip_decoration(each.seen_command or "") for each in (item, shown))
+    if seen not in known or (shown.seen_whole and seen == known):
+        return shown
+    return evolve(
+        shown,
+        seen_command=item.seen_command,
+        seen_whole=item.seen_whole,
+        risk_hint=item.risk_hint if known else shown.risk_hint or item.risk_hint,
+    )
 
 
 def _shows_whole_item(item: ApprovalItem, dialog: AgentDialog, likeness: DialogLikeness) -> bool:
     """Return true if the dialog shows everything in the item, or another page of its question."""
     if likeness is DialogLikeness.FULLER:
-        return _count_letters(dialog.options) >= _count_letters(item.options)
+        return _has_as_many_letters(item, dialog)
     if likeness is DialogLikeness.OTHER and is_same_question(item, dialog):
         return not _has_same_question(item, dialog)
     return item.frame == dialog.frame_hash and likeness in _SHOWN
@@ -162,7 +183,11 @@ def _should_replace_text(item: ApprovalItem, dialog: AgentDialog, likeness: Dial
     asks = likeness is DialogLikeness.SAME or _has_same_question(item, dialog)
     if asks and _has_same_options(item, dialog):
         return False
-    return (asks or dialog.whole) and _count_letters(dialog.options) >= _count_letters(item.options)
+    return (asks or dialog.whole) and _has_as_many_letters(item, dialog)
+
+
+def _has_as_many_letters(item: ApprovalItem, dialog: AgentDialog) -> bool:
+    return _count_letters(dialog.options) >= _count_letters(item.options)
 
 
 def _count_letters(options: Sequence[ItemOption | DialogOption]) -> int:

@@ -28,7 +28,7 @@ SETTINGS = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 MODES = {"claude": "primary", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
-HOOK = {"tool_name": "Bash", "tool_input": {"command": "touch made"}, "cwd": "/srv"}
+HOOK = {"tool_name": "Bash", "tool_input": {"command": "rm -rf made"}, "cwd": "/srv"}
 REMOVE = {"tool_name": "Bash", "tool_input": {"command": "rm -rf ./build"}}
 ASKED = (
     f"{RULE}\n Bash command\n\n   rm -rf ./build\n   Remove the build\n\n Do you want to proceed?\n"
@@ -65,6 +65,8 @@ class FrameDistortion:
             return [row if not start <= at < start + 3 else "" for at, row in enumerate(rows)]
         if self.kind == "twice":
             return [*rows[-amount:], *rows][-len(rows) :]
+        if self.kind == "unreadable":
+            return ["\ufffd" * (amount + at) for at in range(amount)]
         width = max(20, cols - amount)
         if self.kind == "crop":
             return [row[:width] for row in rows]
@@ -72,7 +74,7 @@ class FrameDistortion:
         return [row[at : at + width] for row in rows for at in range(0, max(1, len(row)), width)]
 
 
-HALF_DRAWN = ("top", "bottom", "hole", "twice")
+HALF_DRAWN = ("top", "bottom", "hole", "twice", "unreadable")
 AMOUNTS = st.integers(1, 30)
 
 
@@ -81,7 +83,8 @@ def distortions(shown: RecordedDialog) -> st.SearchStrategy[list[FrameDistortion
     # The highlight of opencode is colour, so its rows cannot be cut by letters.
     resized = ("top",) if shown.cli == "opencode" else ("top", "crop", "wrap")
     brief = st.builds(FrameDistortion, st.sampled_from((*HALF_DRAWN, *resized)), AMOUNTS)
-    lasting = st.builds(FrameDistortion, st.sampled_from(resized), AMOUNTS, st.just(True))
+    lasts = (*resized, "unreadable")
+    lasting = st.builds(FrameDistortion, st.sampled_from(lasts), AMOUNTS, st.just(True))
     return st.lists(st.one_of(brief, lasting), min_size=1, max_size=6)
 
 
@@ -167,7 +170,11 @@ class RecordedQuestionIdentityTests(AskingCase):
 def kept(item: ApprovalItem | None) -> dict[str, Any]:
     """What no frame may change."""
     told = to_wire(make_item_response(item)) if item else {}
-    names = ("id", "kind", "createdAt", "toolName", "toolSummary", "cwd", "message")
+    names = (
+        *("id", "kind", "createdAt", "cwd", "message"),
+        *("toolName", "toolSummary", "toolDigest", "toolMissing", "toolOther"),
+        *("complete", "riskHint"),
+    )
     return {name: told.get(name) for name in names}
 
 
