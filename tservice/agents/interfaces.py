@@ -54,6 +54,9 @@ class IAgents(Interface):
     def get_dialog(session_id: str) -> AgentDialog | None:
         """Return the dialog in the last capture; C{None} without one, and for unknown sessions."""
 
+    def is_answering_trust(session_id: str) -> bool:
+        """Return true while the service answers the session's folder-trust dialog if it appears."""
+
     async def capture_screen(session_id: str) -> AgentScreen:
         """Capture the session's screen now.
 

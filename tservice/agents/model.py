@@ -75,6 +75,7 @@ _INPUTS = {
     "query": PATH_CHARS,
     "description": PATH_CHARS,
 }
+_KEPT_INPUTS = {**_INPUTS, "plan": COMMAND_CHARS}
 SUMMARIES = tuple(_INPUTS)
 """Inputs of a tool that can summarize its action, in order of preference (protocol-approvals)."""
 _ASIDES = frozenset({"description", "timeout", "run_in_background"})
@@ -124,7 +125,7 @@ def reduce_data(data: Mapping[str, Any] | None) -> dict[str, Any]:
     if isinstance(given.get("stop_hook_active"), bool):
         kept["stop_hook_active"] = given["stop_hook_active"]
     if isinstance(given.get("tool_input"), dict):
-        kept["tool_input"] = _select_truncated_values(given["tool_input"], _INPUTS)
+        kept["tool_input"] = _select_truncated_values(given["tool_input"], _KEPT_INPUTS)
         kept |= _describe_unsummarized_inputs(given["tool_input"])
     return kept
 

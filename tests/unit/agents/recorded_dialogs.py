@@ -8,7 +8,7 @@ from attrs import frozen
 
 from tests.frames import HERE
 from tests.frames.score import RULES
-from tservice.agents.approvals.model import is_turn_dialog_or_picker
+from tservice.agents.approvals.model import makes_item
 from tservice.terminal.dialogs import AgentDialog, read_dialog
 from tservice.terminal.screen_frame import ScreenFrame
 
@@ -36,6 +36,6 @@ def recorded_dialogs_of(cli: str = "claude") -> list[RecordedDialog]:
         data = path.read_bytes()
         frame = ScreenFrame.from_capture(data)
         dialog = read_dialog(frame, RULES[cli])
-        if dialog is not None and is_turn_dialog_or_picker(dialog):
+        if dialog is not None and makes_item(dialog):
             found.append(RecordedDialog(cli, path.name, data, frame, dialog))
     return found

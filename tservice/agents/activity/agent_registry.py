@@ -145,6 +145,10 @@ class AgentRegistry:
 
     # -- for other features
 
+    def is_answering_trust(self, session_id: str) -> bool:
+        watch = self._watches.get(session_id)
+        return watch is not None and watch.is_answering_trust
+
     def get_dialog(self, session_id: str) -> AgentDialog | None:
         watch = self._watches.get(session_id)
         return watch.last.reading.dialog if watch is not None and watch.last is not None else None

@@ -100,6 +100,12 @@ class AgentWatch:
         self._work: list[Deferred[None]] = []
         self._looking = self._telling = self._asking = self._over = False
         self.last: AgentScreen | None = None
+        self._trust_answerer: TrustAnswerer | None = None
+
+    @property
+    def is_answering_trust(self) -> bool:
+        """True while the service answers the folder-trust dialog if it appears."""
+        return self._trust_answerer is not None and self._trust_answerer.is_active
 
     # -- called by the sessions
 
@@ -110,8 +116,10 @@ class AgentWatch:
             self._timers.schedule_call("blind", BLIND, self._start_scheduled_capture)
         if self._run.may_trust is not None:
             look = partial(self._capture_after_permission_check, self._run.may_trust)
-            answer = TrustAnswerer(self._clock, self._pane, self._agent.rules, self.readiness, look)
-            self._spawn_work(answer.answer_dialog(), "answering the trust dialog")
+            self._trust_answerer = TrustAnswerer(
+                self._clock, self._pane, self._agent.rules, self.readiness, look
+            )
+            self._spawn_work(self._trust_answerer.answer_dialog(), "answering the trust dialog")
         session = self._agent.session()
         if not self._run.fresh and self.tracker.is_idle and session.turn_open:
             self.tracker.adopt_submission(session.last_submit_at or 0)

@@ -50,6 +50,12 @@ class TrustAnswerer:
         self._look = look
         self._pressed = 0
 
+    @property
+    def is_active(self) -> bool:
+        """True while the dialog is answered if it appears."""
+        waits = not self._readiness.is_ready and self._readiness.may_show_trust_dialog
+        return waits and self._pressed < KEYS
+
     async def answer_dialog(self) -> None:
         """Answer the dialog if it appears.
 

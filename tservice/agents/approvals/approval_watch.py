@@ -24,7 +24,7 @@ from tservice.agents.approvals.model import (
     ApprovalItem,
     ApprovalResolution,
     ItemKind,
-    is_turn_dialog_or_picker,
+    makes_item,
 )
 from tservice.agents.interfaces import AgentScreen, IAgents
 from tservice.core.clock import wait_seconds
@@ -34,6 +34,7 @@ from tservice.core.events import Event, EventHub, EventName
 from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
+from tservice.terminal.dialog_kinds import DialogKind
 from tservice.terminal.dialogs import AgentDialog
 from tservice.terminal.screen_status import ScreenReading
 
@@ -228,11 +229,16 @@ class ApprovalWatch:
         """
         self._doubts.pop(session.id, None)
         dialog = reading.dialog
-        if dialog is not None and is_turn_dialog_or_picker(dialog):
+        if dialog is not None and self._asks_person(session.id, dialog):
             told = self._told.find_report(session.id, dialog, None)
             self._inbox.put_dialog_item(_make_item_session(session), dialog, told)
         elif idle is not None and reading.working:
             self._inbox.resolve_item(idle, ApprovalResolution.IN_TERMINAL)
+
+    def _asks_person(self, session_id: str, dialog: AgentDialog) -> bool:
+        """Return true if the dialog makes an item, and the service does not answer it itself."""
+        answered = dialog.kind is DialogKind.TRUST and self._agents.is_answering_trust(session_id)
+        return makes_item(dialog) and not answered
 
     def _handle_no_dialog(self, item: ApprovalItem, look: AgentScreen) -> None:
         """Handle a capture without a dialog.
@@ -247,7 +253,7 @@ class ApprovalWatch:
 
     def _replace_dialog(self, session: Session, item: ApprovalItem, dialog: AgentDialog) -> None:
         """Handle a dialog that is on the screen instead of the item's dialog."""
-        if not is_turn_dialog_or_picker(dialog):
+        if not makes_item(dialog):
             self.end_item(item, ApprovalResolution.IN_TERMINAL)
             return
         told = self._told.find_report(session.id, dialog, item)
@@ -323,7 +329,7 @@ class ApprovalWatch:
                 return
             look = await self.capture_session(session_id)
             dialog = None if look is None else look.reading.dialog
-            if dialog is not None and is_turn_dialog_or_picker(dialog):
+            if dialog is not None and makes_item(dialog):
                 if self._belongs_to_other_hook(session_id, dialog, data):
                     continue
                 if not self._answering(session_id):

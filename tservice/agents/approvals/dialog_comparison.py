@@ -19,6 +19,7 @@ from tservice.agents.approvals.model import (
     is_same_question,
     is_turn_dialog_or_picker,
     make_item_options,
+    makes_item,
     summarize_tool,
     update_from_dialog,
 )
@@ -92,11 +93,7 @@ def is_item_dialog(item: ApprovalItem, dialog: AgentDialog) -> bool:
         return True
     if is_same_question(item, dialog):
         return True
-    return (
-        item.tool_name is not None
-        and is_turn_dialog_or_picker(dialog)
-        and not contradicts_item(item, dialog)
-    )
+    return item.tool_name is not None and makes_item(dialog) and not contradicts_item(item, dialog)
 
 
 def contradicts_item(item: ApprovalItem, dialog: AgentDialog) -> bool:
@@ -247,9 +244,7 @@ def may_answer(item: ApprovalItem, dialog: AgentDialog) -> bool:
     if item.frame == dialog.frame_hash:
         return True
     if not (
-        is_turn_dialog_or_picker(dialog)
-        and is_item_dialog(item, dialog)
-        and _has_same_options(item, dialog)
+        makes_item(dialog) and is_item_dialog(item, dialog) and _has_same_options(item, dialog)
     ):
         return False
     seen = compare_with_item(item, dialog) in _SEEN or _has_same_question(item, dialog)

@@ -50,6 +50,7 @@ ASKING = frozenset(
     }
 )
 """Dialogs that an agent raises in a turn; the others belong to its start or to its own menus."""
+PLAN_TOOL = "ExitPlanMode"
 
 
 class ItemKind(StrEnum):
@@ -101,6 +102,8 @@ class ApprovalItem:
     @ivar seen_whole: C{seen_command} is complete.
     @ivar context_above: number of rows of the dialog above C{context}.
     @ivar risk_hint: description of a possible risk.
+    @ivar dialog: kind of the dialog on the screen; C{None} if there is no dialog.
+    @ivar plan: plan of an agent that asks to leave its plan mode, as Markdown.
     @ivar folder_digest: digest of the files in the session's folder that can make an agent run
         something; C{None} if the item is no question about a folder.
     @ivar folder_lasting: the answer about the folder may be remembered.
@@ -129,6 +132,8 @@ class ApprovalItem:
     seen_whole: bool = False
     context_above: int = 0
     risk_hint: str | None = None
+    dialog: str | None = None
+    plan: str | None = None
     folder_digest: str | None = None
     folder_lasting: bool = False
 
@@ -159,9 +164,15 @@ class ApprovalItem:
         return self.created_at + LIFETIME_MS
 
 
-def is_turn_dialog_or_picker(dialog: AgentDialog | None) -> bool:
-    """Return true if an agent raised the dialog, or if it is a picker that a command opened."""
-    return dialog is not None and (is_raised(dialog) or is_picker(dialog))
+def makes_item(dialog: AgentDialog | None) -> bool:
+    """Return true if a person has to answer the dialog.
+
+    An agent raised it in a turn, a command opened it, or the agent offers a choice before its first
+    prompt: trust, a way to sign in, a notice.
+    """
+    if dialog is None:
+        return False
+    return is_raised(dialog) or is_picker(dialog) or len(dialog.options) > 1
 
 
 def is_raised(dialog: AgentDialog | None) -> bool:
@@ -199,8 +210,9 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     screen.
     """
     kind = choose_item_kind(dialog, item.tool_name)
-    said = dialog.question or (dialog.title if _has_no_hook_description(dialog) else "")
-    own = kind is ItemKind.QUESTION or _has_no_hook_description(dialog) or item.message is None
+    itself = _has_no_hook_description(item, dialog)
+    said = dialog.question or (dialog.title if itself else "")
+    own = kind is ItemKind.QUESTION or itself or item.message is None
     asked = cut_with_note(said, MESSAGE_CHARS) if own else ""
     command = dialog.command
     text = None if command is None else command.text
@@ -208,6 +220,7 @@ def update_from_dialog(item: ApprovalItem, dialog: AgentDialog) -> ApprovalItem:
     return evolve(
         item,
         kind=kind,
+        dialog=dialog.kind.value,
         message=asked or item.message,
         frame=dialog.frame_hash,
         context=clip_rows(dialog.context),
@@ -255,9 +268,10 @@ def make_item_options(dialog: AgentDialog) -> tuple[ItemOption, ...]:
     )
 
 
-def _has_no_hook_description(dialog: AgentDialog) -> bool:
+def _has_no_hook_description(item: ApprovalItem, dialog: AgentDialog) -> bool:
     """Return true if no hook describes the dialog, so that the item uses the text on the screen."""
-    return is_picker(dialog) or dialog.kind in (DialogKind.PLAN, DialogKind.REVIEW)
+    starts = item.tool_name is None and not is_raised(dialog)
+    return starts or is_picker(dialog) or dialog.kind in (DialogKind.PLAN, DialogKind.REVIEW)
 
 
 def update_from_hook(item: ApprovalItem, data: Mapping[str, Any]) -> ApprovalItem:
@@ -277,6 +291,8 @@ def update_from_hook(item: ApprovalItem, data: Mapping[str, Any]) -> ApprovalIte
             tool_other=tuple(data.get("tool_other", ())) or None,
             risk_hint=_find_risk(command, data.get("tool_missing")),
         )
+        if data.get("tool_name") == PLAN_TOOL:
+            item = evolve(item, plan=data["tool_input"].get("plan"))
     return evolve(
         item,
         tool_name=data.get("tool_name") or item.tool_name,

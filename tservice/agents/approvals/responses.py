@@ -52,6 +52,12 @@ class ApprovalItemResponse(ApprovalPayload):
     cwd: str | None = omit_if_none()
     context: str | None = omit_if_none()
     options: tuple[ApprovalOptionResponse, ...] | None = omit_if_none()
+    dialog: str | None = omit_if_none(
+        description="Kind of the dialog on the screen, such as permission, plan, trust or notice"
+    )
+    plan: str | None = omit_if_none(
+        description="Plan that the agent asks to carry out, as Markdown"
+    )
     frame: str
     acknowledged_at: int | None = omit_if_none()
 

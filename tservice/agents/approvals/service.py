@@ -28,7 +28,7 @@ from tservice.agents.approvals.model import (
     ApprovalItem,
     ApprovalResolution,
     ItemKind,
-    is_turn_dialog_or_picker,
+    makes_item,
 )
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
@@ -267,7 +267,7 @@ class ApprovalService:
         Another page of the same question keeps the item. Any other dialog gets a new item.
         """
         dialog = changed.dialog
-        if dialog is not None and is_turn_dialog_or_picker(dialog):
+        if dialog is not None and makes_item(dialog):
             self._watch.handle_other_dialog(item, dialog)
 
     async def _wait_at_most(

@@ -89,7 +89,8 @@ class RecordedAnswerTests(RecordedCase):
         """So that the loops below are not empty."""
         kinds = {each.dialog.kind.value for each in recorded_dialogs_of()}
         raised = {"permission", "plan", "question", "review", "form"}
-        self.assertEqual({*raised, "notice", "api-key"}, kinds)
+        first = {"trust", "bypass", "api-key", "mcp", "notice"}
+        self.assertEqual({*raised, *first}, kinds)
         self.assertGreater(len(recorded_dialogs_of()), 40)
 
     def test_deny_leaves_each_recorded_dialog(self) -> None:

@@ -12,7 +12,6 @@ from twisted.internet.defer import Deferred
 from tests.event_helpers import to_wire
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.dialog_client import BUSY, permission_page, question_page
-from tests.unit.agents.harness import TRUST
 from tests.unit.http.site_driver import ApiHarness, parse_http_answer
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
@@ -121,13 +120,6 @@ class ItemTests(ApprovalCase):
         self.assertEqual(f"{session.id}:2", self.item(session).id)
         kinds = self.told()
         self.assertIn(("resolved", "superseded"), kinds)
-
-    def test_startup_dialog_makes_no_item(self) -> None:
-        session = self.ready()
-        self.show(session, TRUST)
-        self.hook(session, "permission_prompt")
-        self.spend(5)
-        self.assertIsNone(self.inbox.get_item(session.id))
 
     def test_unsupported_modes_have_no_items(self) -> None:
         """Of whose screens too little is known, and all without hooks while they may not."""

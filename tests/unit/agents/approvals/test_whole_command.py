@@ -113,6 +113,20 @@ class WholeCommandHookTests(WholeCommandCase):
         item = self.told_of(self.asked(permission_page("rm -rf build")))
         self.assertEqual((False, "Deletes files for good"), (item["complete"], item["riskHint"]))
 
+    def test_plan_of_the_agent_is_part_of_its_item(self) -> None:
+        plan = "# Plan\n\n1. Look at the code\n"
+        asked = self.asked(
+            permission_page(), tool_name="ExitPlanMode", tool_input={"plan": plan, "other": 1}
+        )
+        told = self.told_of(asked)
+        self.assertEqual((plan, False), (told["plan"], told["complete"]))
+        long = self.asked(
+            permission_page(), tool_name="ExitPlanMode", tool_input={"plan": "x" * 20_000}
+        )
+        self.assertLess(len(self.told_of(long)["plan"]), 17_000)
+        other = self.asked(permission_page(), tool_name="Task", tool_input={"plan": plan})
+        self.assertNotIn("plan", self.told_of(other))
+
     def test_rows_above_the_context_are_counted(self) -> None:
         session = self.asked(permission_page(), tool_name="Bash", tool_input={"command": "make"})
         rows = [RULE, " Bash command", *(f"   step {n}" for n in range(45)), *ENDING]
