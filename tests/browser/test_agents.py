@@ -25,7 +25,7 @@ EDGES = """all => all.map((each) => each.getBoundingClientRect())
 
 
 class WaitingSessionsCase(BrowserCase):
-    """A page of a service with four sessions that wait."""
+    """A page of a service with three sessions that are blocked, and one that is done."""
 
     expected = (
         r"responded with a status of (4|5)\d\d",
@@ -40,7 +40,8 @@ class WaitingSessionsCase(BrowserCase):
 
     def open(self, **options: Any) -> Page:
         page = self.page(self.mock.url, **options)
-        expect(page.get_by_test_id("approvals-count")).to_have_text("4")
+        expect(page.get_by_test_id("approvals-count")).to_have_text("3")
+        expect(page.get_by_test_id("approvals-done")).to_have_text("1")
         return page
 
     def inbox(self, page: Page) -> Locator:
@@ -54,7 +55,7 @@ class InboxPageTests(WaitingSessionsCase):
     def test_title_and_icon_follow_the_number_of_approvals(self) -> None:
         page = self.open()
         icon = page.locator("link[rel=icon]")
-        wait_until_on_page(page, "a count in the title", lambda: page.title().startswith("(4) "))
+        wait_until_on_page(page, "a count in the title", lambda: page.title().startswith("(3) "))
         expect(icon).to_have_attribute("href", "./icons/icon-alert.svg")
         expect(page.get_by_test_id("todos").first).to_have_text("1/3")
         for left in (3, 2, 1, 0):

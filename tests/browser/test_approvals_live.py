@@ -140,16 +140,17 @@ class LiveInboxTests(LiveCase):
         agent.prompt("ASK:", wait="blocked")
         item = agent.item()
         card = self.card(self.shown(agent), agent)
-        expect(card.locator("kbd")).to_have_text([str(each["n"]) for each in item["options"]])
+        # Own words have their field, and Skip is the one way past the question.
+        other = ("Type something", "Chat about this")
+        listed = [each for each in item["options"] if not each["label"].startswith(other)]
+        self.assertLess(len(listed), len(item["options"]))
+        expect(card.locator("kbd")).to_have_text([str(each["n"]) for each in listed])
         expect(card.get_by_test_id("approval-option-1")).to_contain_text(
             "No change for the clients"
         )
         # What the card says in its own words it does not show a second time.
         expect(card.get_by_test_id("approval-context")).to_be_hidden()
-        own = next(each["n"] for each in item["options"] if each["label"].startswith("Type"))
-        card.get_by_test_id(f"approval-option-{own}").click()
         field = card.get_by_test_id("approval-text")
-        expect_focus(field)
         field.fill("port 7")
         card.get_by_test_id("approval-text-send").click()
         expect(card).to_have_count(0)

@@ -70,7 +70,7 @@ const SHAPES: Record<string, Shape> = {
     toolName: "AskUserQuestion",
     message: "Which database should the billing service use?",
     context: QUESTION,
-    options: ["PostgreSQL", "SQLite", "Type something."].map(option),
+    options: ["PostgreSQL", "SQLite", "Type something.", "Chat about this"].map(option),
   },
   multiple: {
     kind: "question",
@@ -85,6 +85,29 @@ const SHAPES: Record<string, Shape> = {
     toolName: "Edit",
     toolSummary: "src/parser.ts",
     complete: true,
+  },
+  plan: {
+    kind: "permission",
+    frame: "f-plan",
+    toolName: "ExitPlanMode",
+    dialog: "plan",
+    plan: "# Move the login\n\n1. Look at `login.py`\n2. Change **one** line\n",
+    complete: false,
+    toolOther: ["plan"],
+    message: "Claude has written up a plan and is ready to execute. Would you like to proceed?",
+    context: "Ready to code?",
+    options: ["Yes, and use auto mode", "Yes, manually approve edits", "Tell Claude what to change"].map(
+      option,
+    ),
+  },
+  trust: {
+    kind: "permission",
+    frame: "f-trust",
+    dialog: "trust",
+    complete: false,
+    message: "Trust this folder? Codex can read, edit, and run files here.",
+    context: "Folder access\n/home/demo/work",
+    options: ["Trust and continue", "Back to Agent Command Center"].map(option),
   },
   idle: { kind: "idle", frame: "idle", message: "The agent is waiting for your input" },
 };

@@ -1,14 +1,18 @@
 /** One item of the inbox. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { openPage } from "../../ui/pages/registry.ts";
 import { select } from "../../ui/pages/select.ts";
 import { sessionList } from "../../store/state.ts";
 import { Command } from "../../ui/Command.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { answer, answering, dismiss, answerProblems } from "./actions.ts";
+import { Preview } from "../files/Preview.tsx";
 import { ApproveOrDeny, MultipleChoice, SingleChoice } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
+import { pressDigit } from "./digits.ts";
 import {
   type Answer,
+  asksToRun,
   getForm,
   isKnown,
   isShell,
@@ -17,15 +21,22 @@ import {
   getRisk,
   acceptsText,
 } from "./item.ts";
+import { describeSent, isJustSent } from "./sent.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
-import { formatAge, getKindLabel, getOwnMessage } from "./texts.ts";
+import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
 
 function visit(item: ApprovalItemResponse): void {
   select(item.sessionId);
   openPage.value = undefined;
 }
 
-function Head({ item, now }: { item: ApprovalItemResponse; now: number }) {
+interface HeadProps {
+  item: ApprovalItemResponse;
+  now: number;
+  closed: boolean;
+}
+
+function Head({ item, now, closed }: HeadProps) {
   return (
     <header class="approval-head">
       <span class="approval-mark" data-kind={item.kind}>
@@ -39,20 +50,22 @@ function Head({ item, now }: { item: ApprovalItemResponse; now: number }) {
           {item.sessionName}
         </button>
         <small>
-          {getKindLabel(item.kind)} ·{" "}
+          {describeAsk(item)} ·{" "}
           <time dateTime={new Date(item.createdAt).toISOString()}>{formatAge(item.createdAt, now)}</time>
         </small>
       </span>
-      <button
-        type="button"
-        class="button small approval-dismiss"
-        aria-label={`Dismiss the item of ${item.sessionName}`}
-        title="Remove from the inbox; the dialog stays open in the terminal"
-        onClick={() => void dismiss(item)}
-        data-testid="approval-dismiss"
-      >
-        Dismiss
-      </button>
+      {!closed && (
+        <button
+          type="button"
+          class="button small approval-dismiss"
+          aria-label={`Dismiss the item of ${item.sessionName}`}
+          title="Remove from the inbox; the dialog stays open in the terminal"
+          onClick={() => void dismiss(item)}
+          data-testid="approval-dismiss"
+        >
+          Dismiss
+        </button>
+      )}
     </header>
   );
 }
@@ -60,13 +73,20 @@ function Head({ item, now }: { item: ApprovalItemResponse; now: number }) {
 /** The whole of it scrolls; what is not there is said. */
 export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
   if (!item.toolName || item.kind === "question") return null;
+  const text = item.plan === undefined ? item.toolSummary : undefined;
   const missing = describeMissing(item);
   return (
     <>
-      <p class="approval-tool">
-        <span class="badge">{item.toolName}</span>
-        {item.toolSummary && <Command text={item.toolSummary} plain={!isShell(item)} />}
-      </p>
+      {text && (
+        <p class="approval-tool">
+          <Command text={text} plain={!isShell(item)} />
+        </p>
+      )}
+      {item.plan !== undefined && (
+        <div class="approval-plan" tabIndex={0} role="group" aria-label="Plan" data-testid="approval-plan">
+          <Preview text={item.plan} />
+        </div>
+      )}
       {missing && (
         <p class="approval-unknown" data-testid="approval-missing">
           <Icon name="help" size={16} /> {missing}
@@ -86,7 +106,7 @@ function UnknownCommand() {
 
 export function RiskHint({ item }: { item: ApprovalItemResponse }) {
   const risk = getRisk(item);
-  if (risk === undefined) return isKnown(item) ? null : <UnknownCommand />;
+  if (risk === undefined) return isKnown(item) || !asksToRun(item) ? null : <UnknownCommand />;
   return (
     <p class="approval-risk" data-testid="approval-risk">
       <Icon name="alert" size={16} /> Hint: {risk}
@@ -96,7 +116,8 @@ export function RiskHint({ item }: { item: ApprovalItemResponse }) {
 
 /** Show terminal; folded where the card says all of it in its own words. */
 function TerminalScreen({ item, text }: { item: ApprovalItemResponse; text: string }) {
-  const told = item.kind === "question" && getOwnMessage(item) !== undefined && getForm(item) !== "blind";
+  const asked = item.kind === "question" && getOwnMessage(item) !== undefined && getForm(item) !== "blind";
+  const told = asked || item.plan !== undefined;
   if (!told) return <Context text={text} />;
   return (
     <details class="approval-shown" data-testid="approval-shown">
@@ -108,7 +129,7 @@ function TerminalScreen({ item, text }: { item: ApprovalItemResponse; text: stri
 
 const FORMS = { single: SingleChoice, multiple: MultipleChoice, blind: ApproveOrDeny } as const;
 
-export function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean }) {
+function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean }) {
   const form = getForm(item);
   const give = (chosen: Answer) => void answer(item, chosen);
   const Form = form === "idle" ? undefined : FORMS[form];
@@ -122,41 +143,62 @@ export function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: b
   );
 }
 
-const TYPING = "textarea, input:not([type=checkbox]), select";
-
-/** A digit presses the option of that number, as it would in the terminal. */
-function pressDigit(event: KeyboardEvent): void {
-  const card = event.currentTarget as HTMLElement;
-  const plain = !event.ctrlKey && !event.altKey && !event.metaKey;
-  if (!plain || !/^[1-9]$/.test(event.key) || (event.target as Element).matches(TYPING)) return;
-  const way = card.querySelector<HTMLElement>(
-    `[data-testid="approval-option-${event.key}"], [data-digit="${event.key}"]`,
+/** The ways to answer; then what was sent, as high as they were, so that nothing moves below. */
+export function AnswerArea({ item, closed }: { item: ApprovalItemResponse; closed: boolean }) {
+  const busy = answering.value.has(item.id);
+  const place = useRef<HTMLDivElement>(null);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    if (!closed && place.current) height.current = place.current.offsetHeight;
+  });
+  return (
+    <div ref={place} class="approval-answers" style={closed ? { minHeight: `${height.current}px` } : {}}>
+      {closed ? (
+        <p class="approval-sent" role="status" data-testid="approval-sent">
+          <Icon name="check" size={16} /> <span>{busy ? "Sending…" : describeSent(item.id)}</span>
+        </p>
+      ) : (
+        <AnswerForm item={item} busy={busy} />
+      )}
+    </div>
   );
-  if (!way) return;
-  event.preventDefault();
-  way.click();
 }
 
-export function ApprovalCard({ item, now }: { item: ApprovalItemResponse; now: number }) {
+interface CardProps {
+  item: ApprovalItemResponse;
+  now: number;
+  /** It left the inbox and keeps its place for now. */
+  gone?: boolean;
+}
+
+export function ApprovalCard({ item, now, gone = false }: CardProps) {
+  const closed = gone || isJustSent(item.id);
   const busy = answering.value.has(item.id);
   const message = getOwnMessage(item);
   const trouble = answerProblems.value.get(item.id);
+  const card = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    // The button that was pressed is gone: the next key must not reach another card.
+    if (closed && document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+  }, [closed]);
   const color = sessionList.value.byId.get(item.sessionId)?.color ?? "default";
   return (
     <article
+      ref={card}
       class="approval"
+      data-closed={closed}
       data-kind={item.kind}
       data-color={color}
-      data-testid="approval"
+      data-testid={closed ? "approval-closed" : "approval"}
       data-approval={item.id}
       data-frame={item.frame}
       data-session={item.sessionId}
       aria-busy={busy}
-      aria-label={`${item.sessionName} ${getKindLabel(item.kind)}`}
+      aria-label={`${item.sessionName} ${describeAsk(item)}`}
       tabIndex={-1}
       onKeyDown={pressDigit}
     >
-      <Head item={item} now={now} />
+      <Head item={item} now={now} closed={closed} />
       <ToolSummary item={item} />
       <RiskHint item={item} />
       {message && <p class="approval-message">{message}</p>}
@@ -166,7 +208,7 @@ export function ApprovalCard({ item, now }: { item: ApprovalItemResponse; now: n
           <Icon name="alert" /> {trouble}
         </p>
       )}
-      <AnswerForm item={item} busy={busy} />
+      <AnswerArea item={item} closed={closed} />
     </article>
   );
 }

@@ -1,32 +1,40 @@
-/** The way to the inbox, with how many wait. */
+/** The way to the inbox, with how many are blocked and how many are done. */
 import { plural } from "../../lib/format.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { isUrgent } from "./inbox.ts";
 import { openInbox } from "./openinbox.ts";
-import { approvals, inboxEnabled } from "./state.ts";
+import { finishedSessions, inboxEnabled, sessionsNeedingPerson } from "./state.ts";
+
+function describeCounts(blocked: number, done: number): string {
+  const parts = [
+    blocked > 0 && `${plural(blocked, "session")} ${blocked === 1 ? "needs" : "need"} you`,
+    done > 0 && `${done} done`,
+  ].filter(Boolean);
+  return parts.length > 0 ? `Inbox: ${parts.join(", ")}` : "Inbox: nothing to answer";
+}
 
 export function Bell() {
   if (!inboxEnabled.value) return null;
-  const count = approvals.value.length;
-  const urgent = approvals.value.some(isUrgent);
-  const label =
-    count === 0
-      ? "Inbox: nothing to answer"
-      : `Inbox: ${plural(count, "session")} ${count === 1 ? "needs" : "need"} you`;
+  const [blocked, done] = [sessionsNeedingPerson.value.size, finishedSessions.value.size];
+  const label = describeCounts(blocked, done);
   return (
     <button
       type="button"
       class="icon-button bell"
-      data-urgent={urgent}
+      data-urgent={blocked > 0}
       aria-label={label}
       title={`${label}  Alt+Shift+A`}
       onClick={openInbox}
       data-testid="approvals-bell"
     >
       <Icon name="bell" />
-      {count > 0 && (
+      {blocked > 0 && (
         <span class="bell-count" data-testid="approvals-count">
-          {count}
+          {blocked}
+        </span>
+      )}
+      {done > 0 && (
+        <span class="bell-count done" data-testid="approvals-done">
+          {done}
         </span>
       )}
     </button>

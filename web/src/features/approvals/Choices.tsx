@@ -5,11 +5,11 @@ import {
   readCheckboxes,
   type ApprovalItemResponse,
   isFreeText,
+  listOptions,
   isRisky,
   type ItemOption,
   getLeaning,
   getButtonLeaning,
-  opensTextField,
 } from "./item.ts";
 
 interface Props {
@@ -61,14 +61,7 @@ function OptionText({ option }: { option: ItemOption }) {
   );
 }
 
-/** Bring the caret into the card's field for own words. */
-function goToField(event: MouseEvent): void {
-  const card = (event.currentTarget as Element).closest("article");
-  card?.querySelector<HTMLElement>(".approval-text textarea")?.focus();
-}
-
 function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOption }) {
-  const typed = opensTextField(item, option);
   return (
     <button
       type="button"
@@ -76,7 +69,7 @@ function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOp
       data-leaning={getButtonLeaning(item, getLeaning(item, option))}
       data-grave={isRisky(item)}
       disabled={busy}
-      onClick={typed ? goToField : () => onAnswer({ action: "option", option: option.n })}
+      onClick={() => onAnswer({ action: "option", option: option.n })}
       data-testid={`approval-option-${option.n}`}
     >
       <kbd>{option.n}</kbd>
@@ -86,7 +79,7 @@ function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOp
 }
 
 export function SingleChoice({ item, busy, onAnswer }: Props) {
-  const offered = item.options ?? [];
+  const offered = listOptions(item);
   const declines = offered.some((option) => getLeaning(item, option) === "no");
   return (
     <div class="choice-buttons">

@@ -6,7 +6,9 @@ import { useNow } from "../../ui/useNow.ts";
 import { activeId } from "../../store/state.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
 import { inboxAsked } from "./openinbox.ts";
-import { approvals, refresh } from "./state.ts";
+import { keepsPlace } from "./actions.ts";
+import { openItems, refresh } from "./state.ts";
+import { useHeld, usePointerInside } from "./useHeld.ts";
 
 function Nothing() {
   return (
@@ -20,7 +22,7 @@ function Nothing() {
 
 /** Focus the card of the session in front; the oldest one where that session asks nothing. */
 function focusCard(list: Element): void {
-  const cards = [...list.querySelectorAll<HTMLElement>(".approval")];
+  const cards = [...list.querySelectorAll<HTMLElement>(".approval:not([data-closed=true])")];
   const card = cards.find((each) => each.dataset["session"] === activeId.peek()) ?? cards[0];
   card?.focus({ preventScroll: true });
   card?.scrollIntoView({ block: "nearest" });
@@ -48,18 +50,20 @@ function useFocus(ids: string) {
 
 export function Inbox() {
   const now = useNow();
-  const items = approvals.value;
-  const list = useFocus(items.map((item) => item.id).join());
+  const items = openItems.value;
+  const { inside, ...pointer } = usePointerInside();
+  const shown = useHeld(items, (item) => item.id, keepsPlace, inside && items.length > 0);
+  const list = useFocus(shown.map(({ item }) => item.id).join());
   useEffect(() => void refresh(), []);
   return (
-    <div class="approvals" ref={list} data-testid="approvals">
+    <div class="approvals" ref={list} data-testid="approvals" {...pointer}>
       <p class="sr-only" role="status">
         {items.length === 0 ? "Nothing to answer." : `${plural(items.length, "session")} waiting`}
       </p>
-      {items.length === 0 ? (
+      {shown.length === 0 ? (
         <Nothing />
       ) : (
-        items.map((item) => <ApprovalCard key={item.id} item={item} now={now} />)
+        shown.map(({ item, gone }) => <ApprovalCard key={item.id} item={item} now={now} gone={gone} />)
       )}
     </div>
   );

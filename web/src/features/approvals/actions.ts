@@ -4,11 +4,15 @@ import { showError, showToast } from "../../store/toasts.ts";
 import { answerApproval, dismissApproval } from "./calls.ts";
 import { dropItem } from "./inbox.ts";
 import type { Answer, ApprovalItemResponse } from "./item.ts";
+import { isJustSent, noteDismissed, noteSent } from "./sent.ts";
 import { approvals, refresh, setInbox } from "./state.ts";
 import { describeAnswerProblem } from "./texts.ts";
 
 /** Items whose answer is under way. */
 export const answering = signal<ReadonlySet<string>>(new Set());
+
+/** Whether an item is being answered, or was a moment ago: its card keeps its place. */
+export const keepsPlace = (id: string): boolean => isJustSent(id) || answering.value.has(id);
 
 /** Why the last answer to an item was not taken, by item; replaced by the next answer. */
 export const answerProblems = signal<ReadonlyMap<string, string>>(new Map());
@@ -56,6 +60,7 @@ export async function answer(item: ApprovalItemResponse, chosen: Answer): Promis
   note(item.id, undefined);
   try {
     await answerApproval(item.id, chosen, item.frame);
+    noteSent(item, chosen);
     return true;
   } catch (error) {
     await refused(item, error);
@@ -68,6 +73,7 @@ export async function answer(item: ApprovalItemResponse, chosen: Answer): Promis
 export async function dismiss(item: ApprovalItemResponse): Promise<void> {
   try {
     await dismissApproval(item.id);
+    noteDismissed(item);
     forget(item.id);
   } catch (error) {
     if (describeAnswerProblem(error).kind === "gone") forget(item.id);

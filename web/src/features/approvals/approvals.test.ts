@@ -19,13 +19,14 @@ import {
   getLeaning,
   getButtonLeaning,
   describeMissing,
-  opensTextField,
+  listOptions,
   acceptsText,
 } from "./item.ts";
 import {
   formatAge,
   formatAnnouncement,
   getOwnMessage,
+  describeAsk,
   describeAnswerProblem,
   describeRequest,
 } from "./texts.ts";
@@ -153,7 +154,7 @@ describe("forms", () => {
   test("own words: an idle agent and a question's free-text option, no permission", () => {
     const asks = item({ kind: "question", options: options("A", "Type something.") });
     expect(acceptsText(asks)).toBe(true);
-    expect((asks.options ?? []).map((option) => opensTextField(asks, option))).toEqual([false, true]);
+    expect(listOptions(asks).map(({ label }) => label)).toEqual(["A"]);
     expect(acceptsText(item({ kind: "question", options: options("A", "B") }))).toBe(false);
     expect(acceptsText(item({ options: options("Yes", "Other") }))).toBe(false);
     expect(acceptsText(multiple)).toBe(false);
@@ -180,10 +181,27 @@ describe("forms", () => {
   });
 
   test("a permission's first option agrees, its No declines; a question's options are equal", () => {
-    const [yes, also, no] = options("Yes", "Yes, always", "No, and tell it why");
-    const leanings = [yes, also, no].map((option) => option && getLeaning(item(), option));
+    const offered = options("Yes", "Yes, always", "No, and tell it why");
+    const [yes] = offered;
+    const leanings = offered.map((option) => getLeaning(item({ options: offered }), option));
     expect(leanings).toEqual(["yes", "other", "no"]);
     expect(yes && getLeaning(item({ kind: "question" }), yes)).toBe("other");
+  });
+});
+
+describe("the widest permission is never marked", () => {
+  test.each([
+    [["Yes, and use auto mode", "Yes, manually approve edits", "Tell Claude what to change"], 2],
+    [["Yes", "Yes, and don\u2019t ask again for: touch *", "No"], 1],
+    [["Yes, allow all edits during this session", "Yes", "No"], 2],
+    [["Allow once", "Allow for this session", "No, suggest changes (esc)"], 1],
+    [["Allow once", "Allow always", "Reject"], 1],
+    [["Yes, and bypass permissions", "Keep planning"], 0],
+    [["Trust and continue", "Back to Agent Command Center"], 0],
+  ])("of %o it is %d", (labels, marked) => {
+    const asks = item({ toolName: "Bash", options: options(...labels) });
+    const found = (asks.options ?? []).filter((option) => getLeaning(asks, option) === "yes");
+    expect(found.map(({ n }) => n)).toEqual(marked === 0 ? [] : [marked]);
   });
 });
 
@@ -225,6 +243,22 @@ describe("words", () => {
     expect(formatAnnouncement(item({ kind: "question", message: "Which?" }))).toBe("one asks: Which?");
     expect(formatAnnouncement(item({ kind: "idle" }))).toBe("one is done");
   });
+
+  test.each([
+    [{ toolName: "Bash", toolSummary: "ls" }, "wants to run a command"],
+    [{ toolName: "Shell", toolSummary: "ls" }, "wants to run a command"],
+    [{ toolName: "Write", toolSummary: "/srv/work/README.md" }, "wants to write README.md"],
+    [{ toolName: "Write" }, "wants to write a file"],
+    [{ toolName: "ExitPlanMode", dialog: "plan" }, "has a plan for you"],
+    [{ dialog: "plan" }, "has a plan for you"],
+    [{ dialog: "trust" }, "asks whether to trust this folder"],
+    [{ kind: "question", dialog: "api-key" }, "asks how to sign in"],
+    [{ toolName: "mcp__forms__ask" }, "wants to use ask of forms"],
+    [{ toolName: "Other" }, "wants to use Other"],
+    [{}, "asks for permission"],
+    [{ dialog: "permission" }, "asks for permission"],
+    [{ kind: "question" }, "asks a question"],
+  ] as const)("%o: %s", (part, words) => expect(describeAsk(item(part))).toBe(words));
 
   test("a permission's message repeats its tool", () => {
     expect(getOwnMessage(item({ toolName: "Bash", message: "needs Bash" }))).toBeUndefined();

@@ -37,9 +37,12 @@ export function applyInboxEvent(inbox: Inbox, name: string, data: unknown): Inbo
   return putItem(inbox, data);
 }
 
-/** A dialog stays red until it is answered; an idle agent only until somebody looked. */
+/** A dialog is open: the agent cannot go on without a person. */
+export const isBlocking = (item: ApprovalItemResponse): boolean => item.kind !== "idle";
+
+/** A dialog counts until it is answered; an agent that is done only until somebody looked. */
 export const isUrgent = (item: ApprovalItemResponse): boolean =>
-  item.kind !== "idle" || item.acknowledgedAt === undefined;
+  isBlocking(item) || item.acknowledgedAt === undefined;
 
 /** @param known names as they are now: a session may have been renamed since. */
 export function withCurrentName(item: ApprovalItemResponse, known: string | undefined): ApprovalItemResponse {

@@ -51,9 +51,15 @@ export function acceptsText(item: ApprovalItemResponse): boolean {
   return item.kind === "question" && getForm(item) === "single" && (item.options ?? []).some(isFreeText);
 }
 
-/** Whether an option is answered in the field for own words. */
-export const opensTextField = (item: ApprovalItemResponse, option: ItemOption): boolean =>
-  acceptsText(item) && isFreeText(option);
+/** Leads from a question into a conversation about it; Skip does the same. */
+const CHAT = /^chat about this/i;
+
+/** The options that are buttons: own words have their field, and one way to skip is enough. */
+export const listOptions = (item: ApprovalItemResponse): readonly ItemOption[] =>
+  (item.options ?? []).filter(
+    (option) =>
+      item.kind !== "question" || !((acceptsText(item) && isFreeText(option)) || CHAT.test(option.label)),
+  );
 
 /** Tools whose summary is a command line; of the others it is a path or a title. */
 const SHELLS = /bash|shell|command|exec|terminal|run/i;
@@ -70,6 +76,10 @@ export const isKnown = (item: ApprovalItemResponse): boolean =>
   item.kind !== "permission" ||
   (item.toolName !== undefined && !(isShell(item) && item.toolSummary === undefined));
 
+/** Whether it is about what the agent is to run, and not about its own start or a plan. */
+export const asksToRun = ({ dialog = "permission" }: ApprovalItemResponse): boolean =>
+  dialog === "permission";
+
 /** What may be grave about it, by the service's rules; a hint for the eye and no protection. */
 export const getRisk = (item: ApprovalItemResponse): string | undefined =>
   item.kind === "permission" ? item.riskHint : undefined;
@@ -77,9 +87,10 @@ export const getRisk = (item: ApprovalItemResponse): string | undefined =>
 /** What stands nowhere in the item although agreeing allows it, in words; undefined: nothing. */
 export function describeMissing(item: ApprovalItemResponse): string | undefined {
   if (item.kind !== "permission" || item.complete !== false) return undefined;
+  const others = item.toolOther?.filter((name) => name !== "plan" || item.plan === undefined);
   const parts = [
     item.toolMissing && `${item.toolMissing.toLocaleString("en")} more characters`,
-    item.toolOther?.join(", "),
+    others?.join(", "),
   ].filter(Boolean);
   if (parts.length > 0) return `Not in this summary: ${parts.join("; ")}`;
   return item.toolSummary ? "This may be incomplete. Check the terminal before you answer." : undefined;
@@ -97,9 +108,15 @@ export const getButtonLeaning = (item: ApprovalItemResponse, leaning: Leaning): 
 
 export type Leaning = "yes" | "no" | "other";
 
-/** A permission's first option agrees and one that begins with "No" declines. */
+/** Agrees to more than what is asked now. */
+const WIDE =
+  /\bauto\b|accept edits|all edits|don.t ask|always|bypass|session|remember|every|allow all|and (?:use|allow)\b/i;
+const AGREES = /^(?:yes|allow|approve|proceed|run|accept)\b/i;
+
+/** The narrowest agreement of a permission agrees; what begins with "No" or the like declines. */
 export function getLeaning(item: ApprovalItemResponse, option: ItemOption): Leaning {
   if (item.kind !== "permission") return "other";
-  if (option.n === 1) return "yes";
-  return /^no\b/i.test(option.label) ? "no" : "other";
+  if (/^(?:no|reject|deny|decline)\b/i.test(option.label)) return "no";
+  const narrow = (item.options ?? []).filter(({ label }) => AGREES.test(label) && !WIDE.test(label));
+  return narrow[0]?.n === option.n ? "yes" : "other";
 }

@@ -1,6 +1,6 @@
 import { registerPage } from "../../ui/pages/registry.ts";
 import { APPROVALS_PAGE } from "./openinbox.ts";
-import { approvals, inboxEnabled } from "./state.ts";
+import { inboxEnabled, sessionsNeedingPerson } from "./state.ts";
 
 export function registerApprovals(): void {
   registerPage({
@@ -11,7 +11,7 @@ export function registerApprovals(): void {
     beside: true,
     keys: "Alt+Shift+A",
     available: () => inboxEnabled.value,
-    count: () => approvals.value.length,
+    count: () => sessionsNeedingPerson.value.size,
     load: async () => (await import("./Inbox.tsx")).Inbox,
   });
 }

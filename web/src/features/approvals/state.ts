@@ -7,7 +7,15 @@ import { isViewed, sessionList, settings } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
 import { listApprovals, viewedApproval } from "./calls.ts";
-import { applyInboxEvent, dropSession, type Inbox, isUrgent, withCurrentName, parseInbox } from "./inbox.ts";
+import {
+  applyInboxEvent,
+  dropSession,
+  type Inbox,
+  isBlocking,
+  isUrgent,
+  parseInbox,
+  withCurrentName,
+} from "./inbox.ts";
 import type { ApprovalItemResponse } from "./item.ts";
 
 const inbox = signal<Inbox>([]);
@@ -24,15 +32,32 @@ export const approvals = computed<Inbox>(() =>
 export const approvalOf = (sessionId: string): ApprovalItemResponse | undefined =>
   approvals.value.find((item) => item.sessionId === sessionId);
 
-/** Sessions that need a person: an open item, or a dialog that only the session told of. */
+/** What the inbox shows: an agent that is done leaves it once somebody looked at its session. */
+export const openItems = computed<Inbox>(() => approvals.value.filter(isUrgent));
+
+/**
+ * Sessions that are blocked: a dialog is open.
+ *
+ * Without an inbox the session's own events tell of it, and they tell of no end.
+ */
 export const sessionsNeedingPerson = computed<ReadonlySet<string>>(() => {
   const { attention, byId } = sessionList.value;
-  const asking = approvals.value.filter(isUrgent).map((item) => item.sessionId);
+  const asking = approvals.value.filter(isBlocking).map((item) => item.sessionId);
   const starting = [...byId.values()].filter(asksAtStart).map(({ id }) => id);
-  return new Set([...attention, ...asking, ...starting]);
+  return new Set([...(inboxEnabled.value ? [] : attention), ...asking, ...starting]);
 });
 
+/** Sessions that have finished, and nobody has looked since. */
+export const finishedSessions = computed<ReadonlySet<string>>(
+  () => new Set(openItems.value.filter((item) => !isBlocking(item)).map((item) => item.sessionId)),
+);
+
 export const needsYou = (sessionId: string): boolean => sessionsNeedingPerson.value.has(sessionId);
+export const isFinished = (sessionId: string): boolean => finishedSessions.value.has(sessionId);
+
+/** Who waits for a person, then who is done, then the others. */
+export const attentionRank = (sessionId: string): number =>
+  needsYou(sessionId) ? 0 : isFinished(sessionId) ? 1 : 2;
 
 export function setInbox(change: (before: Inbox) => Inbox): void {
   reads.markOutdated();

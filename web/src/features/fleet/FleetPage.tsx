@@ -1,14 +1,23 @@
 /** Every session as a card: what it shows, what it waits for, and nothing else than one decides on. */
-import { useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../../api/types.ts";
-import { RiskHint, ToolSummary, AnswerForm } from "../approvals/ApprovalCard.tsx";
-import { answering, answerProblems } from "../approvals/actions.ts";
-import { isUrgent } from "../approvals/inbox.ts";
-import { approvalOf, needsYou } from "../approvals/state.ts";
-import { getOwnMessage } from "../approvals/texts.ts";
+import { AnswerArea, RiskHint, ToolSummary } from "../approvals/ApprovalCard.tsx";
+import { answerProblems, keepsPlace } from "../approvals/actions.ts";
+import { pressDigit } from "../approvals/digits.ts";
+import type { Held } from "../approvals/held.ts";
+import type { ApprovalItemResponse } from "../approvals/item.ts";
+import { isJustSent } from "../approvals/sent.ts";
+import {
+  attentionRank,
+  finishedSessions,
+  needsYou,
+  openItems,
+  sessionsNeedingPerson,
+} from "../approvals/state.ts";
+import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
+import { useHeld, usePointerInside } from "../approvals/useHeld.ts";
 import { GitRow } from "../git/Badge.tsx";
 import { formatAgo } from "../../lib/ago.ts";
 import { plural, shortenPath } from "../../lib/format.ts";
@@ -23,9 +32,7 @@ import { useNow } from "../../ui/useNow.ts";
 import "./fleet.css";
 import { follow, screens } from "./screens.ts";
 
-function Question({ session }: { session: Session }) {
-  const item = approvalOf(session.id);
-  if (!item || !isUrgent(item)) return null;
+function Question({ item, gone }: Held<ApprovalItemResponse>) {
   const message = getOwnMessage(item);
   const trouble = answerProblems.value.get(item.id);
   return (
@@ -38,7 +45,7 @@ function Question({ session }: { session: Session }) {
           {trouble}
         </p>
       )}
-      <AnswerForm item={item} busy={answering.value.has(item.id)} />
+      <AnswerArea item={item} closed={gone || isJustSent(item.id)} />
     </div>
   );
 }
@@ -88,24 +95,39 @@ function Ended({ session }: { session: Session }) {
   );
 }
 
-function Card({ session, now }: { session: Session; now: number }) {
+interface CardProps {
+  session: Session;
+  now: number;
+  /** What it asks, or asked a moment ago. */
+  asked: Held<ApprovalItemResponse> | undefined;
+}
+
+function Card({ session, now, asked }: CardProps) {
   const { word, reason, state } = getCurrentStatus(session);
-  const waits = needsYou(session.id);
+  const said = asked && needsYou(session.id) ? describeAsk(asked.item) : (reason ?? word);
   return (
-    <article class="fleet-card" data-color={session.color} data-state={state} data-testid="fleet-card">
+    <article
+      class="fleet-card"
+      data-color={session.color}
+      data-state={state}
+      data-testid="fleet-card"
+      aria-label={`${session.name} ${said}`}
+      tabIndex={-1}
+      onKeyDown={pressDigit}
+    >
       <button type="button" class="fleet-head" onClick={() => select(session.id)} data-testid="fleet-visit">
         <StatusDot session={session} />
         <span class="fleet-name">{session.name}</span>
         <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
       </button>
       <p class="fleet-state">
-        <span>{!waits && reason ? reason : word}</span>
+        <span>{said}</span>
         <span class="dim">
           {shortenPath(session.workingDir)} · {formatAgo(session.lastActivityAt, now)}
         </span>
       </p>
       {livePid(session) === null ? <Ended session={session} /> : <Lines session={session} />}
-      {waits && <Question session={session} />}
+      {asked && <Question {...asked} />}
       <footer class="fleet-foot">
         <GitRow session={session} />
         <SessionChips session={session} />
@@ -114,34 +136,56 @@ function Card({ session, now }: { session: Session; now: number }) {
   );
 }
 
+/** The question of each session; one that was just answered before the next one of its session. */
+function mapQuestions(held: readonly Held<ApprovalItemResponse>[]) {
+  const found = new Map<string, Held<ApprovalItemResponse>>();
+  for (const each of held) {
+    const other = found.get(each.item.sessionId);
+    if (!other || !keepsPlace(other.item.id)) found.set(each.item.sessionId, each);
+  }
+  return found;
+}
+
 export function FleetPage() {
   const now = useNow();
-  const cards = useComputed(() => sessions.value.toSorted((a, b) => rank(a) - rank(b)));
-  const waiting = cards.value.filter(({ id }) => needsYou(id)).length;
+  const { inside, ...pointer } = usePointerInside();
+  const sorted = sessions.value.toSorted((a, b) => rank(a) - rank(b));
+  const items = openItems.value;
+  const questions = useHeld(items, ({ id }) => id, keepsPlace, inside && items.length > 0);
+  const holds = inside || questions.some(({ gone }) => gone);
+  const cards = useHeld(sorted, ({ id }) => id, never, holds);
+  const asked = mapQuestions(questions);
+  const [waiting, done] = [sessionsNeedingPerson.value.size, finishedSessions.value.size];
   const create = () => (newSessionOpen.value = true);
   return (
     <div class="fleet">
       <div class="fleet-sum">
         <p data-testid="fleet-sum">
-          {plural(cards.value.length, "session")}
+          {plural(sorted.length, "session")}
           {waiting > 0 && <b> · {waiting === 1 ? "1 needs" : `${waiting} need`} you</b>}
+          {done > 0 && <b class="done"> · {done} done</b>}
         </p>
         <button type="button" class="button small" onClick={create}>
           <Icon name="plus" size={14} /> New session
         </button>
       </div>
-      <div class="fleet-cards">
-        {cards.value.map((session) => (
-          <Card key={session.id} session={session} now={now} />
-        ))}
+      <div class="fleet-cards" {...pointer}>
+        {cards
+          .filter(({ gone }) => !gone)
+          .map(({ item: session }) => (
+            <Card key={session.id} session={session} now={now} asked={asked.get(session.id)} />
+          ))}
       </div>
     </div>
   );
 }
 
-/** Whoever waits for a person, whoever works, the rest, and what has ended. */
+const never = (): boolean => false;
+
+/** Whoever waits for a person, who is done, whoever works, the rest, and what has ended. */
 function rank(session: Session): number {
-  if (needsYou(session.id)) return 0;
-  if (livePid(session) === null) return 3;
-  return session.status === "busy" ? 1 : 2;
+  const wanted = attentionRank(session.id);
+  if (wanted < 2) return wanted;
+  if (livePid(session) === null) return 4;
+  return session.status === "busy" ? 2 : 3;
 }

@@ -1,5 +1,5 @@
 /** What can be done with cells, as menu items. */
-import { needsYou } from "../approvals/state.ts";
+import { attentionRank } from "../approvals/state.ts";
 import { activeId, sessions } from "../../store/state.ts";
 import type { MenuItem } from "../../ui/menu.ts";
 import { type Count, COUNTS, frontOf, resizeLayout, removeCell } from "./layout.ts";
@@ -7,11 +7,10 @@ import { applyLayout, gridOn, layout, roomy, toggleZoom } from "./state.ts";
 
 export function setCount(count: Count): void {
   if (!roomy.peek()) return;
-  const rank = (id: string) => (needsYou(id) ? 0 : 1);
   const others = sessions
     .peek()
     .map(({ id }) => id)
-    .toSorted((a, b) => rank(a) - rank(b));
+    .toSorted((a, b) => attentionRank(a) - attentionRank(b));
   applyLayout(resizeLayout({ ...layout.peek(), front: activeId.peek() }, count, others));
 }
 

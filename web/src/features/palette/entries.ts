@@ -1,7 +1,7 @@
 /** What the palette offers: sessions first, then what can be done. */
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../../api/types.ts";
-import { needsYou } from "../approvals/state.ts";
+import { attentionRank } from "../approvals/state.ts";
 import { availablePages, openPage } from "../../ui/pages/registry.ts";
 import { layoutItems } from "../grid/menu.ts";
 import { select } from "../../ui/pages/select.ts";
@@ -41,7 +41,7 @@ function itemEntry(item: MenuItem): Entry {
 
 /** Whoever waits for a person first, then as the tabs stand; the one in front comes last. */
 function ordered(): Session[] {
-  const rank = ({ id }: Session) => (id === activeId.value ? 2 : needsYou(id) ? 0 : 1);
+  const rank = ({ id }: Session) => (id === activeId.value ? 3 : attentionRank(id));
   return sessions.value.toSorted((a, b) => rank(a) - rank(b));
 }
 
