@@ -148,7 +148,7 @@ class PromptFieldTests(WaitingSessionsCase):
         self.mock.do("next", hold=1)
         self.write("first\nsecond")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("Queued")
+        expect(self.outcome).to_contain_text("Sends after your answer.")
         expect(self.field).to_have_value("first\nsecond")
         self.mock.do("next", hold=0)
         expect(self.outcome).to_contain_text("Delivered")

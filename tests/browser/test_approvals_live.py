@@ -31,8 +31,8 @@ THUMB = 44
 class LiveCase(BrowserCase):
     """One daemon with played agents for the class, one page for each test."""
 
-    # A request that a test cuts is logged by the browser itself.
-    expected = (r"net::ERR_FAILED",)
+    # A request that a test cuts, or that is refused, is logged by the browser itself.
+    expected = (r"net::ERR_FAILED", r"status of 422 .*/input\)")
     running: DaemonHarness
 
     @classmethod
@@ -166,6 +166,34 @@ class LiveInboxTests(LiveCase):
         agent.call("POST", f"{agent.path}/send-key", key="Escape")
         expect(card).to_have_count(0)
         expect(page.get_by_test_id("approvals-count")).to_have_count(0)
+
+
+class FirstDialogTests(LiveCase):
+    """What Codex and Gemini CLI ask before the first prompt."""
+
+    def starts(self, mode: str, label: str) -> None:
+        agent = PlayedSession(self.running, mode, MockScenario())
+        self.addCleanup(agent.end)
+        page = self.shown(agent)
+        expect(page.get_by_test_id("ask-notice")).to_contain_text("asks whether to trust")
+        page.get_by_test_id("prompt-field").fill("SAY: hello")
+        page.get_by_test_id("prompt-field").press("Enter")
+        outcome = page.get_by_test_id("prompt-outcome")
+        expect(outcome).to_contain_text("Sends after your answer.")
+        outcome.get_by_test_id("prompt-answer").click()
+        card = page.get_by_test_id("approval")
+        option = card.get_by_test_id("approval-option-1")
+        expect(option).to_contain_text(label)
+        expect(option).to_have_attribute("data-leaning", "other")
+        option.click()
+        expect(outcome).to_contain_text("Delivered")
+        agent.until("the turn", lambda: [turn.prompt for turn in agent.turns()] == ["SAY: hello"])
+
+    def test_trust_of_codex_is_answered_by_a_button_and_the_prompt_goes_after_it(self) -> None:
+        self.starts("codex", "Trust and continue")
+
+    def test_trust_of_gemini_is_answered_by_a_button_and_the_prompt_goes_after_it(self) -> None:
+        self.starts("gemini", "Trust folder")
 
 
 SESSION_IN_FOCUS = "() => document.activeElement.dataset.session"
@@ -364,11 +392,32 @@ class LivePromptTests(LiveCase):
         self.open(agent)
         self.field.fill("SAY: at last")
         self.field.press("Enter")
-        expect(self.outcome).to_contain_text("Queued")
+        expect(self.outcome).to_contain_text("Sends after your answer")
         self.assertEqual([], self.sent(agent))
-        agent.call("POST", f"{agent.path}/send-key", key="Enter")
+        self.outcome.get_by_test_id("prompt-answer").click()
+        card = self.front.get_by_test_id("approval")
+        expect(card).to_contain_text("asks about new MCP servers")
+        card.get_by_test_id("approval-option-1").click()
         expect(self.outcome).to_contain_text("Delivered")
         agent.until("the turn", lambda: self.sent(agent) == ["SAY: at last"])
+
+    def test_refused_prompt_goes_after_the_answer(self) -> None:
+        agent = self.agent()
+        agent.prompt("RUN: touch made", wait="blocked")
+        agent.item()
+        self.open(agent)
+        self.field.fill("SAY: afterwards")
+        self.field.press("Enter")
+        expect(self.outcome).to_contain_text("Waiting for your answer first.")
+        self.outcome.get_by_test_id("prompt-after").click()
+        expect(self.outcome).to_contain_text("Sends after your answer.")
+        self.assertNotIn("SAY: afterwards", self.sent(agent))
+        self.outcome.get_by_test_id("prompt-answer").click()
+        self.front.get_by_test_id("approval").get_by_test_id("approval-option-1").click()
+        expect(self.outcome).to_contain_text("Delivered")
+        expect(self.field).to_have_value("")
+        agent.until("the turn", lambda: "SAY: afterwards" in self.sent(agent))
+        agent.rests()
 
     def test_prompt_with_a_lost_response_is_typed_once_for_a_live_agent(self) -> None:
         agent = self.agent()

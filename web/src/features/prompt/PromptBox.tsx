@@ -4,6 +4,9 @@ import { filesIn, itemsOf } from "../attach/tray.ts";
 import { chooseFiles, attachFiles } from "../attach/attach.ts";
 import { TrayHost } from "../attach/TrayHost.tsx";
 import type { Session } from "../../api/types.ts";
+import { AskNotice, findUntoldItem } from "../agents/AskNotice.tsx";
+import { openInbox } from "../approvals/openinbox.ts";
+import { needsYou } from "../approvals/state.ts";
 import { SuggestButton, Suggestions } from "../suggestions/Suggestions.tsx";
 import { livePid } from "../sessions/status.ts";
 import { prefs } from "../../store/prefs.ts";
@@ -16,7 +19,15 @@ import { followWriting } from "./focus.ts";
 import { getPromptAction } from "./keys.ts";
 import { insertMention, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
 import { MentionHost } from "./MentionHost.tsx";
-import { type PromptState, getPromptState, sendPrompt, walk, writeDraft } from "./state.ts";
+import {
+  getPromptState,
+  keepUnsent,
+  type PromptState,
+  sendAfterAnswer,
+  sendPrompt,
+  walk,
+  writeDraft,
+} from "./state.ts";
 
 const ROWS_MAX = 10;
 
@@ -26,14 +37,45 @@ export const isAgent = (session: Session): boolean =>
 
 const rowsOf = (text: string): number => Math.min(ROWS_MAX, text.split("\n").length);
 
-function Outcome({ box }: { box: PromptState }) {
-  const { delivery } = box;
+function Ways({ id, state }: { id: string; state: "blocked" | "after" | "held" }) {
   return (
-    <p class="prompt-outcome" data-state={delivery?.state} role="status" data-testid="prompt-outcome">
+    <>
+      <button type="button" class="button small" onClick={openInbox} data-testid="prompt-answer">
+        Answer
+      </button>
+      {state === "blocked" && (
+        <button
+          type="button"
+          class="button small"
+          onClick={() => sendAfterAnswer(id)}
+          data-testid="prompt-after"
+        >
+          Send after it
+        </button>
+      )}
+      {state === "after" && (
+        <button type="button" class="button small" onClick={() => keepUnsent(id)}>
+          Cancel
+        </button>
+      )}
+    </>
+  );
+}
+
+function Outcome({ id, box }: { id: string; box: PromptState }) {
+  const { delivery } = box;
+  // The service holds what is sent to a starting agent.
+  const asked = delivery?.state === "held" && needsYou(id);
+  const state = delivery?.state;
+  return (
+    <div class="prompt-outcome" data-state={state} role="status" data-testid="prompt-outcome">
       {delivery && isUnderWay(delivery) && <span class="spinner" />}
-      {delivery?.state === "failed" && <Icon name="alert" size={15} />}
-      {delivery && describeDelivery(delivery)}
-    </p>
+      {(state === "failed" || state === "blocked") && <Icon name="alert" size={15} />}
+      {delivery && describeDelivery(asked ? { state: "after" } : delivery)}
+      {(state === "blocked" || state === "after" || (state === "held" && asked)) && (
+        <Ways id={id} state={state} />
+      )}
+    </div>
   );
 }
 
@@ -85,6 +127,12 @@ function keepFocus(event: MouseEvent): void {
   if (typing && (event.target as Element).closest("button, [role=option]")) event.preventDefault();
 }
 
+/** A tap beside the field means the field: what the agent asks lies over it. */
+function focusField(event: MouseEvent): void {
+  const row = event.currentTarget as Element;
+  if (event.target === row) row.querySelector("textarea")?.focus();
+}
+
 /** Text stays the field's own. */
 function attach(id: string, event: Event, data: DataTransfer | null): void {
   const files = filesIn(data);
@@ -99,6 +147,7 @@ function Form({ session }: { session: Session }) {
   const busy = isUnderWay(box.delivery);
   const keys = prefs.value.enterSends ? "Enter" : "Ctrl+Enter";
   const agentName = cliOf(session.mode)?.label ?? session.mode;
+  const asks = box.draft === "" && itemsOf(session.id).length === 0 ? findUntoldItem(session) : undefined;
   // A focused field that is taken away tells of no lost focus.
   useEffect(() => followWriting, []);
   const submit = (event: Event) => {
@@ -118,11 +167,12 @@ function Form({ session }: { session: Session }) {
       data-testid="prompt"
       aria-busy={busy}
     >
-      <Outcome box={box} />
+      <Outcome id={session.id} box={box} />
       <Suggestions session={session} />
       <TrayHost id={session.id} />
       <MentionHost id={session.id} onChoose={choose} />
-      <div class="prompt-row">
+      <div class="prompt-row" onClick={focusField}>
+        {asks && <AskNotice item={asks} />}
         <button
           type="button"
           class="prompt-attach"

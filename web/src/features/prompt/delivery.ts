@@ -10,6 +10,8 @@ export interface Ticket {
 
 export type Delivery =
   | { state: "sending" | "held" | "delivered" | "duplicate" | "buffered" }
+  /** A dialog is open: refused, and nothing was typed; or kept here until that is answered. */
+  | { state: "blocked" | "after" }
   /** `unknown`: it may have been typed; the same ticket again cannot type it twice. */
   | { state: "failed"; text: string; unknown: boolean };
 
@@ -51,17 +53,15 @@ const REFUSED: Record<number, string> = {
 };
 
 /** The service refuses a prompt while a dialog is open; its text names the evidence, which is no help. */
-const DIALOG_OPEN = /answer that first/;
+const DIALOG_OPEN = /answer (?:that|it) first|answer to its first dialog/;
 
-function describeRefusal(status: number, error: unknown): string {
-  const text = getErrorText(error);
-  if (DIALOG_OPEN.test(text)) return "The agent is waiting for an answer. Answer it first.";
-  return REFUSED[status] ?? `Not sent: ${text}`;
-}
+const describeRefusal = (status: number, error: unknown): string =>
+  REFUSED[status] ?? `Not sent: ${getErrorText(error)}`;
 
 /** A refusal (4xx) typed nothing; an answer that never came leaves it open. */
 export function describeFailure(error: unknown): Delivery {
   const status = error instanceof ApiError ? error.status : 0;
+  if (status === 422 && DIALOG_OPEN.test(getErrorText(error))) return { state: "blocked" };
   if (status >= 400 && status < 500) {
     return { state: "failed", text: describeRefusal(status, error), unknown: false };
   }
@@ -87,6 +87,8 @@ export const isAccepted = (delivery: Delivery): boolean =>
 const WORDS: Record<Exclude<Delivery["state"], "failed">, string> = {
   sending: "Sending…",
   held: "Queued. Sends when the agent is ready.",
+  blocked: "Waiting for your answer first.",
+  after: "Sends after your answer.",
   delivered: "Delivered",
   duplicate: "Already delivered. It wasn't typed twice.",
   buffered: "Queued. Sends when the host is reachable.",

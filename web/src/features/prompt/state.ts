@@ -1,5 +1,6 @@
 /** The prompt box of each session: its text, what became of the last send, its history. */
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { needsYou } from "../approvals/state.ts";
 import { bracketed, compose, trayProblem } from "../attach/compose.ts";
 import { clearTray, itemsOf, putItems } from "../attach/tray.ts";
 import { request } from "../../api/client.ts";
@@ -72,10 +73,23 @@ function forgetBox(id: string): void {
   storeDrafts();
 }
 
+/** Prompts that wait for an answer, and whose session waits for none any more. */
+function sendAnswered(): void {
+  for (const [id, { delivery }] of boxes.value)
+    if (delivery?.state === "after" && !needsYou(id)) queueMicrotask(() => void sendPrompt(id));
+}
+
 /** A session that is gone needs no box. */
 export function followPrompts(): void {
   onServerEvent("session:deleted", ({ id }) => forgetBox(id));
+  effect(sendAnswered);
 }
+
+/** Keep the prompt in the box, and send it once the open dialog is answered. */
+export const sendAfterAnswer = (id: string): void => change(id, { delivery: { state: "after" } });
+
+/** Leave the prompt in the box, as it was before it was sent. */
+export const keepUnsent = (id: string): void => change(id, { delivery: undefined });
 
 export const writeDraft = (id: string, draft: string): void =>
   change(id, { draft, walkHistory: undefined, delivery: undefined });
