@@ -12,7 +12,11 @@ from tests.integration.harness import DaemonHarness
 from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
 from tests.unit.agents.transcripts.transcript_samples import RECORDED
 
-ANSWER = "I **painted** it, see `door.py`. <img src=x onerror=alert(1)>"
+WIDE = "wide " * 40
+ANSWER = (
+    "I **painted** it, see `door.py`. <img src=x onerror=alert(1)>\n\n"
+    f"```\n{WIDE}\n```\n\n| {WIDE.replace(' ', ' | ')}|\n|{'-|' * 40}|\n\n{'long' * 60}\n"
+)
 
 
 class ConversationsPageTests(BrowserCase):
@@ -95,5 +99,13 @@ class ConversationsPageTests(BrowserCase):
         page.get_by_test_id("conversations-search").fill("front door")
         page.get_by_test_id("conversation-read").tap()
         expect(page.get_by_test_id("message")).to_have_count(2)
-        content = page.locator(".dialog-content")
-        self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"))
+        code = page.get_by_test_id("message").nth(1).locator("pre")
+        for width in (390, 320):
+            page.set_viewport_size({"width": width, "height": 720})
+            content = page.locator(".dialog-content")
+            self.assertTrue(content.evaluate("box => box.scrollWidth <= box.clientWidth"), width)
+            # It scrolls by itself.
+            self.assertTrue(code.evaluate("box => box.scrollWidth > box.clientWidth"), width)
+            box = page.get_by_test_id("conversation-resume").bounding_box()
+            assert box is not None
+            self.assertLessEqual(box["x"] + box["width"], width)

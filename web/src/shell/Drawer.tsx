@@ -11,7 +11,6 @@ import { toggleFleet } from "../features/fleet/page.ts";
 import { GitRow } from "../features/git/Badge.tsx";
 import { LocationMarkSlot } from "../features/hosts/slots.tsx";
 import { isUnreachable } from "../features/hosts/state.ts";
-import { shortenPath } from "../lib/format.ts";
 import { activeId, cliOf, sessions } from "../store/state.ts";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
@@ -20,6 +19,8 @@ import { openSessionMenu } from "../features/sessions/menu.ts";
 import { NameField } from "../features/sessions/NameField.tsx";
 import { naming } from "../features/sessions/naming.ts";
 import { newSessionOpen } from "../ui/pages/openpanels.ts";
+import { groupSessions } from "../features/sidebar/groups.ts";
+import { needsYou } from "../features/approvals/state.ts";
 import { StatusDot } from "../features/sessions/StatusDot.tsx";
 
 export const drawerOpen = signal(false);
@@ -33,7 +34,24 @@ function Name({ session }: { session: Session }) {
   );
 }
 
-function Row({ session }: { session: Session }) {
+/** Deeper ones stand no further in: names would lose their room. */
+const DEEPEST = 3;
+
+/** The folder stands above. */
+function describeRow(session: Session, word: string): string {
+  const used = session.contextUsedPercentage;
+  const said = isUnreachable(session.id) ? `last known: ${word}` : word;
+  return used === undefined ? said : `${said} · ${Math.round(used)}% context`;
+}
+
+/** The model is told where it is another one than most sessions have. */
+function isUnusualModel(session: Session): boolean {
+  if (!session.displayModel) return false;
+  const alike = sessions.value.filter(({ displayModel }) => displayModel === session.displayModel).length;
+  return 2 * alike <= sessions.value.filter(({ displayModel }) => displayModel).length;
+}
+
+function Row({ session, depth }: { session: Session; depth: number }) {
   const choose = () => {
     select(session.id);
     drawerOpen.value = false;
@@ -50,12 +68,10 @@ function Row({ session }: { session: Session }) {
       <span class="row-text">
         {editing ? <NameField session={session} /> : <Name session={session} />}
         <span class="row-sub">
-          {now.state === "attention" && now.reason
-            ? now.reason
-            : `${isUnreachable(session.id) ? "last known: " : ""}${now.word} · ${shortenPath(session.workingDir)}`}
+          {now.state === "attention" && now.reason ? now.reason : describeRow(session, now.word)}
         </span>
         <GitRow session={session} />
-        {(session.displayModel || session.contextUsedPercentage !== undefined) && (
+        {isUnusualModel(session) && (
           <span class="row-chips">
             <SessionChips session={session} />
           </span>
@@ -66,7 +82,13 @@ function Row({ session }: { session: Session }) {
     </>
   );
   return (
-    <li class="row" data-color={session.color} data-active={activeId.value === session.id}>
+    <li
+      class="row"
+      data-color={session.color}
+      data-active={activeId.value === session.id}
+      data-depth={Math.min(depth, DEEPEST)}
+      aria-level={depth + 1}
+    >
       {editing ? (
         <div class="row-main">{inside}</div>
       ) : (
@@ -119,11 +141,20 @@ function Panel() {
         <div class="drawer-plan">
           <PlanChips />
         </div>
-        <ul class="rows">
-          {sessions.value.map((session) => (
-            <Row key={session.id} session={session} />
+        <div class="rows">
+          {groupSessions(sessions.value, needsYou).map((group) => (
+            <section key={group.folder}>
+              <h3 class="rows-head" title={group.folder}>
+                {group.name} <span class="count">{group.sessions.length}</span>
+              </h3>
+              <ul>
+                {group.sessions.map(({ session, depth }) => (
+                  <Row key={session.id} session={session} depth={depth} />
+                ))}
+              </ul>
+            </section>
           ))}
-        </ul>
+        </div>
         <footer class="drawer-foot">
           <button type="button" class="button primary" onClick={create} data-testid="drawer-new">
             <Icon name="plus" /> New session

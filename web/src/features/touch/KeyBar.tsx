@@ -121,13 +121,11 @@ const paste = (): void => void currentView.peek()?.clipping.pasteFromClipboard()
 /** Faces of keys that send something, in two parts of the row. */
 const FIRST: readonly (readonly [BarKey, string, string])[] = [
   ["Escape", "Escape", "Esc"],
+  ["Interrupt", "Control C", "^C"],
   ["Enter", "Enter", "⏎"],
   ["Tab", "Tab", "Tab"],
 ];
-const OTHERS: readonly (readonly [BarKey, string, string])[] = [
-  ["Interrupt", "Control C", "^C"],
-  ["BackTab", "Shift Tab", "⇤"],
-];
+const OTHERS: readonly (readonly [BarKey, string, string])[] = [["BackTab", "Shift Tab", "⇤"]];
 const FAR: readonly (readonly [BarKey, string, string])[] = [
   ["PageUp", "Page up", "PgUp"],
   ["PageDown", "Page down", "PgDn"],
