@@ -118,6 +118,34 @@ class PlaceTests(DecideCase):
         page.mouse.move(2, 2)
         wait_until_on_page(page, "the new order", lambda: names.all_inner_texts() != before)
 
+    def test_sidebar_keeps_its_order_under_the_pointer(self) -> None:
+        page = self.open()
+        names = page.locator(".side-name")
+        before = names.all_inner_texts()
+        page.mouse.move(*middle(names.last))
+        self.mock.do("approval", kind="blind", id=self.mock.session("docs site"))
+        self.mock.do("approval", kind="blind", id=self.mock.session("logs"))
+        expect(page.get_by_test_id("approvals-count")).not_to_have_text("3")
+        self.assertEqual(before, names.all_inner_texts())
+        page.mouse.move(700, 400)
+        wait_until_on_page(page, "the new order", lambda: names.all_inner_texts() != before)
+
+
+class TrustTests(DecideCase):
+    # The stand-in has no folders.
+    expected = (r"status of 404",)
+
+    def test_trust_in_the_folder_is_told_before_and_after_the_start(self) -> None:
+        page = self.open()
+        where = page.get_by_test_id("where")
+        where.hover()
+        expect(page.get_by_test_id("tip")).to_contain_text("Claude Code trusts this folder")
+        page.keyboard.press("Alt+Shift+N")
+        page.get_by_test_id("mode-primary").locator("label").click()
+        expect(page.get_by_test_id("new-trust")).to_contain_text("Claude Code will trust")
+        page.get_by_test_id("mode-shell").locator("label").click()
+        expect(page.get_by_test_id("new-trust")).to_have_count(0)
+
 
 class WordTests(DecideCase):
     def test_plan_is_read_in_the_card_and_its_widest_grant_is_not_marked(self) -> None:

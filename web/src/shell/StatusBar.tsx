@@ -8,6 +8,7 @@ import { LocationMarkSlot } from "../features/hosts/slots.tsx";
 import { isUnreachable } from "../features/hosts/state.ts";
 import { connectionNotice } from "../store/connectionnotice.ts";
 import { activeSession, cliOf } from "../store/state.ts";
+import { TRUSTED_MODE } from "../features/sessions/FolderNote.tsx";
 import { currentView } from "../features/terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
 
@@ -32,6 +33,11 @@ function Grid({ session }: { session: Session }) {
   );
 }
 
+function describeFolder(session: Session): string {
+  if (session.mode !== TRUSTED_MODE) return session.workingDir;
+  return `${session.workingDir}: ${cliOf(session.mode)?.label ?? session.mode} trusts this folder`;
+}
+
 export function StatusBar() {
   const session = activeSession.value;
   if (!session) return null;
@@ -39,7 +45,7 @@ export function StatusBar() {
     <footer class="statusbar">
       <State session={session} />
       <LocationMarkSlot session={session} />
-      <span class="where" title={session.workingDir}>
+      <span class="where" data-tip={describeFolder(session)} data-testid="where">
         <Icon name="folder" size={14} />
         <bdi>{session.workingDir}</bdi>
       </span>

@@ -8,6 +8,18 @@ import { type Draft, folderWords, placeOf } from "./newsession.ts";
 /** Typing a path asks about none of its beginnings. */
 const RESTS_MS = 400;
 
+/** The service answers the question of Claude Code whether it may trust the folder (protocol-trust). */
+export const TRUSTED_MODE = "primary";
+
+/** Said before the start: nobody is asked then. */
+export function TrustNote({ agent }: { agent: string }) {
+  return (
+    <p class="dim" data-testid="new-trust">
+      {agent} will trust this folder. The server answers its question for you.
+    </p>
+  );
+}
+
 export function FolderNote({ draft }: { draft: Draft }) {
   const [found, setFound] = useState<FolderTrust>();
   const place = new URLSearchParams(placeOf(draft)).toString();

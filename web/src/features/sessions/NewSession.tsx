@@ -17,7 +17,7 @@ import { plural } from "../../lib/format.ts";
 import { sendPrompt, writeDraft } from "../prompt/state.ts";
 import { create } from "./actions.ts";
 import { FirstPrompt, Params } from "./FirstPrompt.tsx";
-import { FolderNote } from "./FolderNote.tsx";
+import { FolderNote, TRUSTED_MODE, TrustNote } from "./FolderNote.tsx";
 import {
   bodyOf,
   canLaunch,
@@ -252,6 +252,7 @@ function Form() {
           onChoose={set}
         />
         {agent && <FolderNote draft={draft} />}
+        {agent?.id === TRUSTED_MODE && <TrustNote agent={agent.label} />}
         <Model
           mode={draft.mode}
           chosen={draft.customModel}

@@ -1,9 +1,10 @@
 /** Every session at a glance: what it does, for how long, and who waits for you. */
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../../api/types.ts";
-import { needsYou } from "../approvals/state.ts";
+import { sessionsNeedingPerson } from "../approvals/state.ts";
+import { usePointerInside } from "../approvals/useHeld.ts";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { LocationMarkSlot } from "../hosts/slots.tsx";
@@ -162,11 +163,13 @@ export function Sidebar() {
   const folded = useSignal<ReadonlySet<string>>(new Set());
   const dragged = useRef<string | undefined>(undefined);
   const now = useNow();
-  const groups = useComputed(() =>
-    groupSessions(
-      sessions.value.filter((session) => matchesFilter(session, agentOf(session), filter.value)),
-      needsYou,
-    ),
+  const { inside, ...pointer } = usePointerInside();
+  // Nothing changes its place under the pointer.
+  const needy = useRef(sessionsNeedingPerson.value);
+  if (!inside) needy.current = sessionsNeedingPerson.value;
+  const groups = groupSessions(
+    sessions.value.filter((session) => matchesFilter(session, agentOf(session), filter.value)),
+    (id) => needy.current.has(id),
   );
   const fold = (folder: string) => {
     const next = new Set(folded.value);
@@ -177,14 +180,14 @@ export function Sidebar() {
     const to = sessions.value.findIndex((session) => session.id === onto);
     if (dragged.current !== undefined) void move(dragged.current, to);
   };
-  const shown = groups.value.flatMap((group) =>
+  const shown = groups.flatMap((group) =>
     folded.value.has(group.folder) ? [] : group.sessions.map(({ session }) => session),
   );
   const entrance = shown.some(({ id }) => id === activeId.value) ? activeId.value : shown[0]?.id;
   return (
-    <nav class="sidebar" aria-label="Sessions" data-testid="sidebar" onKeyDown={walk}>
+    <nav class="sidebar" aria-label="Sessions" data-testid="sidebar" onKeyDown={walk} {...pointer}>
       {sessions.value.length >= FILTER_FROM && <Filter onType={(text) => (filter.value = text)} />}
-      {groups.value.map((group) => (
+      {groups.map((group) => (
         <section key={group.folder} class="side-group">
           <h2>
             <button
@@ -213,7 +216,7 @@ export function Sidebar() {
           </ul>
         </section>
       ))}
-      {groups.value.length === 0 && <p class="dim side-none">No sessions match.</p>}
+      {groups.length === 0 && <p class="dim side-none">No sessions match.</p>}
     </nav>
   );
 }
