@@ -54,6 +54,7 @@ HIT = """(at) => {
   const same = down === up && down === pressed && targets[at].contains(down);
   return same ? "" : `${name(targets[at])}: ${[down, up, pressed].map(name).join(", ")}`;
 }"""
+SETTLED = "each => Promise.all(each.getAnimations().map((one) => one.finished)).then(() => {})"
 FIELD = "#prompt-field"
 
 
@@ -104,7 +105,8 @@ class SteadyTargetTests(ThumbCase):
                 {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]},
             )
             session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-            wait_until_on_page(page, "a press", lambda: page.evaluate("() => !!touched.pressed"))
+            name = page.evaluate("at => targets[at].outerHTML.slice(0, 200)", at)
+            wait_until_on_page(page, name, lambda: page.evaluate("() => !!touched.pressed"))
             fault = page.evaluate(HIT, at)
             faults += [fault] if fault else []
         self.assertEqual([], faults)
@@ -129,6 +131,7 @@ class SteadyTargetTests(ThumbCase):
             page = self.open(width)
             page.get_by_test_id("current" if width < 700 else "open-drawer").tap()
             page.get_by_test_id("drawer-session").first.wait_for()
+            page.get_by_test_id("drawer").evaluate(SETTLED)
             self.walk(page, 8)
 
 

@@ -4,8 +4,8 @@ import { Login } from "../features/auth/Login.tsx";
 import { passwordDue } from "../store/me.ts";
 import { signedOut } from "../features/auth/state.ts";
 import { HistoryHost } from "../features/history/HistoryHost.tsx";
-import { Drawer } from "./Drawer.tsx";
-import { NewSession } from "../features/sessions/NewSession.tsx";
+import { DrawerHost } from "./DrawerHost.tsx";
+import { NewSessionHost } from "../features/sessions/NewSessionHost.tsx";
 import { Sidebar } from "../features/sidebar/Sidebar.tsx";
 import { sidebarShown } from "../features/sidebar/state.ts";
 import { sessionList } from "../store/state.ts";
@@ -56,13 +56,13 @@ function Shell() {
         </div>
         <PageHost />
         <HistoryHost />
-        <NewSession />
+        <NewSessionHost />
       </div>
       <StatusBar />
       <div class="keys" inert={covered.value}>
         <KeyBar />
       </div>
-      <Drawer />
+      <DrawerHost />
       <PaletteHost />
       <AskDialog />
       <Menu />

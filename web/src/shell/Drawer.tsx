@@ -1,11 +1,11 @@
 /** All sessions as a list from the side: the phone's tabs. */
-import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { PlanChips } from "../features/agents/PlanChips.tsx";
 import { SessionChips } from "../features/agents/SessionChips.tsx";
 import { getCurrentStatus } from "../features/agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../ui/pages/registry.ts";
+import { drawerOpen } from "./draweropen.ts";
 import { openPagesMenu } from "./pagesmenu.ts";
 import { toggleFleet } from "../features/fleet/page.ts";
 import { GitRow } from "../features/git/Badge.tsx";
@@ -22,8 +22,6 @@ import { newSessionOpen } from "../ui/pages/openpanels.ts";
 import { groupSessions } from "../features/sidebar/groups.ts";
 import { needsYou } from "../features/approvals/state.ts";
 import { StatusDot } from "../features/sessions/StatusDot.tsx";
-
-export const drawerOpen = signal(false);
 
 function Name({ session }: { session: Session }) {
   return (
@@ -109,7 +107,7 @@ function Row({ session, depth }: { session: Session; depth: number }) {
   );
 }
 
-function Panel() {
+export function Drawer() {
   const ref = useRef<HTMLDialogElement>(null);
   const close = () => (drawerOpen.value = false);
   useLayoutEffect(() => ref.current?.showModal(), []);
@@ -170,8 +168,4 @@ function Panel() {
       </div>
     </dialog>
   );
-}
-
-export function Drawer() {
-  return drawerOpen.value ? <Panel /> : null;
 }

@@ -8,7 +8,7 @@ import { LocationMarkSlot } from "../features/hosts/slots.tsx";
 import { isUnreachable } from "../features/hosts/state.ts";
 import { connectionNotice } from "../store/connectionnotice.ts";
 import { activeSession, cliOf } from "../store/state.ts";
-import { TRUSTED_MODE } from "../features/sessions/FolderNote.tsx";
+import { TRUSTED_MODE } from "../features/sessions/status.ts";
 import { currentView } from "../features/terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
 

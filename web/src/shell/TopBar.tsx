@@ -6,7 +6,7 @@ import { layoutItems } from "../features/grid/menu.ts";
 import { gridOn, roomy } from "../features/grid/state.ts";
 import { GitMark } from "../features/git/Badge.tsx";
 import { LocationMarkSlot } from "../features/hosts/slots.tsx";
-import { drawerOpen } from "./Drawer.tsx";
+import { drawerOpen } from "./draweropen.ts";
 import { shortenPath } from "../lib/format.ts";
 import { newSessionOpen, searchOpen } from "../ui/pages/openpanels.ts";
 import { StatusDot } from "../features/sessions/StatusDot.tsx";

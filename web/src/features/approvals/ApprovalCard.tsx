@@ -6,7 +6,6 @@ import { sessionList } from "../../store/state.ts";
 import { Command } from "../../ui/Command.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { answer, answering, dismiss, answerProblems } from "./actions.ts";
-import { Preview } from "../files/Preview.tsx";
 import { ApproveOrDeny, MultipleChoice, SingleChoice } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
 import { pressDigit } from "./digits.ts";
@@ -21,6 +20,7 @@ import {
   getRisk,
   acceptsText,
 } from "./item.ts";
+import { Plan } from "./Plan.tsx";
 import { describeSent, isJustSent } from "./sent.ts";
 import { TextAnswer } from "./TextAnswer.tsx";
 import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
@@ -82,11 +82,7 @@ export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
           <Command text={text} plain={!isShell(item)} />
         </p>
       )}
-      {item.plan !== undefined && (
-        <div class="approval-plan" tabIndex={0} role="group" aria-label="Plan" data-testid="approval-plan">
-          <Preview text={item.plan} />
-        </div>
-      )}
+      {item.plan !== undefined && <Plan text={item.plan} />}
       {missing && (
         <p class="approval-unknown" data-testid="approval-missing">
           <Icon name="help" size={16} /> {missing}

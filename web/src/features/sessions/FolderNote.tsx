@@ -8,9 +8,6 @@ import { type Draft, folderWords, placeOf } from "./newsession.ts";
 /** Typing a path asks about none of its beginnings. */
 const RESTS_MS = 400;
 
-/** The service answers the question of Claude Code whether it may trust the folder (protocol-trust). */
-export const TRUSTED_MODE = "primary";
-
 /** Said before the start: nobody is asked then. */
 export function TrustNote({ agent }: { agent: string }) {
   return (

@@ -17,7 +17,7 @@ import { plural } from "../../lib/format.ts";
 import { sendPrompt, writeDraft } from "../prompt/state.ts";
 import { create } from "./actions.ts";
 import { FirstPrompt, Params } from "./FirstPrompt.tsx";
-import { FolderNote, TRUSTED_MODE, TrustNote } from "./FolderNote.tsx";
+import { FolderNote, TrustNote } from "./FolderNote.tsx";
 import {
   bodyOf,
   canLaunch,
@@ -31,6 +31,7 @@ import {
   REMEMBERED_KEY,
 } from "./newsession.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
+import { TRUSTED_MODE } from "./status.ts";
 
 type ModelProps = ComponentProps<typeof ModelField>;
 
@@ -215,7 +216,7 @@ function Model({ mode, ...props }: { mode: string } & ModelProps) {
   return offered && Loaded ? <Loaded {...props} /> : null;
 }
 
-function Form() {
+export function NewSession() {
   useEffect(() => () => void (newSessionPlace.value = undefined), []);
   const { draft, set, submit, problem, busy, folders } = useDraft();
   const entry = cliOf(draft.mode);
@@ -288,8 +289,4 @@ function Form() {
       </form>
     </StageFrame>
   );
-}
-
-export function NewSession() {
-  return newSessionOpen.value ? <Form /> : null;
 }

@@ -53,3 +53,6 @@ export function describeExit(session: Session): string {
 }
 
 export const COLORS = ["default", "red", "orange", "yellow", "green", "blue", "purple", "pink"] as const;
+
+/** The service answers the question of this mode whether it may trust the folder (protocol-trust). */
+export const TRUSTED_MODE = "primary";
