@@ -71,6 +71,12 @@ PHONE: dict[str, Any] = {
 }
 """A phone held upright, for a context's options."""
 
+TOO_WIDE = """() => [...document.querySelectorAll("body *")]
+  .filter((each) => !each.closest(".terminal-host, .offscreen, .keyrow > *"))
+  .filter((each) => each.getBoundingClientRect().right > innerWidth + 0.5)
+  .map((each) => each.className)"""
+"""The classes of what runs out of the window; terminals and rows of keys scroll."""
+
 LISTEN = """(selector) => {
   window.heard = new Set();
   const listen = () => {

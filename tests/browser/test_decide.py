@@ -8,8 +8,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.harness import BrowserCase, expect_focus, wait_until_on_page
 from tests.browser.mock_service import MockService
+from tests.waiting import SettledCondition
 
 AGENT = "hexadecimal floats"
+HELD = 2.5
+"""Seconds: longer than a card keeps its place where nobody points."""
 CAP = "each => getComputedStyle(each).borderTopColor"
 UNDER = """([x, y]) => {
   const found = document.elementFromPoint(x, y);
@@ -75,8 +78,8 @@ class PlaceTests(DecideCase):
         page.mouse.up()
         said = page.get_by_test_id("approval-sent")
         expect(said).to_contain_text("Sent: No")
-        # Longer than the place is held where nobody points.
-        page.wait_for_timeout(2500)
+        lasts = SettledCondition(lambda: page.evaluate(UNDER, [x, y]), HELD)
+        wait_until_on_page(page, "a place that lasts", lasts)
         self.assertIn(name, page.evaluate(UNDER, [x, y]))
         page.mouse.down()
         page.mouse.up()

@@ -7,12 +7,14 @@ from functools import partial
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_focus, wait_until_on_page
-
-TOO_WIDE = """() => [...document.querySelectorAll("body *")]
-  .filter((each) => !each.closest(".terminal-host, .offscreen, .keyrow > *"))
-  .filter((each) => each.getBoundingClientRect().right > innerWidth + 0.5)
-  .map((each) => each.className)"""
+from tests.browser.harness import (
+    PHONE,
+    TOO_WIDE,
+    BrowserCase,
+    PageTerminal,
+    expect_focus,
+    wait_until_on_page,
+)
 
 SIDES = """buttons => buttons.map((each) => {
   const { width, height } = each.getBoundingClientRect();

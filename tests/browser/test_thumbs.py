@@ -6,9 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import BrowserCase, wait_until_on_page
+from tests.browser.harness import TOO_WIDE, BrowserCase, wait_until_on_page
 from tests.browser.mock_service import MockService
-from tests.browser.test_phone import TOO_WIDE
 from tests.non_empty import require_items
 
 AGENT = "hexadecimal floats"
