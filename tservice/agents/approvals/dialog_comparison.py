@@ -17,7 +17,6 @@ from tservice.agents.approvals.model import (
     ItemOption,
     choose_item_kind,
     is_same_question,
-    is_turn_dialog_or_picker,
     make_item_options,
     makes_item,
     summarize_tool,
