@@ -93,7 +93,26 @@ def web_types(document: Schema, events: Mapping[str, Schema]) -> str:
     """
     types = Types(document["components"]["schemas"])
     told = "".join(f"  {json.dumps(name)}: {types.of(each)};\n" for name, each in events.items())
-    return f"{HEAD}\n{types.text()}\n{_TOLD}{told}}}\n{_UNION}"
+    told_text = f"{_TOLD}{told}}}\n{_UNION}"
+    return "\n".join(
+        (HEAD, types.text(), told_text, _error_codes(types), operations(document, types))
+    )
+
+
+def operations(document: Schema, types: Types) -> str:
+    """Return the interface of the operations that take and answer with JSON, by path and method."""
+    found = {
+        path: [(method, each) for method, each in sorted(methods.items()) if _is_json(each)]
+        for path, methods in document["paths"].items()
+    }
+    text = "".join(
+        f"  {json.dumps(path)}: {{\n"
+        + "".join(f"    {method}: {_operation(each, types)};\n" for method, each in methods)
+        + "  };\n"
+        for path, methods in sorted(found.items())
+        if methods
+    )
+    return f"{_OPERATIONS}{text}}}\n"
 
 
 _TOLD = """\
@@ -106,6 +125,46 @@ export type EventName = keyof Told;
 /** An event of the stream. */
 export type ServerEvent = { [Name in EventName]: { name: Name; data: Told[Name] } }[EventName];
 """
+
+
+_OPERATIONS = """\
+/** What each operation takes and answers with, by path and method. */
+export interface Operations {
+"""
+
+
+def _answer(operation: Schema) -> Schema | None:
+    """Return the schema of C{data} in the envelope; C{None} for an answer without an envelope."""
+    content = operation["responses"].get("200", {}).get("content", {})
+    envelope = content.get("application/json", {}).get("schema", {}).get("properties", {})
+    return envelope.get("data") if "success" in envelope else None
+
+
+def _is_json(operation: Schema) -> bool:
+    body = operation.get("requestBody")
+    return bool(_answer(operation)) and (body is None or "application/json" in body["content"])
+
+
+def _operation(operation: Schema, types: Types) -> str:
+    query = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
+    parts = [f"answer: {types.of(_answer(operation) or {})}"]
+    if query:
+        fields = "; ".join(
+            f"{_key(each['name'])}{'' if each['required'] else '?'}: {types.of(each['schema'])}"
+            for each in query
+        )
+        needed = any(each["required"] for each in query)
+        parts.append(f"query{'' if needed else '?'}: {{ {fields} }}")
+    body = operation.get("requestBody")
+    if body:
+        schema = body["content"]["application/json"]["schema"]
+        parts.append(f"body{'' if body.get('required') else '?'}: {types.of(schema)}")
+    return f"{{ {'; '.join(parts)} }}"
+
+
+def _error_codes(types: Types) -> str:
+    codes = f'{types.of({"$ref": f"{_REF}Error"})}["errorCode"]'
+    return f"/** Codes of refusals (protocol-errors). */\nexport type ErrorCode = {codes};\n"
 
 
 def _is_record(name: str, schema: Schema) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tools.typescript import Types
+from tools.typescript import Types, operations
 
 SCHEMAS: dict[str, Any] = {
     "JobAnswer": {
@@ -68,3 +68,57 @@ class TypesTests(SynchronousTestCase):
 
     def test_reference_to_a_missing_schema_is_an_error(self) -> None:
         self.assertRaises(KeyError, self.types().of, {"$ref": "#/components/schemas/Gone"})
+
+
+def operation(data: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return an operation that answers with C{data} in an envelope."""
+    envelope = {"properties": {"success": {"const": True}, "data": data}}
+    answer = {"content": {"application/json": {"schema": envelope}}}
+    return {"responses": {"200": answer}, **more}
+
+
+def parameter(name: str, place: str, required: bool, kind: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": required, "schema": {"type": kind}}
+
+
+class OperationTests(SynchronousTestCase):
+    def interface(self, **methods: Any) -> str:
+        schemas = {name: schema for name, schema in SCHEMAS.items() if "__" not in name}
+        return operations({"paths": {"/api/jobs/{id}": methods}}, Types(schemas))
+
+    def test_operation_has_its_answer_query_and_body(self) -> None:
+        query = [
+            parameter("id", "path", True, "string"),
+            parameter("all", "query", False, "boolean"),
+        ]
+        job = {"$ref": "#/components/schemas/JobAnswer"}
+        body = {"required": True, "content": {"application/json": {"schema": job}}}
+        self.assertIn(
+            '  "/api/jobs/{id}": {\n'
+            "    get: { answer: Job[]; query?: { all?: boolean } };\n"
+            "    put: { answer: null; body: Job };\n"
+            "  };\n",
+            self.interface(
+                put=operation({"type": "null"}, requestBody=body),
+                get=operation({"type": "array", "items": job}, parameters=query),
+            ),
+        )
+
+    def test_query_is_required_with_a_required_parameter(self) -> None:
+        query = [
+            parameter("path", "query", True, "string"),
+            parameter("n", "query", False, "integer"),
+        ]
+        found = self.interface(get=operation({"type": "null"}, parameters=query))
+        self.assertIn("get: { answer: null; query: { path: string; n?: number } };", found)
+
+    def test_optional_body_is_optional(self) -> None:
+        body = {"content": {"application/json": {"schema": {"type": "string"}}}}
+        found = self.interface(post=operation({"type": "null"}, requestBody=body))
+        self.assertIn("post: { answer: null; body?: string };", found)
+
+    def test_operations_without_json_are_left_out(self) -> None:
+        upload = {"content": {"multipart/form-data": {}}}
+        text = {"responses": {"200": {"content": {"text/plain": {}}}}}
+        found = self.interface(get=text, post=operation({}, requestBody=upload))
+        self.assertNotIn("/api/jobs", found)

@@ -3,6 +3,7 @@ import { unwrap } from "./envelope.ts";
 import { ApiError, createUnreachableError } from "./errors.ts";
 import { KEY_HEADER, pageKey } from "./key.ts";
 import { serviceUrl } from "./paths.ts";
+import type { Operations } from "./types.ts";
 
 type Listener = () => void;
 
@@ -129,3 +130,68 @@ export async function request<T>(method: string, path: string, options: RequestO
     throw error;
   }
 }
+
+type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/** Paths with an operation of this method. */
+type PathOf<M extends Method> = {
+  [Path in keyof Operations]: M extends keyof Operations[Path] ? Path : never;
+}[keyof Operations];
+
+type Part<Operation, Name extends string> = Operation extends Record<Name, infer Found> ? Found : never;
+
+/** Lists are not changed by sending them, and a field without a value is not sent. */
+type Sent<T> = T extends readonly (infer Item)[]
+  ? readonly Sent<Item>[]
+  : T extends object
+    ? { [Field in keyof T]: Sent<T[Field]> | (undefined extends T[Field] ? undefined : never) }
+    : T;
+
+type Names<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
+
+type Input<Path, Operation> = ([Names<Path>] extends [never]
+  ? unknown
+  : { path: Record<Names<Path>, string> }) & {
+  [Key in keyof Operation as Key extends "query" | "body" ? Key : never]: Sent<Operation[Key]>;
+} & Pick<RequestOptions, "anonymous" | "key"> & { signal?: AbortSignal | undefined };
+
+type Call<M extends Method> = <Path extends PathOf<M>>(
+  path: Path,
+  ...input: object extends Input<Path, Part<Operations[Path], M>>
+    ? [input?: Input<Path, Part<Operations[Path], M>>]
+    : [input: Input<Path, Part<Operations[Path], M>>]
+) => Promise<Part<Part<Operations[Path], M>, "answer">>;
+
+type QueryValue = string | number | boolean | readonly string[] | null | undefined;
+
+interface AnyInput extends RequestOptions {
+  path?: Record<string, string>;
+  query?: Record<string, QueryValue>;
+}
+
+/** @returns the query with its question mark; what has no value is left out. */
+function formatQuery(query: Record<string, QueryValue> = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of Array.isArray(value) ? value : [value ?? []].flat()) params.append(name, String(each));
+  return params.size > 0 ? `?${params}` : "";
+}
+
+function callWith<M extends Method>(method: M): Call<M> {
+  const call = (path: string, { path: names, query, ...options }: AnyInput = {}) => {
+    const filled = path
+      .slice(1)
+      .replace(/{(\w+)}/g, (_, name: string) => encodeURIComponent(names?.[name] ?? ""));
+    return request(method.toUpperCase(), filled + formatQuery(query), options);
+  };
+  return call as Call<M>;
+}
+
+/** The operations of the service by their path, as the OpenAPI document has them. */
+export const api = {
+  get: callWith("get"),
+  post: callWith("post"),
+  put: callWith("put"),
+  patch: callWith("patch"),
+  delete: callWith("delete"),
+};

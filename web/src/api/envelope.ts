@@ -1,5 +1,6 @@
 /** One answer in, its payload or an ApiError out (protocol-envelope). */
 import { ApiError, createStatusError } from "./errors.ts";
+import type { ErrorCode } from "./types.ts";
 
 export interface Answer {
   status: number;
@@ -34,6 +35,6 @@ export function unwrap(answer: Answer): unknown {
   }
   if (ok && envelope.success === true) return envelope.data;
   const message = typeof envelope.error === "string" ? envelope.error : "The request failed.";
-  const code = typeof envelope.errorCode === "string" ? envelope.errorCode : "";
+  const code = typeof envelope.errorCode === "string" ? (envelope.errorCode as ErrorCode) : "";
   throw new ApiError(answer.status, code, message, answer.retryAfter);
 }

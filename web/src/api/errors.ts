@@ -1,13 +1,17 @@
 /** What went wrong with a request, in words for the person at the screen. */
 import { table } from "../lib/table.ts";
+import type { ErrorCode } from "./types.ts";
+
+/** `UNREACHABLE` is the page's own; empty for an answer of something else, such as a proxy. */
+export type FailureCode = ErrorCode | "UNREACHABLE" | "";
 
 export class ApiError extends Error {
   readonly status: number;
-  readonly code: string;
+  readonly code: FailureCode;
   /** Seconds the server asked to wait, where it said so. */
   readonly retryAfter: number | undefined;
 
-  constructor(status: number, code: string, message: string, retryAfter?: number) {
+  constructor(status: number, code: FailureCode, message: string, retryAfter?: number) {
     super(message);
     this.name = "ApiError";
     this.status = status;
