@@ -1,7 +1,6 @@
 /** The mock's answers about what stands around a session: git, the webhook, the doctor. */
-import type { Report } from "../src/features/doctor/types.ts";
+import type { DoctorResponse, WebhookResponse } from "../src/api/types.ts";
 import type { GitStatusResponse } from "../src/features/git/types.ts";
-import type { WebhookResponse } from "../src/features/webhook/types.ts";
 
 export function gitStatus(workingDir: string): GitStatusResponse {
   const checkedAt = Date.now();
@@ -41,7 +40,7 @@ export const WEBHOOK: WebhookResponse = {
   lastResult: null,
 };
 
-export const DOCTOR: Report = {
+export const DOCTOR: DoctorResponse = {
   platform: "mock",
   summary: { ok: 1, missing: 0, outdated: 0, skipped: 0, error: 0 },
   tools: [{ id: "tmux", label: "tmux", category: "core", required: true, status: "ok", version: "3.5a" }],

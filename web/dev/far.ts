@@ -7,7 +7,7 @@ import type {
   RemoteHost,
   TmuxSession,
 } from "../src/api/types.ts";
-import type { CaseResponse } from "../src/features/cases/types.ts";
+import type { CaseResponse } from "../src/api/types.ts";
 import { Refused } from "./refused.ts";
 import type { MockState } from "./state.ts";
 

@@ -4,7 +4,7 @@ import { formatDate, formatTimestamp } from "../../lib/ago.ts";
 import { sessionList } from "../../store/state.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import type { AuditEntryResponse } from "./calls.ts";
+import type { AuditEntryResponse } from "../../api/types.ts";
 import { KINDS, NO_FILTER } from "./kinds.ts";
 import { ask, entries, filter, next, openAudit, readFirst, reading, readMore, trouble } from "./state.ts";
 import {

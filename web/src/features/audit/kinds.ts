@@ -37,12 +37,12 @@ export const KINDS: readonly Kind[] = [
 ];
 
 /** @param before the number that the page ends below. */
-export function queryOf(filter: Filter, before?: number): URLSearchParams {
-  const query = new URLSearchParams({ limit: String(PAGE) });
+export function queryOf(filter: Filter, before?: number) {
   const wanted = KINDS.find((each) => each.id === filter.kind);
-  if (wanted) query.set(wanted.by, wanted.value);
-  const actor = filter.actor.trim();
-  if (actor !== "") query.set("actor", actor);
-  if (before !== undefined) query.set("before", String(before));
-  return query;
+  return {
+    limit: PAGE,
+    ...(wanted && { [wanted.by]: wanted.value }),
+    actor: filter.actor.trim() || undefined,
+    before,
+  };
 }

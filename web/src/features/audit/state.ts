@@ -1,7 +1,8 @@
 /** The pages of the log that were asked for, the newest entry first. */
 import { signal } from "@preact/signals";
 import { getErrorText } from "../../api/errors.ts";
-import { type AuditEntryResponse, readAudit } from "./calls.ts";
+import { api } from "../../api/client.ts";
+import type { AuditEntryResponse } from "../../api/types.ts";
 import { type Filter, NO_FILTER, queryOf } from "./kinds.ts";
 
 /** Entries on the page at most; then a filter finds more than reading on. */
@@ -23,7 +24,10 @@ async function read(before?: number): Promise<void> {
   current = mine;
   reading.value = true;
   try {
-    const page = await readAudit(queryOf(filter.peek(), before), mine.signal);
+    const page = await api.get("/api/admin/audit", {
+      query: queryOf(filter.peek(), before),
+      signal: mine.signal,
+    });
     const known = before === undefined ? [] : entries.peek();
     entries.value = [...known, ...page.entries].slice(0, SHOWN_MAX);
     next.value = entries.value.length < SHOWN_MAX ? page.next : undefined;

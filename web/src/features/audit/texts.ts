@@ -1,5 +1,5 @@
 /** Entries of the log in words; what has none is shown as it stands. */
-import type { AuditEntryResponse } from "./calls.ts";
+import type { AuditEntryResponse } from "../../api/types.ts";
 import { table } from "../../lib/table.ts";
 
 const WORDS: Record<string, string> = table({

@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeService } from "../../api/fakeservice.ts";
 import { ApiError } from "../../api/errors.ts";
 
 const service = vi.hoisted(() => ({
   signIn: vi.fn(),
   signOut: vi.fn(),
-  readMe: vi.fn(),
-  changePassword: vi.fn(),
   restartStream: vi.fn(),
   holdStream: vi.fn(),
   stopStream: vi.fn(),
@@ -23,7 +22,9 @@ const caches = { delete: vi.fn(async () => true) };
 vi.stubGlobal("caches", caches);
 vi.stubGlobal("document", { baseURI: "https://h/prefix/?page=settings" });
 vi.mock("../../api/calls.ts", () => service);
-vi.mock("./calls.ts", () => service);
+const fake = new FakeService();
+const readMe = fake.on("GET /api/me");
+const changePassword = fake.on("PUT /api/me/password");
 vi.mock("../../api/stream/connection.ts", () => service);
 
 const {
@@ -47,7 +48,7 @@ const NOBODY = new ApiError(401, "UNAUTHORIZED", "no");
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
 beforeEach(() => {
-  for (const call of Object.values(service)) call.mockReset();
+  for (const call of [...Object.values(service), readMe, changePassword]) call.mockReset();
   service.signIn.mockRejectedValue(NOBODY);
   forgetKey();
   kept.clear();
@@ -93,7 +94,8 @@ describe("signing in", () => {
     expect([passwordDue.value, state.knowsCurrent.value]).toEqual([true, true]);
     expect(service.restartStream).not.toHaveBeenCalled();
     await state.setPassword("", "my own word");
-    expect(service.changePassword).toHaveBeenCalledWith("one-time", "my own word");
+    const { body } = changePassword.mock.lastCall?.[0] ?? {};
+    expect(body).toEqual({ currentPassword: "one-time", newPassword: "my own word" });
     expect([passwordDue.value, state.knowsCurrent.value]).toEqual([false, false]);
     expect(service.restartStream).toHaveBeenCalledOnce();
   });
@@ -127,7 +129,7 @@ describe("signing in", () => {
 describe("a changed password", () => {
   test("the stream rests meanwhile, and goes on when the change is refused", async () => {
     me.value = ANNA;
-    service.changePassword.mockRejectedValue(new ApiError(403, "FORBIDDEN", "currentPassword: is wrong"));
+    changePassword.mockRejectedValue(new ApiError(403, "FORBIDDEN", "currentPassword: is wrong"));
     await expect(state.setPassword("bad", "my own word")).rejects.toThrow("is wrong");
     expect(service.holdStream).toHaveBeenCalledOnce();
     expect(service.restartStream).toHaveBeenCalledOnce();
@@ -135,7 +137,7 @@ describe("a changed password", () => {
 
   test("refused while it is due leaves the gate closed", async () => {
     me.value = DUE;
-    service.changePassword.mockRejectedValue(new ApiError(403, "FORBIDDEN", "currentPassword: is wrong"));
+    changePassword.mockRejectedValue(new ApiError(403, "FORBIDDEN", "currentPassword: is wrong"));
     await expect(state.setPassword("bad", "my own word")).rejects.toThrow();
     expect(service.restartStream).not.toHaveBeenCalled();
     expect(passwordDue.value).toBe(true);
@@ -154,7 +156,7 @@ describe("what the service ends", () => {
   });
 
   test("a refused stream may mean that a password is due", async () => {
-    service.readMe.mockResolvedValue(DUE);
+    readMe.mockResolvedValue(DUE);
     reportForbidden();
     await settle();
     expect(passwordDue.value).toBe(true);
@@ -164,7 +166,7 @@ describe("what the service ends", () => {
   test("a refused stream for another reason changes nothing", async () => {
     const warned = vi.spyOn(console, "warn").mockReturnValue();
     me.value = ANNA;
-    service.readMe.mockRejectedValue(new ApiError(403, "", "Forbidden: host not allowed"));
+    readMe.mockRejectedValue(new ApiError(403, "", "Forbidden: host not allowed"));
     reportForbidden();
     await settle();
     expect(me.value).toEqual(ANNA);
@@ -210,16 +212,16 @@ describe("the key", () => {
 
   test("of a changed password takes the place of the old one", async () => {
     keepKey("old");
-    service.changePassword.mockResolvedValue({ key: "new" });
+    changePassword.mockResolvedValue({ key: "new" });
     await state.setPassword("present", "my own word");
     expect(pageKey()).toBe("new");
   });
 
   test("of a scanned code is taken from the address when it opens something", async () => {
     place.hash = "#key=0af";
-    service.readMe.mockResolvedValue(ANNA);
+    readMe.mockResolvedValue(ANNA);
     await arrive();
-    expect(service.readMe).toHaveBeenCalledWith("qr-0af");
+    expect(readMe.mock.lastCall?.[0].key).toBe("qr-0af");
     expect(pageKey()).toBe("qr-0af");
     expect(past.replaceState).toHaveBeenCalledWith(null, "", "/prefix/?session=a");
   });
@@ -228,12 +230,12 @@ describe("the key", () => {
     const warned = vi.spyOn(console, "warn").mockReturnValue();
     keepKey("abc");
     place.hash = "#key=0af";
-    service.readMe.mockRejectedValue(NOBODY);
+    readMe.mockRejectedValue(NOBODY);
     await arrive();
     expect(pageKey()).toBe("abc");
     place.hash = "#top";
     await arrive();
-    expect(service.readMe).toHaveBeenCalledOnce();
+    expect(readMe).toHaveBeenCalledOnce();
     warned.mockRestore();
   });
 });

@@ -1,13 +1,12 @@
 import { computed, effect, signal } from "@preact/signals";
 import { signIn, signOut } from "../../api/calls.ts";
-import { whenForbidden, whenKeyWanted, whenUnauthorized } from "../../api/client.ts";
+import { api, whenForbidden, whenKeyWanted, whenUnauthorized } from "../../api/client.ts";
 import { ApiError } from "../../api/errors.ts";
 import { forgetKey, holdsKey, keepKey, keyOf, startKey } from "../../api/key.ts";
 import { serviceUrl } from "../../api/paths.ts";
 import { holdStream, restartStream, stopStream } from "../../api/stream/connection.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { forgetShared } from "../worker/sharedcache.ts";
-import { changePassword, readMe } from "./calls.ts";
 import { isMultiUser, me, passwordDue, readPerson } from "../../store/me.ts";
 
 /** Nobody is signed in, and the service wants somebody to be. */
@@ -62,7 +61,7 @@ async function fetchKey(): Promise<void> {
 
 async function lookAgain(): Promise<void> {
   try {
-    me.value = readPerson(await readMe());
+    me.value = readPerson(await api.get("/api/me"));
   } catch (error) {
     // The stream tries again by itself, and says in the banner that it does.
     if (!(error instanceof ApiError)) throw error;
@@ -122,7 +121,8 @@ export async function signInWithPassword(username: string, password: string): Pr
 export async function setPassword(current: string, wanted: string): Promise<void> {
   holdStream();
   try {
-    keepKey(keyOf(await changePassword(current || justTyped, wanted)));
+    const body = { currentPassword: current || justTyped, newPassword: wanted };
+    keepKey(keyOf(await api.put("/api/me/password", { body })));
   } catch (error) {
     if (!passwordDue.peek()) restartStream();
     throw error;

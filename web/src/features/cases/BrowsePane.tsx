@@ -3,10 +3,10 @@ import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { createCase } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import { InlineForm } from "./InlineForm.tsx";
 import { joinPath, splitPath } from "./rules.ts";
-import type { Browsed, CaseResponse, BrowsedFolderResponse } from "./types.ts";
+import type { BrowseResponse, CaseResponse, BrowsedFolderResponse } from "../../api/types.ts";
 import { useBrowse } from "./useBrowse.ts";
 
 function Steps({ path, onEnter }: { path: string; onEnter: (path: string) => void }) {
@@ -41,7 +41,7 @@ function FolderRow({ folder, onEnter }: { folder: BrowsedFolderResponse; onEnter
   );
 }
 
-function Listing({ found, onEnter }: { found: Browsed; onEnter: (path: string) => void }) {
+function Listing({ found, onEnter }: { found: BrowseResponse; onEnter: (path: string) => void }) {
   return (
     <>
       {found.folders.length === 0 && <p class="picker-none">No folders here.</p>}
@@ -74,7 +74,7 @@ export function BrowsePane({ from, onChoose, onMade }: Props) {
     if (here === undefined) return;
     setRefused("");
     try {
-      onMade((await createCase(name, joinPath(here, name))).case);
+      onMade((await api.post("/api/cases", { body: { name, path: joinPath(here, name) } })).case);
     } catch (error) {
       setRefused(formatError(error));
     }

@@ -15,7 +15,7 @@ import {
 } from "./casehosts.ts";
 import { suggestCaseName, validateCaseName } from "./rules.ts";
 import { Segments } from "./Segments.tsx";
-import type { CaseResponse } from "./types.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 interface Props {
   cases: readonly CaseResponse[];

@@ -1,6 +1,6 @@
 /** One case. Its git state and its files are those that a session in it sees. */
-import { useEffect, useState } from "preact/hooks";
-import { formatError } from "../../api/errors.ts";
+import { useEffect } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { FILES_PAGE } from "../files/state.ts";
@@ -12,11 +12,11 @@ import { select } from "../../ui/pages/select.ts";
 import { newSessionPlace } from "../sessions/newsession.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
+import { useRead } from "../../store/useRead.ts";
 import { sessions } from "../../store/state.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { readCaseGit } from "./calls.ts";
 import { askAndRemoveCase } from "./remove.ts";
 import { ContainerCard } from "../containers/ContainerCard.tsx";
 import {
@@ -26,7 +26,7 @@ import {
   explainRemovalBlock,
   findSessionsInCase,
 } from "./rules.ts";
-import type { CaseResponse } from "./types.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 /** @param page absent: the terminal. */
 function go(session: Session, page?: string): void {
@@ -127,18 +127,13 @@ function RemoveSection({ each }: { each: CaseResponse }) {
 
 /** Without a session in it nobody follows its changes: they are read when somebody looks. */
 function GitSummary({ name }: { name: string }) {
-  const [text, setText] = useState("Loading…");
-  useEffect(() => {
-    const end = new AbortController();
-    readCaseGit(name, end.signal).then(
-      (status) => {
-        const summary = summarizeStatus(status);
-        setText(summary ? formatSummary(summary) : "Not a git repository.");
-      },
-      (error: unknown) => !end.signal.aborted && setText(formatError(error)),
-    );
-    return () => end.abort();
-  }, [name]);
+  const { data: status, problem } = useRead(
+    (signal) => api.get("/api/cases/{name}/git-status", { path: { name }, signal }),
+    [name],
+  );
+  const summary = status && summarizeStatus(status);
+  const known = summary ? formatSummary(summary) : "Not a git repository.";
+  const text = problem || (status ? known : "Loading…");
   return (
     <>
       <p data-testid="case-git">{text}</p>

@@ -11,8 +11,9 @@ import "./cases.css";
 import { findCaseOfSession, formatCloneProgress, describeCaseKind } from "./rules.ts";
 import { CaseHostPane } from "./CaseHostPane.tsx";
 import { LinkForm } from "./LinkForm.tsx";
-import { casesProblem, keepCase, useCases } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import { useResource } from "../../store/resource.ts";
+import { caseList, keepCase } from "./state.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 function Row({ each, shown, onShow }: { each: CaseResponse; shown: boolean; onShow: () => void }) {
   return (
@@ -45,7 +46,7 @@ function Row({ each, shown, onShow }: { each: CaseResponse; shown: boolean; onSh
 }
 
 export function CasesPage() {
-  const cases = useCases();
+  const cases = useResource(caseList);
   const session = activeSession.value;
   const front = session && cases ? findCaseOfSession(session, cases)?.name : undefined;
   const [chosen, setChosen] = useState<string>();
@@ -98,7 +99,7 @@ export function CasesPage() {
           />
         </section>
       )}
-      <Problem text={casesProblem.value} testid="cases-problem" />
+      <Problem text={caseList.trouble.value} testid="cases-problem" />
       {cases?.length === 0 && (
         <p class="cases-none">
           No workspaces yet. Create or clone one in the New session dialog, or link an existing folder.

@@ -2,24 +2,24 @@
 import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { showError } from "../../store/toasts.ts";
-import { cancelClone, cloneCase } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import { reportMissingParts } from "./missingparts.ts";
 import { formatCloneProgress, suggestCaseName, validateCaseName } from "./rules.ts";
-import { cases as known } from "./state.ts";
-import type { CaseResponse, Cloned, CloneBody } from "./types.ts";
+import { caseList as known } from "./state.ts";
+import type { CaseResponse, CloneResponse, CloneCaseBody } from "../../api/types.ts";
 
 function useClone(onMade: (made: CaseResponse) => void) {
   const [running, setRunning] = useState<string>();
   const [problem, setProblem] = useState("");
-  const arrive = ({ case: made, warnings }: Cloned) => {
+  const arrive = ({ case: made, warnings }: CloneResponse) => {
     reportMissingParts(made.name, warnings);
     onMade(made);
   };
-  const clone = async (body: CloneBody) => {
+  const clone = async (body: CloneCaseBody) => {
     setProblem("");
     setRunning(body.name);
     try {
-      arrive(await cloneCase(body));
+      arrive(await api.post("/api/cases/clone", { body }));
     } catch (error) {
       setProblem(formatError(error));
     } finally {
@@ -30,10 +30,12 @@ function useClone(onMade: (made: CaseResponse) => void) {
 }
 
 function Progress({ name }: { name: string }) {
-  const cloning = known.value?.find((each) => each.name === name)?.cloning;
+  const cloning = known.data.value?.find((each) => each.name === name)?.cloning;
   const percent = cloning?.percent;
   const cancel = () =>
-    cancelClone(name).catch((error: unknown) => showError("Couldn't cancel the clone", error));
+    api
+      .post("/api/cases/clone/{name}/cancel", { path: { name } })
+      .catch((error: unknown) => showError("Couldn't cancel the clone", error));
   return (
     <div class="clone-progress" data-testid="clone-progress">
       <progress

@@ -1,10 +1,10 @@
 /** A new case: a folder of the service's own, filled for agents. */
 import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
-import { createCase } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import { InlineForm } from "./InlineForm.tsx";
 import { validateCaseName } from "./rules.ts";
-import type { CaseResponse } from "./types.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 export function CreatePane({
   cases,
@@ -19,7 +19,7 @@ export function CreatePane({
     if (wrong !== undefined) return setProblem(wrong);
     setProblem("");
     try {
-      onMade((await createCase(name)).case);
+      onMade((await api.post("/api/cases", { body: { name } })).case);
     } catch (error) {
       setProblem(formatError(error));
     }

@@ -1,10 +1,11 @@
 /** Recent workspaces, cases and repositories in one list. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
-import { browse, cancelClone } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import { filterFolderChoices, type FolderChoice, listFolderChoices } from "./rules.ts";
-import { casesProblem } from "./state.ts";
-import type { CaseResponse, BrowsedFolderResponse } from "./types.ts";
+import { caseList } from "./state.ts";
+import type { CaseResponse, BrowsedFolderResponse } from "../../api/types.ts";
+import { useRead } from "../../store/useRead.ts";
 import { showError } from "../../store/toasts.ts";
 
 const MARKS: Record<FolderChoice["kind"], IconName> = {
@@ -17,21 +18,13 @@ const SEARCHED_FROM = 6;
 
 /** The folders at home. Who may not look there is offered the rest. */
 function useHome(): readonly BrowsedFolderResponse[] {
-  const [folders, setFolders] = useState<readonly BrowsedFolderResponse[]>([]);
-  useEffect(() => {
-    const end = new AbortController();
-    browse(undefined, false, end.signal).then(
-      (found) => setFolders(found.folders),
-      () => setFolders([]),
-    );
-    return () => end.abort();
-  }, []);
-  return folders;
+  const home = useRead((signal) => api.get("/api/cases/browse", { signal }), []);
+  return home.data?.folders ?? [];
 }
 
 async function cancel(name: string): Promise<void> {
   try {
-    await cancelClone(name);
+    await api.post("/api/cases/clone/{name}/cancel", { path: { name } });
   } catch (error) {
     showError("Couldn't cancel the clone", error);
   }
@@ -97,7 +90,7 @@ export function FolderList({ recent, cases, chosen, onChoose }: Props) {
           data-testid="place-search"
         />
       )}
-      {casesProblem.value !== "" && <p class="field-problem">{casesProblem.value}</p>}
+      {caseList.trouble.value !== "" && <p class="field-problem">{caseList.trouble.value}</p>}
       {shown.length === 0 && (
         <p class="picker-none">
           {cases === undefined ? "Loading…" : "No folders yet. Browse to one or create a workspace."}

@@ -5,11 +5,11 @@ import { settings } from "../../store/state.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useFirstField } from "../../ui/useFirstField.ts";
 import { BrowsePane } from "./BrowsePane.tsx";
-import { linkCase } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import "./picker.css";
 import { suggestCaseName, validateCaseName } from "./rules.ts";
 import { keepCase } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 interface Props {
   cases: readonly CaseResponse[];
@@ -30,7 +30,7 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
     if (busy || path.trim() === "" || called === "" || wrong !== undefined) return;
     setBusy(true);
     try {
-      keepCase((await linkCase(called, path.trim())).case);
+      keepCase((await api.post("/api/cases/link", { body: { name: called, path: path.trim() } })).case);
       onLinked(called);
     } catch (error) {
       setProblem(formatError(error));

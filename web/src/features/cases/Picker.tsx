@@ -10,8 +10,9 @@ import { CreatePane } from "./CreatePane.tsx";
 import { FolderList } from "./FolderList.tsx";
 import { onServerEvent } from "../../api/stream/events.ts";
 import "./picker.css";
-import { keepCase, useCases } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import { useResource } from "../../store/resource.ts";
+import { caseList, keepCase } from "./state.ts";
+import type { CaseResponse } from "../../api/types.ts";
 import { Worktree } from "./Worktree.tsx";
 
 /** What was chosen: a case goes by its name, any other folder by its path. */
@@ -43,7 +44,7 @@ type Way = (typeof WAYS)[number][0] | (typeof ELSEWHERE)[0];
 
 export function Picker({ recent, chosen, onChoose }: PickerProps) {
   const [way, setWay] = useState<Way>("known");
-  const cases = useCases();
+  const cases = useResource(caseList);
   const folder = (workingDir: string) =>
     onChoose({ workingDir, caseName: "", elsewhere: undefined, branch: "" });
   const take = (each: CaseResponse) => {

@@ -8,7 +8,7 @@ import {
   listFolderChoices,
   findSessionsInCase,
 } from "./rules.ts";
-import type { CaseResponse } from "./types.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 const far: CaseHost = { kind: "remote", id: "box", label: "Box", makesFolders: false };
 const boxes: CaseHost = { kind: "container", id: "default", label: "This machine", makesFolders: true };

@@ -1,8 +1,6 @@
 /** What a case elsewhere is made of (protocol-remote, protocol-containers). */
-import { readContainerHosts } from "../containers/calls.ts";
-import { readHosts } from "../hosts/calls.ts";
-import { createContainer, linkContainer, linkRemote } from "./calls.ts";
-import type { CaseResponse } from "./types.ts";
+import { api } from "../../api/client.ts";
+import type { CaseEnvelope } from "../../api/types.ts";
 
 /** A machine, or an engine that makes containers. */
 export interface CaseHost {
@@ -28,7 +26,10 @@ export interface CaseDraft {
 export const getHostKey = ({ kind, id }: CaseHost): string => `${kind} ${id}`;
 
 export async function readCaseHosts(): Promise<CaseHost[]> {
-  const [remote, containers] = await Promise.all([readHosts(), readContainerHosts()]);
+  const [remote, containers] = await Promise.all([
+    api.get("/api/remote-hosts"),
+    api.get("/api/container-hosts"),
+  ]);
   return [
     ...remote.map(({ id, label }) => ({ kind: "remote" as const, id, label, makesFolders: false })),
     ...containers.map(({ id, label }) => ({
@@ -46,9 +47,13 @@ const needsPath = ({ host, folder }: CaseDraft): boolean => host.kind === "remot
 export const isComplete = (wish: CaseDraft): boolean =>
   (wish.name ?? "") !== "" && (!needsPath(wish) || wish.path.trim() !== "");
 
-export function createCaseOnHost(wish: CaseDraft & { name: string }): Promise<{ case: CaseResponse }> {
+export function createCaseOnHost(wish: CaseDraft & { name: string }): Promise<CaseEnvelope> {
   const { host, name } = wish;
   const path = wish.path.trim();
-  if (host.kind === "remote") return linkRemote(name, host.id, path);
-  return needsPath(wish) ? linkContainer(name, host.id, path) : createContainer(name);
+  const hostId = host.id;
+  if (host.kind === "remote")
+    return api.post("/api/cases/remote-link", { body: { name, hostId, remotePath: path } });
+  return needsPath(wish)
+    ? api.post("/api/cases/container-link", { body: { name, hostId, workspacePath: path } })
+    : api.post("/api/cases/container-create", { body: { name } });
 }

@@ -14,7 +14,7 @@ import {
   findSessionsInCase,
   splitPath,
 } from "./rules.ts";
-import type { CaseResponse } from "./types.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 const shop: CaseResponse = {
   name: "shop",

@@ -1,11 +1,11 @@
 /** What a new clone or worktree lacks, and fetching it in a shell (protocol-prepare). */
 import { select } from "../../ui/pages/select.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { prepareCase } from "./calls.ts";
+import { api } from "../../api/client.ts";
 
 export async function fetchMissingParts(name: string): Promise<void> {
   try {
-    const { sessionId } = await prepareCase(name);
+    const { sessionId } = await api.post("/api/cases/{name}/prepare", { path: { name } });
     if (sessionId === undefined) showToast("good", "Nothing to fetch", name);
     else select(sessionId);
   } catch (error) {

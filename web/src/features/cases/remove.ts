@@ -1,14 +1,18 @@
 /** Removing a case: its consequences first, and what would be lost before it is. */
+import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError } from "../../store/toasts.ts";
-import { removeCase } from "./calls.ts";
 import { describeRemoval } from "./rules.ts";
-import { readCases } from "./state.ts";
-import type { CaseResponse } from "./types.ts";
+import { caseList } from "./state.ts";
+import type { CaseResponse } from "../../api/types.ts";
 
 /** A worktree or a folder holds what no remote has; sessions in the case are another matter. */
 const isUnsaved = (error: unknown): boolean => error instanceof ApiError && error.code === "CONFLICT";
+
+/** @param force also what is not committed or not pushed may go. */
+const remove = (name: string, force: boolean) =>
+  api.delete("/api/cases/{name}", { path: { name }, query: { force } });
 
 async function insist(each: CaseResponse, error: unknown): Promise<void> {
   const answer = await askQuestion({
@@ -17,7 +21,7 @@ async function insist(each: CaseResponse, error: unknown): Promise<void> {
     action: "Remove anyway",
     danger: true,
   });
-  if (answer !== undefined) await removeCase(each.name, true);
+  if (answer !== undefined) await remove(each.name, true);
 }
 
 export async function askAndRemoveCase(each: CaseResponse): Promise<void> {
@@ -29,12 +33,12 @@ export async function askAndRemoveCase(each: CaseResponse): Promise<void> {
   });
   if (answer === undefined) return;
   try {
-    await removeCase(each.name, false).catch((error: unknown) => {
+    await remove(each.name, false).catch((error: unknown) => {
       if (isUnsaved(error)) return insist(each, error);
       throw error;
     });
   } catch (error) {
     showError("Couldn't remove the workspace", error);
   }
-  await readCases();
+  await caseList.refresh();
 }

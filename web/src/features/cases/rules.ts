@@ -2,7 +2,12 @@
 import type { Session } from "../../api/types.ts";
 import { shortenPath } from "../../lib/format.ts";
 import { table } from "../../lib/table.ts";
-import type { CaseResponse, CloneProgress, CloneStatusResponse, BrowsedFolderResponse } from "./types.ts";
+import type { CaseResponse, CloneStatusResponse, BrowsedFolderResponse } from "../../api/types.ts";
+
+/** `case:cloneProgress`. */
+export interface CloneProgress extends CloneStatusResponse {
+  name: string;
+}
 
 /** A place that a session can work in. */
 export interface FolderChoice {

@@ -1,11 +1,11 @@
 /** One folder's folders, read when it is entered. */
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
-import { browse } from "./calls.ts";
-import type { Browsed } from "./types.ts";
+import { api } from "../../api/client.ts";
+import type { BrowseResponse } from "../../api/types.ts";
 
 export interface Browsing {
-  found: Browsed | undefined;
+  found: BrowseResponse | undefined;
   /** What was found is of the folder before the one that was entered, which is being read. */
   reading: boolean;
   /** The folder that was entered; where it cannot be read, the one that is still shown. */
@@ -21,11 +21,11 @@ export function useBrowse(from: string): Browsing {
   const [path, enter] = useState<string | undefined>(from || undefined);
   const [answered, setAnswered] = useState<string>();
   const [hidden, showHidden] = useState(false);
-  const [found, setFound] = useState<Browsed>();
+  const [found, setFound] = useState<BrowseResponse>();
   const [problem, setProblem] = useState("");
   useEffect(() => {
     const end = new AbortController();
-    browse(path, hidden, end.signal).then(
+    api.get("/api/cases/browse", { query: { path, showHidden: hidden }, signal: end.signal }).then(
       (answer) => {
         setFound(answer);
         setAnswered(path);

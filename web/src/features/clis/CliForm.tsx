@@ -1,11 +1,10 @@
 /** The form of a custom entry, with the command line that comes of it. */
-import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { getErrorText } from "../../api/errors.ts";
 import { Field } from "../settings/fields.tsx";
-import { Problem } from "../../ui/Problem.tsx";
-import { useFirstField } from "../../ui/useFirstField.ts";
+import { SheetForm } from "../../ui/SheetForm.tsx";
+import { useForm } from "../../ui/useForm.ts";
 import type { CliItem } from "../../api/types.ts";
-import { addCli, replaceCli } from "./calls.ts";
 import { bodyOf, commandLine, type Draft, draftOf, EMPTY, validateDraft, addAdvice } from "./texts.ts";
 
 const FIELDS: [Exclude<keyof Draft, "others">, string, string, number][] = [
@@ -24,30 +23,28 @@ interface Props {
 }
 
 export function CliForm({ cli, onClose, onMade }: Props) {
-  const form = useFirstField();
-  const [draft, setDraft] = useState(cli ? draftOf(cli) : EMPTY);
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const wrong = validateDraft(draft);
-    if (wrong !== undefined) return setProblem(wrong);
-    setBusy(true);
-    try {
-      await (cli ? replaceCli(cli.id, bodyOf(draft)) : addCli(draft.id.trim(), bodyOf(draft)));
-      onMade();
-    } catch (error) {
-      setProblem(addAdvice(getErrorText(error)));
-      setBusy(false);
-    }
+  const send = async (wanted: Draft) => {
+    const body = bodyOf(wanted);
+    if (cli) await api.put("/api/clis/custom/{id}", { path: { id: cli.id }, body });
+    else await api.post("/api/clis", { body: { id: wanted.id.trim(), ...body } });
+    onMade();
   };
+  const { draft, set, submit, problem, busy } = useForm(cli ? draftOf(cli) : EMPTY, send, {
+    validate: validateDraft,
+    describe: (error) => addAdvice(getErrorText(error)),
+  });
   return (
-    <form
-      ref={form}
-      class="sheet"
-      onSubmit={(event) => void submit(event)}
-      aria-label={cli ? `Edit ${cli.label}` : "New agent"}
-      data-testid="new-cli-form"
+    <SheetForm
+      label={cli ? `Edit ${cli.label}` : "New agent"}
+      testid="new-cli"
+      onSubmit={submit}
+      onClose={onClose}
+      problem={problem}
+      busy={busy}
+      action={cli ? "Save" : "Add"}
+      pending="Saving…"
+      actionTestid="new-cli-create"
+      note="Anyone who starts this agent can run commands as the server's user."
     >
       {FIELDS.map(([name, label, hint, most]) => (
         <Field key={name} label={label} hint={hint}>
@@ -56,11 +53,7 @@ export function CliForm({ cli, onClose, onMade }: Props) {
             value={draft[name]}
             readOnly={name === "id" && cli !== undefined}
             maxLength={most}
-            onInput={(event) => {
-              const value = event.currentTarget.value;
-              setProblem("");
-              setDraft((before) => ({ ...before, [name]: value }));
-            }}
+            onInput={(event) => set({ [name]: event.currentTarget.value })}
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
@@ -72,16 +65,6 @@ export function CliForm({ cli, onClose, onMade }: Props) {
       <pre class="example" aria-label="Command line" data-testid="new-cli-command">
         {commandLine(draft) || "…"}
       </pre>
-      <Problem text={problem} testid="new-cli-problem" />
-      <div class="sheet-foot">
-        <small>Anyone who starts this agent can run commands as the server's user.</small>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={busy} data-testid="new-cli-create">
-          {busy ? "Saving…" : cli ? "Save" : "Add"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

@@ -1,7 +1,7 @@
 /** One CLI: whether it can be used, where it is, and what can be done about it. */
 import { useState } from "preact/hooks";
 import { askQuestion } from "../../ui/ask.ts";
-import { planInstall, removeCli, switchCli } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import type { CliItem } from "../../api/types.ts";
 import { CliForm } from "./CliForm.tsx";
 import type { ClisPage } from "./useClis.ts";
@@ -38,7 +38,7 @@ function Installing({ cli, page }: Props) {
 }
 
 async function install({ cli, page }: Props): Promise<void> {
-  const plan = await planInstall(cli.id);
+  const plan = await api.get("/api/clis/{id}/install", { path: { id: cli.id } });
   const agreed = await askQuestion({
     title: `Install ${cli.label}?`,
     text: describeInstallPlan(plan),
@@ -55,7 +55,7 @@ async function remove({ cli, page }: Props): Promise<void> {
     action: "Remove",
     danger: true,
   });
-  if (agreed !== undefined) await page.attempt(() => removeCli(cli.id));
+  if (agreed !== undefined) await page.attempt(() => api.delete("/api/clis/{id}", { path: { id: cli.id } }));
 }
 
 function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
@@ -106,7 +106,7 @@ function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
         disabled={page.busy || cli.kind === "shell"}
         onChange={(event) => {
           const enabled = event.currentTarget.checked;
-          void page.attempt(() => switchCli(cli.id, enabled));
+          void page.attempt(() => api.put("/api/clis/{id}", { path: { id: cli.id }, body: { enabled } }));
         }}
         data-testid="cli-switch"
       />
@@ -137,7 +137,7 @@ export function CliRow({ cli, page }: Props) {
   const [editing, setEditing] = useState(false);
   const made = () => {
     setEditing(false);
-    void page.attempt(async () => undefined);
+    void page.attempt();
   };
   if (editing)
     return (

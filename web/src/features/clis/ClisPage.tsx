@@ -1,12 +1,9 @@
 /** The CLIs that sessions can run. */
-import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import type { CliFile } from "../../api/types.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { Problem } from "../../ui/Problem.tsx";
-import { useReturnFocus } from "../../ui/useReturnFocus.ts";
-import { removeCli } from "./calls.ts";
+import { ListPage } from "../../ui/ListPage.tsx";
 import { CliRow } from "./CliRow.tsx";
-import "../../ui/styles/records.css";
 import "./clis.css";
 import { CliForm } from "./CliForm.tsx";
 import { type ClisPage as Clis, useClis } from "./useClis.ts";
@@ -27,7 +24,7 @@ function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {
             type="button"
             class="button small"
             disabled={page.busy}
-            onClick={() => void page.attempt(() => removeCli(id))}
+            onClick={() => void page.attempt(() => api.delete("/api/clis/{id}", { path: { id } }))}
             data-testid="clis-file-remove"
           >
             Remove {id}
@@ -39,45 +36,32 @@ function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {
 
 export function ClisPage() {
   const page = useClis();
-  const [adding, setAdding] = useState(false);
-  const opener = useReturnFocus(adding);
   if (page.refused !== "") return <p class="records-none dim">{page.refused}</p>;
-  const made = () => {
-    setAdding(false);
-    void page.attempt(async () => undefined);
+  const form = (close: () => void) => {
+    const made = () => {
+      close();
+      void page.attempt();
+    };
+    return <CliForm onClose={close} onMade={made} />;
   };
+  const edit = (
+    <button type="button" class="button" onClick={() => void page.manage()} data-testid="clis-manage">
+      Edit list
+    </button>
+  );
   return (
-    <div class="records-page" aria-busy={page.busy} data-testid="clis">
-      <div class="records-bar">
-        <span class="dim">
-          {page.managed === false ? "Editing is locked." : "Programs that sessions can run."}
-        </span>
-        {page.managed === false && (
-          <button type="button" class="button" onClick={() => void page.manage()} data-testid="clis-manage">
-            Edit list
-          </button>
-        )}
-        {page.managed && !adding && (
-          <button
-            ref={opener}
-            type="button"
-            class="button primary"
-            onClick={() => setAdding(true)}
-            data-testid="new-cli"
-          >
-            <Icon name="plus" size={16} /> New agent
-          </button>
-        )}
-      </div>
-      {adding && <CliForm onClose={() => setAdding(false)} onMade={made} />}
-      <Problem text={page.problem} testid="clis-problem" />
-      {page.file && <FileTrouble file={page.file} page={page} />}
-      {page.clis?.length === 0 && <p class="records-none dim">Only admins can see this list.</p>}
-      <ul class="records">
-        {page.clis?.map((cli) => (
-          <CliRow key={cli.id} cli={cli} page={page} />
-        ))}
-      </ul>
-    </div>
+    <ListPage
+      testid="clis"
+      summary={page.managed === false ? "Editing is locked." : "Programs that sessions can run."}
+      actions={page.managed === false && edit}
+      add={page.managed ? { label: "New agent", testid: "new-cli", form } : undefined}
+      problem={page.problem}
+      busy={page.busy}
+      items={page.clis}
+      empty="Only admins can see this list."
+      row={(cli) => <CliRow key={cli.id} cli={cli} page={page} />}
+    >
+      {() => page.file && <FileTrouble file={page.file} page={page} />}
+    </ListPage>
   );
 }

@@ -1,33 +1,45 @@
 /** The registry as the page shows it, and the installs that run. */
+import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { readSettings, writeSettings } from "../../api/calls.ts";
+import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
-import { cancelInstall, installCli, readCliFile, readClis } from "./calls.ts";
+import { resource, useResource } from "../../store/resource.ts";
 import type { CliFile, CliItem } from "../../api/types.ts";
 import { addAdvice } from "./texts.ts";
 
 /** Characters of an install's output that the page keeps. */
 const OUTPUT_KEPT = 16_384;
 
-export interface ClisPage {
-  /** Whether entries may be changed; unset until the setting was read. */
-  managed: boolean | undefined;
-  clis: CliItem[] | undefined;
+interface Known {
+  /** Entries may be changed. */
+  managed: boolean;
+  clis: CliItem[];
   /** How the file of entries stands, for admins. */
-  file: CliFile | undefined;
-  /** The output so far of the installs that run, by id. */
-  installs: Readonly<Record<string, string>>;
-  busy: boolean;
-  refused: string;
-  problem: string;
-  attempt: (act: () => Promise<unknown>) => Promise<void>;
-  manage: () => Promise<void>;
-  install: (id: string) => Promise<void>;
-  cancel: (id: string) => Promise<void>;
+  file?: CliFile;
 }
 
-function useInstalls(over: () => void) {
+/** Why the page is not for this user. */
+const refused = signal("");
+
+async function look(): Promise<Known> {
+  const managed = (await readSettings()).cliManagementEnabled === true;
+  const clis = await api.get("/api/clis", { query: { versions: true } });
+  // The list is empty for who is no admin, and the file is not theirs either.
+  return clis.length > 0 ? { managed, clis, file: await api.get("/api/clis/file") } : { managed, clis };
+}
+
+const registry = resource(look, ["cli:changed", "cli:installFinished"], {
+  failed: (error) => {
+    if (!(error instanceof ApiError && error.status === 403)) return addAdvice(getErrorText(error));
+    refused.value = getErrorText(error);
+    return "";
+  },
+});
+
+/** The output so far of the installs that run, by id. */
+function useInstalls() {
   const [installs, setInstalls] = useState<Readonly<Record<string, string>>>({});
   useEffect(() => {
     const ends = [
@@ -39,9 +51,7 @@ function useInstalls(over: () => void) {
       }),
       onServerEvent("cli:installFinished", ({ id }) => {
         setInstalls(({ [id]: _, ...others }) => others);
-        over();
       }),
-      onServerEvent("cli:changed", over),
     ];
     return () => {
       for (const end of ends) end();
@@ -50,50 +60,35 @@ function useInstalls(over: () => void) {
   return installs;
 }
 
-export function useClis(): ClisPage {
-  const [managed, setManaged] = useState<boolean>();
-  const [clis, setClis] = useState<CliItem[]>();
-  const [file, setFile] = useState<CliFile>();
-  const [busy, setBusy] = useState(true);
-  const [refused, setRefused] = useState("");
-  const [problem, setProblem] = useState("");
+const INSTALL = "/api/clis/{id}/install";
 
-  const look = async () => {
-    setManaged((await readSettings()).cliManagementEnabled === true);
-    const found = await readClis();
-    setClis(found);
-    // The list is empty for who is no admin, and the file is not theirs either.
-    if (found.length > 0) setFile(await readCliFile());
-  };
-  const run = async (act: () => Promise<unknown>) => {
-    setProblem("");
-    try {
-      await act();
-      await look();
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 403) setRefused(getErrorText(error));
-      else setProblem(addAdvice(getErrorText(error)));
-    }
-  };
-  const attempt = async (act: () => Promise<unknown>) => {
-    setBusy(true);
-    await run(act);
-    setBusy(false);
-  };
-  useEffect(() => void attempt(async () => undefined), []);
-  const installs = useInstalls(() => void look().catch((error: unknown) => setProblem(getErrorText(error))));
+/** An install takes minutes: the rest of the page stays usable. */
+async function run(act: () => Promise<unknown>): Promise<void> {
+  registry.trouble.value = "";
+  try {
+    await act();
+  } catch (error) {
+    registry.trouble.value = addAdvice(getErrorText(error));
+  }
+}
+
+export function useClis() {
+  const { managed, clis, file } = useResource(registry) ?? {};
+  useEffect(() => () => void (refused.value = ""), []);
+  const { attempt, busy, trouble } = registry;
   return {
     managed,
     clis,
     file,
-    installs,
-    busy,
-    refused,
-    problem,
+    installs: useInstalls(),
+    busy: busy.value,
+    refused: refused.value,
+    problem: trouble.value,
     attempt,
     manage: () => attempt(() => writeSettings({ cliManagementEnabled: true })),
-    // An install takes minutes: the rest of the page stays usable.
-    install: (id) => run(() => installCli(id)),
-    cancel: (id) => run(() => cancelInstall(id)),
+    install: (id: string) => run(() => api.post(INSTALL, { path: { id } })),
+    cancel: (id: string) => run(() => api.delete(INSTALL, { path: { id } })),
   };
 }
+
+export type ClisPage = ReturnType<typeof useClis>;

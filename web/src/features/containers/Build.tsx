@@ -4,8 +4,7 @@ import { formatError } from "../../api/errors.ts";
 import type { ContainerHostResponse } from "../../api/types.ts";
 import { CoalescedRead } from "../../lib/coalescedread.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { readBuildLog } from "./calls.ts";
-import type { ContainersState } from "./useContainers.ts";
+import { type ContainersState, readBuildLog } from "./useContainers.ts";
 import { buildText } from "./texts.ts";
 
 /** @param turn read again whenever it is another one. */

@@ -1,5 +1,6 @@
 /** The container of a case: how it stands, what it uses of its limits, and making it anew. */
 import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { ApiError, formatError } from "../../api/errors.ts";
 import type { ContainerResponse } from "../../api/types.ts";
 import { formatAgo } from "../../lib/ago.ts";
@@ -8,8 +9,9 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import "./containercard.css";
-import { readContainer, recreateContainer } from "./calls.ts";
 import { type Figure, listFigures, describeContainerState } from "./texts.ts";
+
+const CONTAINER = "/api/cases/{name}/container";
 
 /** An engine takes a second to say what a container uses. */
 const LOOK_MS = 10_000;
@@ -23,7 +25,7 @@ function useBox(caseName: string, known: ContainerResponse | undefined) {
   const [problem, setProblem] = useState("");
   const look = async (alive: () => boolean = () => true) => {
     try {
-      const found = await readContainer(caseName);
+      const found = await api.get(CONTAINER, { path: { name: caseName } });
       if (!alive() || (known && known.name !== found.name)) return;
       setBox(found);
       setOwn(true);
@@ -52,7 +54,7 @@ function useBox(caseName: string, known: ContainerResponse | undefined) {
     setBusy(true);
     setProblem("");
     try {
-      setBox(await recreateContainer(caseName));
+      setBox(await api.post(`${CONTAINER}/recreate`, { path: { name: caseName } }));
     } catch (error) {
       setProblem(formatError(error));
     }

@@ -1,56 +1,31 @@
 /** Engines that make containers for cases, and those containers. */
-import { useState } from "preact/hooks";
-import { Icon } from "../../ui/Icon.tsx";
-import { Problem } from "../../ui/Problem.tsx";
-import { useReturnFocus } from "../../ui/useReturnFocus.ts";
+import { ListPage } from "../../ui/ListPage.tsx";
 import { HostForm } from "./HostForm.tsx";
 import { HostRow } from "./HostRow.tsx";
-import "../../ui/styles/records.css";
 import "../hosts/hosts.css";
 import "./containers.css";
 import { useContainers } from "./useContainers.ts";
 
 export function ContainersPage() {
   const page = useContainers();
-  const [adding, setAdding] = useState(false);
-  const opener = useReturnFocus(adding);
+  const form = (close: () => void) => {
+    const kept = () => {
+      close();
+      void page.attempt();
+    };
+    return <HostForm onClose={close} onKept={kept} />;
+  };
   return (
-    <div class="records-page host-page" aria-busy={page.busy} data-testid="containers">
-      <div class="records-bar">
-        <span class="dim">Container engines that can run sessions.</span>
-        {!adding && (
-          <button
-            ref={opener}
-            type="button"
-            class="button primary"
-            onClick={() => setAdding(true)}
-            data-testid="container-host-new"
-          >
-            <Icon name="plus" size={16} /> New host
-          </button>
-        )}
-      </div>
-      {adding && (
-        <HostForm
-          onClose={() => setAdding(false)}
-          onKept={() => {
-            setAdding(false);
-            void page.attempt(async () => undefined);
-          }}
-        />
-      )}
-      <Problem text={page.problem} testid="containers-problem" />
-      {page.all?.length === 0 && !adding && (
-        <p class="records-none dim">
-          No container hosts yet. A container host is podman or docker on the server, with an image and
-          limits.
-        </p>
-      )}
-      <ul class="records">
-        {page.all?.map((host) => (
-          <HostRow key={host.id} host={host} page={page} />
-        ))}
-      </ul>
-    </div>
+    <ListPage
+      testid="containers"
+      class="host-page"
+      summary="Container engines that can run sessions."
+      add={{ label: "New host", testid: "container-host-new", form }}
+      problem={page.problem}
+      busy={page.busy}
+      items={page.all}
+      empty="No container hosts yet. A container host is podman or docker on the server, with an image and limits."
+      row={(host) => <HostRow key={host.id} host={host} page={page} />}
+    />
   );
 }

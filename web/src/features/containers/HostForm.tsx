@@ -1,11 +1,11 @@
 /** The form of a container host. */
+import { api } from "../../api/client.ts";
 import type { ContainerHostResponse } from "../../api/types.ts";
 import { FormRow } from "../../ui/FormRow.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { TextRow } from "../../ui/TextRow.tsx";
 import { type FieldForm, useFieldForm } from "../../ui/useFieldForm.ts";
 import { useFirstField } from "../../ui/useFirstField.ts";
-import { addContainerHost, changeContainerHost } from "./calls.ts";
 import { bodyOf, CREDENTIALS, DEFAULT_IMAGE, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
 
 interface Props {
@@ -114,7 +114,8 @@ export function HostForm({ host, onClose, onKept }: Props) {
   const ref = useFirstField();
   const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
     const body = bodyOf(draft);
-    await (host ? changeContainerHost(host.id, body) : addContainerHost(body));
+    if (host) await api.put("/api/container-hosts/{id}", { path: { id: host.id }, body });
+    else await api.post("/api/container-hosts", { body });
     onKept();
   });
   return (

@@ -1,14 +1,14 @@
 /** One container host: how containers are made by it, its image, and the containers of its cases. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
-import type { ContainerResponse, ContainerHostResponse } from "../../api/types.ts";
-import { onServerEvent } from "../../api/stream/events.ts";
+import type { ContainerHostResponse } from "../../api/types.ts";
+import { resource, useResource } from "../../store/resource.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { ContainerCard } from "./ContainerCard.tsx";
 import { Build } from "./Build.tsx";
-import { readContainers, removeContainerHost } from "./calls.ts";
 import { HostForm } from "./HostForm.tsx";
 import type { ContainersState } from "./useContainers.ts";
 import { DEFAULT_IMAGE, resourcesText } from "./texts.ts";
@@ -25,39 +25,19 @@ async function remove({ host, page }: Props): Promise<void> {
     action: "Remove",
     danger: true,
   });
-  if (agreed !== undefined) await page.attempt(() => removeContainerHost(host.id));
+  if (agreed !== undefined)
+    await page.attempt(() => api.delete("/api/container-hosts/{id}", { path: { id: host.id } }));
 }
 
-/** Read again when a case comes or goes. */
-function useBoxes(hostId: string) {
-  const [boxes, setBoxes] = useState<readonly ContainerResponse[]>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    let alive = true;
-    const look = () =>
-      void readContainers(hostId).then(
-        ({ containers }) => {
-          if (!alive) return;
-          setBoxes(containers);
-          setProblem("");
-        },
-        (error: unknown) => alive && setProblem(formatError(error)),
-      );
-    look();
-    const end = onServerEvent("case:", look);
-    return () => {
-      alive = false;
-      end();
-    };
-  }, [hostId]);
-  return { boxes, problem };
-}
+const readContainers = async (id: string) =>
+  (await api.get("/api/container-hosts/{id}/containers", { path: { id } })).containers;
 
 function Boxes({ host }: { host: ContainerHostResponse }) {
-  const { boxes, problem } = useBoxes(host.id);
+  const [list] = useState(() => resource(() => readContainers(host.id), ["case:"], { failed: formatError }));
+  const boxes = useResource(list);
   return (
     <>
-      <Problem text={problem} testid="containers-problem" />
+      <Problem text={list.trouble.value} testid="containers-problem" />
       {boxes?.length === 0 && <p class="dim">No workspaces use this host.</p>}
       <ul class="container-list" aria-label={`Containers of ${host.label}`}>
         {boxes?.map((box) => (
@@ -82,7 +62,7 @@ export function HostRow(props: Props) {
           onClose={() => setEditing(false)}
           onKept={() => {
             setEditing(false);
-            void page.attempt(async () => undefined);
+            void page.attempt();
           }}
         />
       </li>

@@ -1,13 +1,12 @@
 /** One conversation as it reads: what was said, without the tools. */
-import { useEffect, useState } from "preact/hooks";
-import { formatError } from "../../api/errors.ts";
-import type { ConversationResponse, TranscriptMessageResponse, TranscriptResponse } from "../../api/types.ts";
+import { api } from "../../api/client.ts";
+import type { ConversationResponse, TranscriptMessageResponse } from "../../api/types.ts";
 import { Preview } from "../files/Preview.tsx";
 import { formatAgo } from "../../lib/ago.ts";
+import { useRead } from "../../store/useRead.ts";
 import { cliOf } from "../../store/state.ts";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { readTranscript } from "./calls.ts";
 import { Resume } from "./Resume.tsx";
 import { titleOf } from "./texts.ts";
 
@@ -29,16 +28,15 @@ function Said({ message, who }: { message: TranscriptMessageResponse; who: strin
 }
 
 export function TranscriptView({ one, onBack }: { one: ConversationResponse; onBack: () => void }) {
-  const [transcript, setTranscript] = useState<TranscriptResponse>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    const end = new AbortController();
-    readTranscript(one, end.signal).then(
-      setTranscript,
-      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
-    );
-    return () => end.abort();
-  }, [one]);
+  const { data: transcript, problem } = useRead(
+    (signal) =>
+      api.get("/api/history/sessions/{conversation}", {
+        path: { conversation: one.id },
+        query: { mode: one.mode },
+        signal,
+      }),
+    [one],
+  );
   const agent = cliOf(one.mode)?.label ?? one.mode;
   return (
     <div class="conversation" data-testid="transcript">

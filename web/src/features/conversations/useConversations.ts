@@ -1,9 +1,10 @@
 /** The list as it was asked for, a page more at a time. */
 import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
 import type { ConversationResponse, ConversationListResponse } from "../../api/types.ts";
-import { listConversations } from "./calls.ts";
 
+const PAGE = 50;
 /** Milliseconds without a key before a search is begun. */
 const PAUSE_MS = 300;
 
@@ -28,7 +29,10 @@ export function useConversations(): Conversations {
     const end = new AbortController();
     const ask = async () => {
       try {
-        const answer = await listConversations(words.trim(), offset, end.signal);
+        const answer = await api.get("/api/history/sessions", {
+          query: { limit: PAGE, offset, q: words.trim() || undefined },
+          signal: end.signal,
+        });
         setSum(answer);
         setFound((before) => (offset === 0 ? answer.sessions : [...before, ...answer.sessions]));
         setProblem("");

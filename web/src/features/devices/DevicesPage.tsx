@@ -1,21 +1,21 @@
 /** How another device comes in, and which ones are in. */
-import { useEffect } from "preact/hooks";
+import { useResource } from "../../store/resource.ts";
 import { isMultiUser } from "../../store/me.ts";
 import { formatAgo, formatDate } from "../../lib/ago.ts";
 import { plural } from "../../lib/format.ts";
-import type { Device } from "../tunnel/calls.ts";
+import type { AuthSession } from "../../api/types.ts";
 import { QrPanel } from "../tunnel/QrPanel.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { followDevices, revoke, revokeOthers, status, trouble } from "./state.ts";
+import { revoke, revokeOthers, status } from "./state.ts";
 import { deviceName, type Shape, shapeOf } from "./useragent.ts";
 import { sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
 import "../../ui/styles/records.css";
 
 const SHAPES: Record<Shape, IconName> = { phone: "phone", desk: "screen", program: "lines" };
 
-function Row({ device, now }: { device: Device; now: number }) {
+function Row({ device, now }: { device: AuthSession; now: number }) {
   const name = deviceName(device.ua);
   return (
     <li class="record" data-testid="device" data-current={device.current === true}>
@@ -49,7 +49,7 @@ function Row({ device, now }: { device: Device; now: number }) {
   );
 }
 
-function Devices({ devices }: { devices: readonly Device[] }) {
+function Devices({ devices }: { devices: readonly AuthSession[] }) {
   const now = useNow();
   const rest = listOtherDevices(devices);
   if (devices.length === 0)
@@ -81,11 +81,10 @@ function Devices({ devices }: { devices: readonly Device[] }) {
 }
 
 export function DevicesPage() {
-  useEffect(followDevices, []);
-  const known = status.value;
+  const known = useResource(status);
   return (
     <div class="records-page" data-testid="devices">
-      <Problem text={trouble.value} testid="devices-problem" />
+      <Problem text={status.trouble.value} testid="devices-problem" />
       {known && <QrPanel status={known} />}
       {known ? <Devices devices={known.authSessions} /> : <p class="dim">Loading…</p>}
     </div>

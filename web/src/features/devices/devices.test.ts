@@ -1,13 +1,18 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeService } from "../../api/fakeservice.ts";
 import { ApiError } from "../../api/errors.ts";
 import { openQuestion } from "../../ui/ask.ts";
 import { toasts } from "../../store/toasts.ts";
-import type { Device } from "../tunnel/calls.ts";
+import type { AuthSession } from "../../api/types.ts";
 import { deviceName, shapeOf } from "./useragent.ts";
 import { sortDevices, describeMethod, readQrUse } from "./texts.ts";
 
-const calls = vi.hoisted(() => ({ readStatus: vi.fn(), revokeDevice: vi.fn() }));
-vi.mock("../tunnel/calls.ts", () => calls);
+const service = new FakeService();
+const calls = {
+  readStatus: service.on("GET /api/tunnel/status"),
+  revokeDevice: service.on("POST /api/auth/revoke"),
+};
+const revoked = () => calls.revokeDevice.mock.calls.map(([{ body }]) => body.sessionId);
 const auth = vi.hoisted(() => ({ afterSignOut: vi.fn() }));
 vi.mock("../auth/state.ts", () => auth);
 
@@ -17,7 +22,7 @@ state.watchDevices();
 
 const PHONE =
   "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36";
-const device = (id: string, createdAt: number, current = false): Device => ({
+const device = (id: string, createdAt: number, current = false): AuthSession => ({
   id,
   username: "ann",
   ip: "192.0.2.7",
@@ -70,7 +75,7 @@ describe("signing out", () => {
     const done = state.revoke(device("old", 1));
     openQuestion.value?.answer("yes");
     await done;
-    expect(calls.revokeDevice.mock.calls).toEqual([["old"]]);
+    expect(revoked()).toEqual(["old"]);
     expect(auth.afterSignOut).not.toHaveBeenCalled();
     expect(calls.readStatus).toHaveBeenCalledOnce();
   });
@@ -84,12 +89,14 @@ describe("signing out", () => {
   });
 
   test("all others leaves this one in", async () => {
-    await state.refresh();
+    const stop = state.status.follow();
+    await vi.waitFor(() => expect(state.status.data.value).toBeDefined());
     const done = state.revokeOthers();
     openQuestion.value?.answer("yes");
     await done;
-    expect(calls.revokeDevice.mock.calls).toEqual([["old"], ["new"]]);
+    expect(revoked()).toEqual(["old", "new"]);
     expect(toasts.value[0]?.title).toBe("2 devices signed out");
+    stop();
   });
 
   test("nothing without a yes; a failure is told", async () => {
@@ -107,7 +114,7 @@ describe("signing out", () => {
 
 describe("a QR code that was used", () => {
   const used = { ip: "198.51.100.9", ua: `${PHONE} and more`, timestamp: 100_000 };
-  const guest = (id: string, part: Partial<Device> = {}): Device => ({
+  const guest = (id: string, part: Partial<AuthSession> = {}): AuthSession => ({
     ...device(id, 100_002),
     ip: used.ip,
     method: "qr",
@@ -126,7 +133,7 @@ describe("a QR code that was used", () => {
     expect(toasts.value[0]?.text).toBe("Chrome on Android, 198.51.100.9. Was that you?");
     toasts.value[0]?.action?.act();
     await vi.waitFor(() => expect(toasts.value[1]?.title).toBe("Signed out"));
-    expect(calls.revokeDevice.mock.calls).toEqual([["guest"]]);
+    expect(revoked()).toEqual(["guest"]);
   });
 
   test("may be over already", async () => {

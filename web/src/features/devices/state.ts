@@ -1,56 +1,33 @@
 /** What is signed in, and the way to end it. */
-import { signal } from "@preact/signals";
-import { getErrorText } from "../../api/errors.ts";
-import { afterSignOut } from "../auth/state.ts";
-import { plural } from "../../lib/format.ts";
-import { CoalescedRead } from "../../lib/coalescedread.ts";
+import { api } from "../../api/client.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
-import { type Device, readStatus, revokeDevice, type TunnelStatus } from "../tunnel/calls.ts";
+import type { AuthSession } from "../../api/types.ts";
+import { plural } from "../../lib/format.ts";
+import { resource } from "../../store/resource.ts";
+import { afterSignOut } from "../auth/state.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { deviceName } from "./useragent.ts";
 import { findDeviceOfQrUse, listOtherDevices, type QrUse, readQrUse } from "./texts.ts";
 
-export const status = signal<TunnelStatus | undefined>(undefined);
-export const trouble = signal("");
+const readStatus = () => api.get("/api/tunnel/status");
 
-/** How often the open page asks for devices that came or went without an event. */
-const LOOK_MS = 15_000;
+const revokeDevice = (sessionId: string) => api.post("/api/auth/revoke", { body: { sessionId } });
 
-const reads = new CoalescedRead(async () => {
-  try {
-    status.value = await readStatus();
-    trouble.value = "";
-  } catch (error) {
-    trouble.value = getErrorText(error);
-  }
-});
+/** The tunnel and what is signed in. Devices come and go without an event too. */
+export const status = resource(readStatus, ["tunnel:"], { every: 15_000 });
 
-export const refresh = (): Promise<void> => reads.now();
-
-/** @returns a function that ends the following. */
-export function followDevices(): () => void {
-  void refresh();
-  const timer = setInterval(() => void refresh(), LOOK_MS);
-  const stop = onServerEvent("tunnel:", () => void refresh());
-  return () => {
-    clearInterval(timer);
-    stop();
-    status.value = undefined;
-  };
-}
-
-async function end(devices: readonly Device[]): Promise<void> {
+async function end(devices: readonly AuthSession[]): Promise<void> {
   try {
     for (const device of devices) await revokeDevice(device.id);
     showToast("good", `${plural(devices.length, "device")} signed out`);
   } catch (error) {
     showError("Couldn't sign out the device", error);
   }
-  await refresh();
+  await status.refresh();
 }
 
-export async function revoke(device: Device): Promise<void> {
+export async function revoke(device: AuthSession): Promise<void> {
   const name = device.current ? "this device" : deviceName(device.ua);
   const agreed = await askQuestion({
     title: `Sign out ${name}?`,
@@ -71,7 +48,7 @@ export async function revoke(device: Device): Promise<void> {
 }
 
 export async function revokeOthers(): Promise<void> {
-  const list = listOtherDevices(status.value?.authSessions ?? []);
+  const list = listOtherDevices(status.data.value?.authSessions ?? []);
   const agreed = await askQuestion({
     title: "Sign out all other devices?",
     text: `${plural(list.length, "device")} must sign in again. Tokens keep working.`,
@@ -90,7 +67,7 @@ async function endUse(use: QrUse): Promise<void> {
   } catch (error) {
     showError("Couldn't sign out the device", error);
   }
-  if (status.peek()) await refresh();
+  if (status.data.peek()) await status.refresh();
 }
 
 function qrUsed(data: unknown): void {

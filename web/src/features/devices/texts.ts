@@ -1,5 +1,5 @@
 /** What the page says of signed-in devices. */
-import type { Device } from "../tunnel/calls.ts";
+import type { AuthSession } from "../../api/types.ts";
 import { table } from "../../lib/table.ts";
 
 const METHODS: Record<string, string> = table({
@@ -11,13 +11,13 @@ const METHODS: Record<string, string> = table({
 export const describeMethod = (method: string): string => METHODS[method] ?? `with ${method}`;
 
 /** This device first, then the newest. */
-export function sortDevices(devices: readonly Device[]): Device[] {
+export function sortDevices(devices: readonly AuthSession[]): AuthSession[] {
   return devices.toSorted(
     (a, b) => Number(b.current === true) - Number(a.current === true) || b.createdAt - a.createdAt,
   );
 }
 
-export const listOtherDevices = (devices: readonly Device[]): Device[] =>
+export const listOtherDevices = (devices: readonly AuthSession[]): AuthSession[] =>
   devices.filter((device) => device.current !== true);
 
 /** A sign-in with a QR code, as its event tells of it. */
@@ -39,7 +39,7 @@ export function readQrUse(data: unknown): QrUse | undefined {
 const SLACK_MS = 5_000;
 
 /** What was opened by that sign-in; the list may hold a shortened User-Agent. */
-export function findDeviceOfQrUse(use: QrUse, devices: readonly Device[]): Device[] {
+export function findDeviceOfQrUse(use: QrUse, devices: readonly AuthSession[]): AuthSession[] {
   return devices.filter(
     ({ method, ip, ua, createdAt }) =>
       method === "qr" && ip === use.ip && use.ua.startsWith(ua) && Math.abs(createdAt - use.at) < SLACK_MS,

@@ -2,11 +2,11 @@
 import { Icon } from "../../ui/Icon.tsx";
 import "./doctor.css";
 import { ToolRow } from "./ToolRow.tsx";
-import type { Report } from "./types.ts";
+import type { DoctorResponse } from "../../api/types.ts";
 import { type Examined, useReport } from "./useReport.ts";
 import { CATEGORIES, listTools, countByStatus, formatDuration, summarizeReport } from "./texts.ts";
 
-function Groups({ report }: { report: Report }) {
+function Groups({ report }: { report: DoctorResponse }) {
   return (
     <>
       {CATEGORIES.map(([category, title, hint]) => {
@@ -29,7 +29,7 @@ function Groups({ report }: { report: Report }) {
   );
 }
 
-function Verdict({ report }: { report: Report }) {
+function Verdict({ report }: { report: DoctorResponse }) {
   const { good, text } = summarizeReport(report);
   return (
     <div class="doctor-verdict" data-good={good} data-testid="doctor-verdict">

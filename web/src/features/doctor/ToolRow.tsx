@@ -3,7 +3,8 @@ import { copyText } from "../../ui/clipboard.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { showError, showToast } from "../../store/toasts.ts";
-import type { Status, ToolResponse } from "./types.ts";
+import type { ToolResponse } from "../../api/types.ts";
+import type { Status } from "./texts.ts";
 import { STATUS_WORDS } from "./texts.ts";
 
 const MARKS: Record<Status, IconName> = {

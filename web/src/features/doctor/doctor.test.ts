@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Report, Status, ToolResponse } from "./types.ts";
+import type { DoctorResponse, ToolResponse } from "../../api/types.ts";
+import type { Status } from "./texts.ts";
 import { findFailing, listTools, countByStatus, formatDuration, summarizeReport } from "./texts.ts";
 
 const tool = (
@@ -16,7 +17,7 @@ const tool = (
   ...part,
 });
 
-function report(...tools: ToolResponse[]): Report {
+function report(...tools: ToolResponse[]): DoctorResponse {
   const summary = { ok: 0, missing: 0, outdated: 0, skipped: 0, error: 0 };
   for (const { status } of tools) summary[status]++;
   return { platform: "linux", summary, tools, lookedIn: [] };

@@ -1,6 +1,9 @@
 /** The report in words. */
 import { plural } from "../../lib/format.ts";
-import type { Category, Report, Status, ToolResponse } from "./types.ts";
+import type { DoctorResponse, ToolResponse } from "../../api/types.ts";
+
+type Category = ToolResponse["category"];
+export type Status = ToolResponse["status"];
 
 export const CATEGORIES: readonly [Category, string, string][] = [
   ["core", "Core", "needed to run sessions and agents"],
@@ -23,16 +26,16 @@ function rankOf({ status, required }: ToolResponse): number {
   return status === "outdated" || status === "error" ? 1 : 3;
 }
 
-export function listTools(report: Report, category: Category): ToolResponse[] {
+export function listTools(report: DoctorResponse, category: Category): ToolResponse[] {
   const tools = report.tools.filter((tool) => tool.category === category);
   return tools.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** Something that the service cannot do without is not as it should be. */
-export const findFailing = (report: Report): ToolResponse[] =>
+export const findFailing = (report: DoctorResponse): ToolResponse[] =>
   report.tools.filter((tool) => tool.required && tool.status !== "ok");
 
-export function summarizeReport(report: Report): { good: boolean; text: string } {
+export function summarizeReport(report: DoctorResponse): { good: boolean; text: string } {
   const bad = findFailing(report);
   if (bad.length > 0) {
     const names = bad.map((tool) => tool.label).join(", ");
@@ -51,7 +54,7 @@ export function summarizeReport(report: Report): { good: boolean; text: string }
 }
 
 /** The figures of the summary that are not zero. */
-export function countByStatus(report: Report): [Status, string][] {
+export function countByStatus(report: DoctorResponse): [Status, string][] {
   const order: Status[] = ["ok", "outdated", "error", "missing", "skipped"];
   return order
     .filter((status) => report.summary[status] > 0)

@@ -1,14 +1,14 @@
 /** The report, looked up when the page opens and whenever a person asks. */
 import { useEffect, useState } from "preact/hooks";
-import { request } from "../../api/client.ts";
+import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
-import type { Report } from "./types.ts";
+import type { DoctorResponse } from "../../api/types.ts";
 
 export type Examined =
-  | { state: "looking"; before?: Report }
+  | { state: "looking"; before?: DoctorResponse }
   | { state: "refused" }
   | { state: "failed"; problem: string }
-  | { state: "read"; report: Report; ms: number };
+  | { state: "read"; report: DoctorResponse; ms: number };
 
 /** In multi-user mode the report is for administrators (protocol-doctor). */
 function outcome(error: unknown): Examined {
@@ -24,7 +24,7 @@ export function useReport(): [Examined, () => void] {
     const { signal } = controller;
     const began = performance.now();
     setFound((last) => ({ state: "looking", ...(last.state === "read" && { before: last.report }) }));
-    request<Report>("GET", "api/doctor", { signal }).then(
+    api.get("/api/doctor", { signal }).then(
       (report) => !signal.aborted && setFound({ state: "read", report, ms: performance.now() - began }),
       (error: unknown) => !signal.aborted && setFound(outcome(error)),
     );

@@ -1,7 +1,7 @@
 /** Hands a file, or a folder as an archive, to the browser's own downloads. */
 import { serviceUrl } from "../../api/paths.ts";
 import { showError } from "../../store/toasts.ts";
-import { makeLink } from "./calls.ts";
+import { makeLink } from "./requests.ts";
 
 export async function downloadFile(id: string, path: string): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 /** What a file holds, read when it is opened and when a person asks again. */
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, formatError } from "../../api/errors.ts";
-import { readContent } from "./calls.ts";
+import { readContent } from "./requests.ts";
 import type { Content, Opened } from "./types.ts";
 
 export interface Loaded {

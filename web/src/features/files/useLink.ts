@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { serviceUrl } from "../../api/paths.ts";
-import { makeLink } from "./calls.ts";
+import { makeLink } from "./requests.ts";
 
 export function useLink({ sessionId, path }: { sessionId: string; path: string }) {
   const [url, setUrl] = useState<string>();

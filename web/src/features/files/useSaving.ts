@@ -1,7 +1,7 @@
 /** Saving over what was read, and what to do when somebody else was faster. */
 import { useRef, useState } from "preact/hooks";
 import { ApiError, formatError } from "../../api/errors.ts";
-import { readContent, saveContent } from "./calls.ts";
+import { readContent, saveContent } from "./requests.ts";
 import type { Editor } from "./codemirror.ts";
 import type { Opened, Text } from "./types.ts";
 

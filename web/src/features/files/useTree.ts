@@ -1,7 +1,7 @@
 /** The folders of a workspace, each read when it is opened. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
-import { readTree } from "./calls.ts";
+import { readTree } from "./requests.ts";
 import { searchTree, ROOT, listRows, type Row } from "./tree.ts";
 import type { Entry, Tree } from "./types.ts";
 

@@ -1,9 +1,15 @@
 /** What is known of each session's workspace, and the one queue that reads it. */
 import { signal } from "@preact/signals";
+import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
-import { readStatus, type StatusOptions } from "./calls.ts";
 import { type Answer, Refresher } from "./refresher.ts";
 import type { Chosen } from "./types.ts";
+
+interface StatusOptions {
+  /** Seconds that one git command may run; the service's own bound where absent. */
+  timeout?: number;
+  signal?: AbortSignal;
+}
 
 export const answers = signal<ReadonlyMap<string, Answer>>(new Map());
 
@@ -32,7 +38,10 @@ function failed(id: string, error: unknown): void {
 
 async function read(id: string, options: StatusOptions): Promise<void> {
   try {
-    keepAnswer(id, { at: Date.now(), status: await readStatus(id, { fresh: true, ...options }) });
+    const { timeout, signal } = options;
+    const query = { fresh: true, ...(timeout !== undefined && { timeout: [String(timeout)] }) };
+    const status = await api.get("/api/sessions/{id}/git-status", { path: { id }, query, signal });
+    keepAnswer(id, { at: Date.now(), status });
   } catch (error) {
     failed(id, error);
   }

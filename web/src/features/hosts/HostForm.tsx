@@ -1,4 +1,5 @@
 /** The form of an SSH host. */
+import { api } from "../../api/client.ts";
 import type { RemoteHost } from "../../api/types.ts";
 import { clis } from "../../store/state.ts";
 import { FormRow } from "../../ui/FormRow.tsx";
@@ -6,7 +7,6 @@ import { Problem } from "../../ui/Problem.tsx";
 import { TextRow } from "../../ui/TextRow.tsx";
 import { type FieldForm, useFieldForm } from "../../ui/useFieldForm.ts";
 import { useFirstField } from "../../ui/useFirstField.ts";
-import { addHost, changeHost } from "./calls.ts";
 import { bodyOf, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
 
 interface Props {
@@ -134,7 +134,10 @@ export function HostForm({ host, onClose, onKept }: Props) {
   const ref = useFirstField();
   const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
     const body = bodyOf(draft);
-    onKept((await (host ? changeHost(host.id, body) : addHost(body))).host.id);
+    const kept = host
+      ? api.put("/api/remote-hosts/{id}", { path: { id: host.id }, body })
+      : api.post("/api/remote-hosts", { body });
+    onKept((await kept).host.id);
   });
   return (
     <form

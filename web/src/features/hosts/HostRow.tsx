@@ -1,5 +1,6 @@
 /** One SSH host: where it is, how it stands, and what can be done about it. */
 import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import type { RemoteHost, Session } from "../../api/types.ts";
 import { select } from "../../ui/pages/select.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
@@ -7,7 +8,6 @@ import { openPage } from "../../ui/pages/registry.ts";
 import { sessions } from "../../store/state.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { removeHost } from "./calls.ts";
 import { RemoteTmuxSessions } from "./RemoteTmuxSessions.tsx";
 import { HostForm } from "./HostForm.tsx";
 import { HostCheckResult } from "./HostKeyCheck.tsx";
@@ -28,7 +28,8 @@ async function remove({ host, page }: Props): Promise<void> {
     action: "Remove",
     danger: true,
   });
-  if (agreed !== undefined) await page.attempt(() => removeHost(host.id));
+  if (agreed !== undefined)
+    await page.attempt(() => api.delete("/api/remote-hosts/{id}", { path: { id: host.id } }));
 }
 
 function show(id: string): void {
@@ -99,7 +100,7 @@ export function HostRow({ host, page }: Props) {
           onClose={() => setEditing(false)}
           onKept={(id) => {
             setEditing(false);
-            void page.attempt(async () => undefined).then(() => page.check(id));
+            void page.attempt().then(() => page.check(id));
           }}
         />
       </li>

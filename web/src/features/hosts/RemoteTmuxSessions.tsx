@@ -1,5 +1,6 @@
 /** The tmux sessions of a host's user, which somebody else has made. */
 import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
 import type { RemoteHost, TmuxSession } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
@@ -8,8 +9,12 @@ import { select } from "../../ui/pages/select.ts";
 import { putSession, sessions } from "../../store/state.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { attachTmuxSession, listTmuxSessions } from "./calls.ts";
+import { createSession } from "../../api/calls.ts";
+import { truncateText } from "../../lib/format.ts";
 import { describeTmuxSession } from "./texts.ts";
+
+/** Characters of a session's name. */
+const NAME_MAX = 128;
 
 function useRemoteTmuxSessions(hostId: string) {
   const [all, setAll] = useState<readonly TmuxSession[]>();
@@ -21,10 +26,18 @@ function useRemoteTmuxSessions(hostId: string) {
     await act().catch((error: unknown) => setProblem(formatError(error)));
     setBusy(false);
   };
-  const look = () => attempt(async () => setAll((await listTmuxSessions(hostId)).sessions));
-  const attach = (name: string) =>
+  const look = () =>
+    attempt(async () =>
+      setAll((await api.get("/api/remote-hosts/{id}/sessions", { path: { id: hostId } })).sessions),
+    );
+  const attach = (remoteSessionName: string) =>
     attempt(async () => {
-      const { session } = await attachTmuxSession(hostId, name);
+      const attachRemoteSession = { hostId, remoteSessionName };
+      const name = truncateText(remoteSessionName, NAME_MAX);
+      const answer = await createSession({ attachRemoteSession, name, start: true });
+      // Only a session with a custom model is asked about first.
+      if (!("session" in answer)) return;
+      const { session } = answer;
       putSession(session);
       select(session.id);
       openPage.value = undefined;

@@ -1,5 +1,6 @@
 /** The host of the session in front is out of reach: since when no more is known, and what can be done. */
 import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { isAdmin } from "../../store/me.ts";
@@ -8,7 +9,6 @@ import { serverNow } from "../../api/stream/servertime.ts";
 import { formatError } from "../../api/errors.ts";
 import { showToast } from "../../store/toasts.ts";
 import { describeUnreachable, canReconnect, describeNextTry } from "./unreachabletexts.ts";
-import { checkHost, wake } from "./calls.ts";
 import "./unreachable.css";
 import { readHost } from "./follow.ts";
 import { HOSTS_PAGE } from "./page.ts";
@@ -31,7 +31,7 @@ function useSeconds(): number {
 async function wakeHostOf(sessionId: string): Promise<void> {
   setUnreachable(sessionId, { waking: true });
   try {
-    await wake(sessionId);
+    await api.post("/api/sessions/{id}/wake", { path: { id: sessionId } });
   } finally {
     if (isUnreachable(sessionId)) setUnreachable(sessionId, { waking: false });
   }
@@ -42,7 +42,7 @@ async function reconnect(sessionId: string, hostId: string, how: Unreachable["wa
   try {
     if (how === "mac" || how === "command") await wakeHostOf(sessionId);
     else {
-      const found = await checkHost(hostId);
+      const found = await api.post("/api/remote-hosts/{id}/check", { path: { id: hostId } });
       if (!found.ok) throw new Error(found.error ?? "The host can't be used.");
     }
   } catch (error) {

@@ -1,8 +1,8 @@
 /** Waking a host that is away or asleep, whatever is on it, and what came of that. */
 import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
 import type { RemoteHost } from "../../api/types.ts";
-import { wakeHost } from "./calls.ts";
 import type { Hosts } from "./useHosts.ts";
 import { canWake, type State, describeWakeMethod, describeWakeResult } from "./texts.ts";
 
@@ -20,7 +20,7 @@ export function Wake({ host, page, state }: Props) {
     setBusy(true);
     setTold("");
     try {
-      const answer = await wakeHost(host.id);
+      const answer = await api.post("/api/remote-hosts/{id}/wake", { path: { id: host.id } });
       setTold(describeWakeResult(answer));
       if (answer.reachable) await page.check(host.id);
     } catch (error) {

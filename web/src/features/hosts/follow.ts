@@ -1,4 +1,5 @@
 /** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
+import { api } from "../../api/client.ts";
 import type { HostReachability, Session, Told } from "../../api/types.ts";
 import { effect } from "@preact/signals";
 import { CoalescedRead } from "../../lib/coalescedread.ts";
@@ -7,7 +8,6 @@ import { sessionList } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showToast } from "../../store/toasts.ts";
 import { describeLostInput } from "./unreachabletexts.ts";
-import { readReachability } from "./calls.ts";
 import { type Unreachable, unreachableSessions, isUnreachable } from "./state.ts";
 import { setUnreachable } from "./unreachable.ts";
 
@@ -34,7 +34,7 @@ async function updateReachability(hostId: string, outdated: () => boolean): Prom
   const [first] = listSessionsOnHost(listRemoteSessions(), hostId);
   if (first === undefined) return;
   try {
-    const answer = await readReachability(first);
+    const answer = await api.get("/api/sessions/{id}/reachability", { path: { id: first } });
     // Not tried yet, or being tried just now: what is known stays.
     if (outdated() || answer.reachable === null) return;
     for (const id of listSessionsOnHost(listRemoteSessions(), hostId))

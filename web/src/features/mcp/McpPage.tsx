@@ -3,7 +3,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import "./mcp.css";
 import { TargetRow } from "./TargetRow.tsx";
-import type { SyncResult } from "./types.ts";
+import type { Sync } from "../../api/types.ts";
 import { type SyncPage, useSync } from "./useSync.ts";
 import { countAdditions, sortTargets, listNotes, summarizeSync } from "./texts.ts";
 
@@ -28,7 +28,7 @@ function Off({ page }: { page: SyncPage }) {
   );
 }
 
-function Result({ result }: { result: SyncResult }) {
+function Result({ result }: { result: Sync }) {
   const { good, text } = summarizeSync(result);
   return (
     <>

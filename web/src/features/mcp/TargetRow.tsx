@@ -1,6 +1,7 @@
 /** One agent's file: what it has, what it gets, what it cannot be told. */
 import { Icon, type IconName } from "../../ui/Icon.tsx";
-import type { Status, Target } from "./types.ts";
+import type { Target } from "../../api/types.ts";
+import type { Status } from "./texts.ts";
 import { explainStatus, STATUS_WORDS } from "./texts.ts";
 
 const MARKS: Record<Status, IconName> = {

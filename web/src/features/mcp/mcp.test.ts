@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Status, SyncResult, Target } from "./types.ts";
+import type { Sync, Target } from "../../api/types.ts";
+import type { Status } from "./texts.ts";
 import { countAdditions, sortTargets, listNotes, explainStatus, summarizeSync } from "./texts.ts";
 
 const target = (id: string, status: Status = "ok", part: Partial<Target> = {}): Target => ({
@@ -13,7 +14,7 @@ const target = (id: string, status: Status = "ok", part: Partial<Target> = {}): 
   ...part,
 });
 
-const result = (targets: Target[], part: Partial<SyncResult> = {}): SyncResult => ({
+const result = (targets: Target[], part: Partial<Sync> = {}): Sync => ({
   applied: false,
   targets,
   conflicts: [],

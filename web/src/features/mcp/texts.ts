@@ -1,6 +1,8 @@
 /** The sync in words. */
 import { plural } from "../../lib/format.ts";
-import type { Status, SyncResult, Target } from "./types.ts";
+import type { Sync, Target } from "../../api/types.ts";
+
+export type Status = Target["status"];
 
 export const STATUS_WORDS: Record<Status, string> = {
   ok: "",
@@ -27,14 +29,14 @@ export function sortTargets(targets: readonly Target[]): Target[] {
   return targets.toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
-export const countAdditions = ({ targets }: SyncResult): number =>
+export const countAdditions = ({ targets }: Sync): number =>
   targets.reduce((sum, { added }) => sum + added.length, 0);
 
-const broken = ({ targets }: SyncResult): number =>
+const broken = ({ targets }: Sync): number =>
   targets.filter(({ status }) => status === "failed" || status === "unreadable").length;
 
 /** One sentence on the whole, and whether nothing is left to do. */
-export function summarizeSync(result: SyncResult): { good: boolean; text: string } {
+export function summarizeSync(result: Sync): { good: boolean; text: string } {
   const count = countAdditions(result);
   const files = result.targets.filter(({ added }) => added.length > 0).length;
   const bad = broken(result);
@@ -50,7 +52,7 @@ export function summarizeSync(result: SyncResult): { good: boolean; text: string
 }
 
 /** What a person should know beside: a title, what it means, and the names. */
-export function listNotes(result: SyncResult): [string, string, string[]][] {
+export function listNotes(result: Sync): [string, string, string[]][] {
   const all: [string, string, string[]][] = [
     ["Defined differently", "other agents get the first agent's definition", result.conflicts],
     ["Turned off", "turned off wherever they are defined, so they are not copied", result.disabled],

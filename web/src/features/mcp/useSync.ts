@@ -1,66 +1,64 @@
 /** What a sync would do, looked up when the page opens, and what one did. */
-import { useEffect, useState } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { readSettings, writeSettings } from "../../api/calls.ts";
+import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
-import { onServerEvent } from "../../api/stream/events.ts";
-import { applySync, previewSync } from "./calls.ts";
-import type { SyncResult } from "./types.ts";
+import type { Sync } from "../../api/types.ts";
+import { resource, useResource } from "../../store/resource.ts";
 
-export interface SyncPage {
-  /** Unset until the setting was read. */
-  enabled: boolean | undefined;
-  result: SyncResult | undefined;
-  busy: boolean;
-  /** Not for this user; the service says why. */
-  refused: string;
-  problem: string;
-  look: () => Promise<void>;
-  apply: () => Promise<void>;
-  enable: () => Promise<void>;
+interface Known {
+  /** The feature is on. */
+  enabled: boolean;
+  result?: Sync;
 }
 
-export function useSync(): SyncPage {
-  const [enabled, setEnabled] = useState<boolean>();
-  const [result, setResult] = useState<SyncResult>();
-  const [busy, setBusy] = useState(true);
-  const [refused, setRefused] = useState("");
-  const [problem, setProblem] = useState("");
+/** Why the page is not for this user. */
+const refused = signal("");
 
-  const attempt = async (act: () => Promise<void>) => {
-    setProblem("");
-    setBusy(true);
-    try {
-      await act();
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 403) setRefused(getErrorText(error));
-      else setProblem(getErrorText(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  const look = async () => {
-    const on = (await readSettings()).mcpSyncEnabled === true;
-    setEnabled(on);
-    if (on) setResult(await previewSync());
-  };
-  useEffect(() => void attempt(look), []);
+async function look(): Promise<Known> {
+  const enabled = (await readSettings()).mcpSyncEnabled === true;
+  return enabled ? { enabled, result: await api.get("/api/mcp-sync") } : { enabled };
+}
+
+const sync = resource<Known>(look, ["mcp:synced"], {
+  failed: (error) => {
+    if (!(error instanceof ApiError && error.status === 403)) return getErrorText(error);
+    refused.value = getErrorText(error);
+    return "";
+  },
   // Somebody else's sync: what is shown is no longer so.
-  useEffect(() => {
-    const end = onServerEvent("mcp:synced", setResult);
-    return () => void end();
-  }, []);
+  apply: (known, data) => ({ ...known, result: data as Sync }),
+});
+
+const applying = signal(false);
+
+/** What a sync did is shown, and not what the next one would do. */
+async function apply(): Promise<void> {
+  applying.value = true;
+  sync.trouble.value = "";
+  try {
+    sync.data.value = { enabled: true, result: await api.post("/api/mcp-sync") };
+  } catch (error) {
+    sync.trouble.value = getErrorText(error);
+  } finally {
+    applying.value = false;
+  }
+}
+
+export function useSync() {
+  const { enabled, result } = useResource(sync) ?? {};
+  useEffect(() => () => void (refused.value = ""), []);
   return {
     enabled,
     result,
-    busy,
-    refused,
-    problem,
-    look: () => attempt(look),
-    apply: () => attempt(async () => setResult(await applySync())),
-    enable: () =>
-      attempt(async () => {
-        await writeSettings({ mcpSyncEnabled: true });
-        await look();
-      }),
+    busy: sync.busy.value || applying.value,
+    refused: refused.value,
+    problem: sync.trouble.value,
+    look: () => sync.attempt(),
+    apply,
+    enable: () => sync.attempt(() => writeSettings({ mcpSyncEnabled: true })),
   };
 }
+
+export type SyncPage = ReturnType<typeof useSync>;

@@ -1,11 +1,9 @@
 /** The form of an endpoint. A key goes in and never comes out again. */
-import { useState } from "preact/hooks";
-import { getErrorText } from "../../api/errors.ts";
+import { api } from "../../api/client.ts";
 import type { Endpoint } from "../../api/types.ts";
 import { Field } from "../settings/fields.tsx";
-import { Problem } from "../../ui/Problem.tsx";
-import { useFirstField } from "../../ui/useFirstField.ts";
-import { addEndpoint, changeEndpoint } from "./calls.ts";
+import { SheetForm } from "../../ui/SheetForm.tsx";
+import { useForm } from "../../ui/useForm.ts";
 import { type Draft, draftOf, EMPTY, formatModel, newBody, patchOf, validateDraft } from "./texts.ts";
 
 interface Props {
@@ -87,34 +85,28 @@ function Default({ draft, set, endpoint }: Part & { endpoint: Endpoint }) {
 }
 
 export function EndpointForm({ endpoint, onClose, onKept }: Props) {
-  const form = useFirstField();
-  const [draft, setDraft] = useState(endpoint ? draftOf(endpoint) : EMPTY);
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const set = (part: Partial<Draft>) => {
-    setProblem("");
-    setDraft((before) => ({ ...before, ...part }));
-  };
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const wrong = validateDraft(draft);
-    if (wrong !== undefined) return setProblem(wrong);
-    setBusy(true);
-    try {
-      const kept = endpoint ? changeEndpoint(endpoint.id, patchOf(draft)) : addEndpoint(newBody(draft));
+  const { draft, set, submit, problem, busy } = useForm(
+    endpoint ? draftOf(endpoint) : EMPTY,
+    async (wanted: Draft) => {
+      const kept = endpoint
+        ? api.put("/api/model-endpoints/{id}", { path: { id: endpoint.id }, body: patchOf(wanted) })
+        : api.post("/api/model-endpoints", { body: newBody(wanted) });
       onKept((await kept).endpoint.id);
-    } catch (error) {
-      setProblem(getErrorText(error));
-      setBusy(false);
-    }
-  };
+    },
+    { validate: validateDraft },
+  );
   return (
-    <form
-      ref={form}
-      class="sheet"
-      aria-label={endpoint ? `Edit ${endpoint.label}` : "New endpoint"}
-      onSubmit={(event) => void submit(event)}
-      data-testid="endpoint-form"
+    <SheetForm
+      label={endpoint ? `Edit ${endpoint.label}` : "New endpoint"}
+      testid="endpoint"
+      onSubmit={submit}
+      onClose={onClose}
+      problem={problem}
+      busy={busy}
+      action="Save and test"
+      pending="Saving…"
+      actionTestid="endpoint-save"
+      note="Anyone who can start a session with it can read its key through the agent."
     >
       <Field label="Name" hint="shown in lists">
         <input
@@ -139,16 +131,6 @@ export function EndpointForm({ endpoint, onClose, onKept }: Props) {
       </Field>
       <Key draft={draft} set={set} kept={endpoint?.apiKeySet === true} />
       {endpoint && <Default draft={draft} set={set} endpoint={endpoint} />}
-      <Problem text={problem} testid="endpoint-problem" />
-      <div class="sheet-foot">
-        <small>Anyone who can start a session with it can read its key through the agent.</small>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={busy} data-testid="endpoint-save">
-          {busy ? "Saving…" : "Save and test"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

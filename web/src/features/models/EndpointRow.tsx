@@ -1,13 +1,13 @@
 /** One endpoint: where it is, what it offers, and what can be done about it. */
 import { useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import type { Endpoint } from "../../api/types.ts";
 import { formatAgo } from "../../lib/ago.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { discover, removeEndpoint } from "./calls.ts";
 import { EndpointForm } from "./EndpointForm.tsx";
-import type { Endpoints } from "./useEndpoints.ts";
+import { discover, type Endpoints } from "./useEndpoints.ts";
 import { formatModel, describeModels } from "./texts.ts";
 
 interface Props {
@@ -24,7 +24,8 @@ async function remove({ endpoint, page }: Props): Promise<void> {
     action: "Remove",
     danger: true,
   });
-  if (agreed !== undefined) await page.attempt(() => removeEndpoint(endpoint.id));
+  if (agreed !== undefined)
+    await page.attempt(() => api.delete("/api/model-endpoints/{id}", { path: { id: endpoint.id } }));
 }
 
 function Actions(props: Props & { onEdit: () => void }) {

@@ -1,8 +1,7 @@
 /** Which model a new session begins with: the agent's own, or one of an endpoint. */
-import { useEffect, useState } from "preact/hooks";
-import { formatError } from "../../api/errors.ts";
+import { api } from "../../api/client.ts";
 import type { Endpoint } from "../../api/types.ts";
-import { readEndpoints } from "./calls.ts";
+import { useRead } from "../../store/useRead.ts";
 import { formatModel } from "./texts.ts";
 
 export interface ChosenModel {
@@ -30,16 +29,7 @@ function ordered({ models, defaultModelId }: Endpoint) {
 }
 
 export function ModelField({ chosen, onChoose }: Props) {
-  const [endpoints, setEndpoints] = useState<Endpoint[]>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    const end = new AbortController();
-    readEndpoints(end.signal).then(
-      setEndpoints,
-      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
-    );
-    return () => end.abort();
-  }, []);
+  const { data: endpoints, problem } = useRead((signal) => api.get("/api/model-endpoints", { signal }), []);
   if (problem !== "") return <p class="field-problem">{problem}</p>;
   const offering = endpoints?.filter(({ models }) => models.length > 0) ?? [];
   if (offering.length === 0) return null;

@@ -1,6 +1,6 @@
 /** Whether this browser may show notifications, and how it is switched on and off. */
 import { signal } from "@preact/signals";
-import { request } from "../../api/client.ts";
+import { api } from "../../api/client.ts";
 import { pageKey } from "../../api/key.ts";
 import { registerWorker } from "../worker/registration.ts";
 import { serviceUrl } from "../../api/paths.ts";
@@ -48,7 +48,7 @@ function bodyOf(subscription: PushSubscription): SubscriptionBody {
 }
 
 async function subscribe(registration: ServiceWorkerRegistration): Promise<void> {
-  const { publicKey } = await request<{ publicKey: string }>("GET", "api/push/key");
+  const { publicKey } = await api.get("/api/push/key");
   const wanted = { userVisibleOnly: true, applicationServerKey: keyBytes(publicKey) };
   let subscription: PushSubscription;
   try {
@@ -60,7 +60,7 @@ async function subscribe(registration: ServiceWorkerRegistration): Promise<void>
     await old.unsubscribe();
     subscription = await registration.pushManager.subscribe(wanted);
   }
-  await request<unknown>("POST", "api/push/subscriptions", { body: bodyOf(subscription) });
+  await api.post("/api/push/subscriptions", { body: bodyOf(subscription) });
 }
 
 /**
@@ -100,7 +100,7 @@ async function unsubscribe(): Promise<void> {
   if (!subscription) return;
   const { endpoint } = subscription;
   await subscription.unsubscribe();
-  await request<unknown>("DELETE", "api/push/subscriptions", { body: { endpoint } });
+  await api.delete("/api/push/subscriptions", { body: { endpoint } });
 }
 
 export async function switchOff(): Promise<void> {

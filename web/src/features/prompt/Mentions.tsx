@@ -1,6 +1,6 @@
 /** Files of the workspace that fit what was written behind `@`. */
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import { readTree } from "../files/calls.ts";
+import { readTree } from "../files/requests.ts";
 import { searchTree, ROOT } from "../files/tree.ts";
 import type { Entry, Tree } from "../files/types.ts";
 import { Icon } from "../../ui/Icon.tsx";

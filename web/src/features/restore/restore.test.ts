@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeService } from "../../api/fakeservice.ts";
 import type { RestoreOfferResponse, RestorableSessionResponse } from "../../api/types.ts";
 import { dispatchServerEvent } from "../../api/stream/events.ts";
 import { toasts } from "../../store/toasts.ts";
-import * as calls from "./calls.ts";
 import {
   restoreSessions,
   dismissOffer,
@@ -14,7 +14,11 @@ import {
 } from "./state.ts";
 import { describeOffer, describeRestore, describeExpiry, explainFailure, summarizeRestore } from "./texts.ts";
 
-vi.mock("./calls.ts");
+const service = new FakeService();
+const RESTORE = "/api/reboot-restore";
+const restore = service.on(`POST ${RESTORE}/restore`);
+const dismiss = service.on(`POST ${RESTORE}/dismiss`);
+const read = service.on(`GET ${RESTORE}`);
 
 const lost = (part: Partial<RestorableSessionResponse> = {}): RestorableSessionResponse => ({
   id: "s1",
@@ -71,8 +75,6 @@ describe("words", () => {
 });
 
 describe("state", () => {
-  const read = vi.mocked(calls.readOffer);
-
   beforeEach(() => {
     vi.resetAllMocks();
     read.mockResolvedValue(offered());
@@ -104,15 +106,15 @@ describe("state", () => {
   });
 
   test("a refusal is told", async () => {
-    vi.mocked(calls.restore).mockRejectedValueOnce(new Error("a restore is running already"));
+    restore.mockRejectedValueOnce(new Error("a restore is running already"));
     await restoreSessions(["s1"]);
-    expect(vi.mocked(calls.restore)).toHaveBeenCalledWith(["s1"]);
+    expect(restore.mock.lastCall?.[0].body).toEqual({ sessionIds: ["s1"] });
     expect(toasts.value.map((toast) => toast.title)).toEqual(["Couldn't restore the sessions"]);
   });
 
   test("a dismissed offer is gone at once", async () => {
     offer.value = offered(lost());
-    vi.mocked(calls.dismiss).mockResolvedValueOnce({ dismissed: 1 });
+    dismiss.mockResolvedValueOnce({ dismissed: 1 });
     await dismissOffer();
     expect(offer.value).toBeUndefined();
   });

@@ -1,19 +1,21 @@
 /** The offer after a reboot, kept in step with the service. */
 import { computed, signal } from "@preact/signals";
-import type {
-  RestoreOfferResponse,
-  RestoredSessionResponse,
-  RestoreReportResponse,
-  Told,
-} from "../../api/types.ts";
-import { CoalescedRead } from "../../lib/coalescedread.ts";
+import { api } from "../../api/client.ts";
+import type { RestoredSessionResponse, RestoreReportResponse, Told } from "../../api/types.ts";
+import { resource } from "../../store/resource.ts";
 import { settings } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import * as calls from "./calls.ts";
 import { summarizeRestore } from "./texts.ts";
 
-export const offer = signal<RestoreOfferResponse | undefined>(undefined);
+const reads = resource(() => api.get("/api/reboot-restore"), ["init", "restore:offered"], {
+  failed: (error) => {
+    showError("Couldn't load the sessions to restore", error);
+    return "";
+  },
+});
+
+export const offer = reads.data;
 export const progress = signal<Told["restore:progress"] | undefined>(undefined);
 /** Of the last try, by session. */
 export const outcomes = signal<ReadonlyMap<string, RestoredSessionResponse>>(new Map());
@@ -22,15 +24,6 @@ export const restoring = computed(() => progress.value !== undefined || offer.va
 export const restoresItself = computed(() => settings.value.autoRestoreEnabled === true);
 export const keepsScrollback = computed(() => settings.value.keepScrollbackEnabled !== false);
 
-const reads = new CoalescedRead(async (outdated) => {
-  try {
-    const found = await calls.readOffer();
-    if (!outdated()) offer.value = found;
-  } catch (error) {
-    showError("Couldn't load the sessions to restore", error);
-  }
-});
-
 function finished(report: RestoreReportResponse): void {
   progress.value = undefined;
   const found = new Map(outcomes.peek());
@@ -38,23 +31,23 @@ function finished(report: RestoreReportResponse): void {
   outcomes.value = found;
   const { restored, skipped } = report;
   if (restored + skipped > 0) showToast(skipped > 0 ? "bad" : "good", summarizeRestore(restored, skipped));
-  void reads.now();
+  void reads.refresh();
 }
 
 /** The report comes as an event too, to every page of the owner's: that one is shown. */
 export async function restoreSessions(ids?: readonly string[]): Promise<void> {
   outcomes.value = new Map();
   try {
-    await calls.restore(ids);
+    await api.post("/api/reboot-restore/restore", { body: ids ? { sessionIds: ids } : {} });
   } catch (error) {
     showError("Couldn't restore the sessions", error);
   }
-  void reads.now();
+  void reads.refresh();
 }
 
 export async function dismissOffer(): Promise<void> {
   try {
-    await calls.dismiss();
+    await api.post("/api/reboot-restore/dismiss");
     offer.value = undefined;
   } catch (error) {
     showError("Couldn't dismiss", error);
@@ -63,13 +56,8 @@ export async function dismissOffer(): Promise<void> {
 
 /** Follow the service's events for as long as the page lives. */
 export function followRestore(): void {
-  onServerEvent("init", () => {
-    progress.value = undefined;
-    void reads.now();
-  });
-  onServerEvent("restore:offered", () => void reads.now());
-  onServerEvent("restore:progress", (data) => {
-    progress.value = data;
-  });
+  reads.follow();
+  onServerEvent("init", () => (progress.value = undefined));
+  onServerEvent("restore:progress", (data) => (progress.value = data));
   onServerEvent("restore:finished", finished);
 }

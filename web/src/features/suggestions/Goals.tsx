@@ -1,13 +1,15 @@
 /** What its person wants in a workspace: read for suggestions, and set where a session works there. */
 import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
 import type { IntentResponse, Session } from "../../api/types.ts";
 import { plural } from "../../lib/format.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { deleteIntent, readIntent, writeGoals } from "./calls.ts";
 import { GOALS_MAX } from "./texts.ts";
 import "./goals.css";
+
+const INTENT = "/api/sessions/{id}/intent";
 
 interface Props {
   session: Session;
@@ -20,7 +22,7 @@ export function Goals({ session }: Props) {
   const { id } = session;
   useEffect(() => {
     const end = new AbortController();
-    readIntent(id, end.signal).then(
+    api.get(INTENT, { path: { id }, signal: end.signal }).then(
       ({ intent: found }) => setIntent(found),
       (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
     );
@@ -34,7 +36,7 @@ export function Goals({ session }: Props) {
   const save = async (event: Event) => {
     event.preventDefault();
     try {
-      setIntent((await writeGoals(id, text)).intent);
+      setIntent((await api.put(INTENT, { path: { id }, body: { goals: text } })).intent);
       setDraft(undefined);
       showToast("good", "Goals saved");
     } catch (error) {
@@ -49,7 +51,7 @@ export function Goals({ session }: Props) {
     )
       return;
     try {
-      await deleteIntent(id);
+      await api.delete(INTENT, { path: { id } });
       setIntent(null);
       setDraft(undefined);
     } catch (error) {

@@ -5,7 +5,7 @@ import type { Session, SuggestionResponse } from "../../api/types.ts";
 import { writeDraft } from "../prompt/state.ts";
 import { settings } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
-import * as calls from "./calls.ts";
+import { api } from "../../api/client.ts";
 import { collectRejected } from "./texts.ts";
 
 export interface SessionSuggestions {
@@ -52,7 +52,8 @@ export async function requestSuggestions(id: string, steer?: string): Promise<vo
   set(id, { shown: before.shown, rejected, asking });
   try {
     const body = { ...(steer && { steer }), ...(rejected.length > 0 && { rejected }) };
-    const { suggestions } = await calls.suggest(id, body, asking.signal);
+    const { signal } = asking;
+    const { suggestions } = await api.post("/api/sessions/{id}/readmymind", { path: { id }, body, signal });
     if (!asking.signal.aborted) set(id, { shown: suggestions, rejected });
   } catch (error) {
     if (!asking.signal.aborted) set(id, { shown: before.shown, rejected, problem: getErrorText(error) });

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeService } from "../../api/fakeservice.ts";
 import type { Session, SuggestionResponse } from "../../api/types.ts";
 import { getPromptState } from "../prompt/state.ts";
 import { settings } from "../../store/state.ts";
 import { dispatchServerEvent } from "../../api/stream/events.ts";
-import * as calls from "./calls.ts";
 import {
   canSuggest,
   followSuggestions,
@@ -14,7 +14,7 @@ import {
 } from "./state.ts";
 import { getKindLabel, collectRejected } from "./texts.ts";
 
-vi.mock("./calls.ts");
+const service = new FakeService();
 
 const suggestion = (prompt: string): SuggestionResponse => ({ prompt, why: "because", kind: "continue" });
 const answer = (...prompts: string[]) => ({ suggestions: prompts.map(suggestion), durationMs: 5 });
@@ -31,7 +31,7 @@ describe("words", () => {
 });
 
 describe("state", () => {
-  const ask = vi.mocked(calls.suggest);
+  const ask = service.on("POST /api/sessions/{id}/readmymind");
   followSuggestions();
 
   beforeEach(() => {
@@ -62,15 +62,18 @@ describe("state", () => {
     ask.mockResolvedValueOnce(answer("a", "b")).mockResolvedValueOnce(answer("c"));
     await requestSuggestions("s1");
     await requestSuggestions("s1", "be bold");
-    expect(ask.mock.calls.map((call) => call[1])).toEqual([{}, { steer: "be bold", rejected: ["a", "b"] }]);
+    expect(ask.mock.calls.map(([{ body }]) => body)).toEqual([
+      {},
+      { steer: "be bold", rejected: ["a", "b"] },
+    ]);
     expect(getSuggestions("s1").shown.map((each) => each.prompt)).toEqual(["c"]);
   });
 
   test("one request at a time; who puts it away ends it", async () => {
     let signal: AbortSignal | undefined;
-    ask.mockImplementationOnce((_id, _body, given) => {
-      signal = given;
-      return new Promise((_, fail) => given.addEventListener("abort", () => fail(new Error("aborted"))));
+    ask.mockImplementationOnce((asked) => {
+      signal = asked.signal;
+      return new Promise(() => {});
     });
     const thinking = requestSuggestions("s1");
     await requestSuggestions("s1");

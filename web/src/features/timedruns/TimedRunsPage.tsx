@@ -1,17 +1,15 @@
 /** Agents that are kept going until their time is over. */
-import { useEffect, useState } from "preact/hooks";
 import type { TimedRunResponse } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { plural, shortenPath } from "../../lib/format.ts";
 import { select } from "../../ui/pages/select.ts";
+import { useResource } from "../../store/resource.ts";
 import { sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { Problem } from "../../ui/Problem.tsx";
-import { useReturnFocus } from "../../ui/useReturnFocus.ts";
+import { ListPage } from "../../ui/ListPage.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import "../../ui/styles/records.css";
 import { NewRun } from "./NewRun.tsx";
-import { openRuns, runs, stop, trouble } from "./state.ts";
+import { runs, stop } from "./state.ts";
 import { lastLine, describeStatus, statusTone, describeTime } from "./texts.ts";
 
 function Visit({ run }: { run: TimedRunResponse }) {
@@ -65,37 +63,16 @@ function Row({ run, now }: { run: TimedRunResponse; now: number }) {
 }
 
 export function TimedRunsPage() {
-  const [creating, setCreating] = useState(false);
-  const opener = useReturnFocus(creating);
   const now = useNow();
-  useEffect(openRuns, []);
-  const list = runs.value;
   return (
-    <div class="records-page" data-testid="timed-runs">
-      <div class="records-bar">
-        <span class="dim">Keeps telling an agent to continue until the time is up.</span>
-        {!creating && (
-          <button
-            ref={opener}
-            type="button"
-            class="button primary"
-            onClick={() => setCreating(true)}
-            data-testid="new-run"
-          >
-            <Icon name="plus" size={16} /> New run
-          </button>
-        )}
-      </div>
-      {creating && <NewRun onClose={() => setCreating(false)} />}
-      <Problem text={trouble.value} />
-      {list?.length === 0 && !creating && (
-        <p class="records-none dim">No runs yet. Start one to keep an agent at a task for hours.</p>
-      )}
-      <ul class="records">
-        {list?.map((run) => (
-          <Row key={run.id} run={run} now={now} />
-        ))}
-      </ul>
-    </div>
+    <ListPage
+      testid="timed-runs"
+      summary="Keeps telling an agent to continue until the time is up."
+      add={{ label: "New run", testid: "new-run", form: (close) => <NewRun onClose={close} /> }}
+      items={useResource(runs)}
+      problem={runs.trouble.value}
+      empty="No runs yet. Start one to keep an agent at a task for hours."
+      row={(run) => <Row key={run.id} run={run} now={now} />}
+    />
   );
 }

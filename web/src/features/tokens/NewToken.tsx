@@ -1,11 +1,9 @@
 /** The form of a new token. */
-import { useState } from "preact/hooks";
-import { getErrorText } from "../../api/errors.ts";
 import { isAdmin } from "../../store/me.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { sessions } from "../../store/state.ts";
-import { Problem } from "../../ui/Problem.tsx";
-import { useFirstField } from "../../ui/useFirstField.ts";
+import { SheetForm } from "../../ui/SheetForm.tsx";
+import { useForm } from "../../ui/useForm.ts";
 import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, validateDraft, toggled } from "./draft.ts";
 import { offered } from "./scopes.ts";
 import { create } from "./state.ts";
@@ -103,41 +101,25 @@ function Expiry({ draft, set }: PartProps) {
   );
 }
 
-function useDraft(onDone: () => void) {
-  const [draft, setDraft] = useState(EMPTY);
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const set = (part: Partial<Draft>) => {
-    setProblem("");
-    setDraft((before) => ({ ...before, ...part }));
-  };
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const now = Date.now();
-    const wrong = validateDraft(draft, isAdmin.value, now);
-    if (wrong !== undefined) return setProblem(wrong);
-    setBusy(true);
-    try {
-      await create(bodyOf(draft, isAdmin.value, now));
-      onDone();
-    } catch (error) {
-      setProblem(getErrorText(error));
-      setBusy(false);
-    }
-  };
-  return { draft, set, submit, problem, busy };
-}
-
 export function NewToken({ onClose }: { onClose: () => void }) {
-  const form = useFirstField();
-  const { draft, set, submit, problem, busy } = useDraft(onClose);
+  const send = async (draft: Draft) => {
+    await create(bodyOf(draft, isAdmin.value, Date.now()));
+    onClose();
+  };
+  const validate = (draft: Draft) => validateDraft(draft, isAdmin.value, Date.now());
+  const { draft, set, submit, problem, busy } = useForm(EMPTY, send, { validate });
   return (
-    <form
-      ref={form}
-      class="sheet"
-      onSubmit={(event) => void submit(event)}
-      data-testid="new-token-form"
-      aria-label="New token"
+    <SheetForm
+      label="New token"
+      testid="new-token"
+      onSubmit={submit}
+      onClose={onClose}
+      problem={problem}
+      busy={busy}
+      action="Create"
+      pending="Creating…"
+      actionTestid="new-token-create"
+      note="Can't exceed your own permissions."
     >
       <Field label="Name" hint="what it is for">
         <input
@@ -152,16 +134,6 @@ export function NewToken({ onClose }: { onClose: () => void }) {
       <Scopes draft={draft} set={set} />
       <Sessions draft={draft} set={set} />
       <Expiry draft={draft} set={set} />
-      <Problem text={problem} testid="new-token-problem" />
-      <div class="sheet-foot">
-        <small>Can't exceed your own permissions.</small>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={busy} data-testid="new-token-create">
-          {busy ? "Creating…" : "Create"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

@@ -1,18 +1,16 @@
 /** Keys of one's own for programs. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { formatDate } from "../../lib/ago.ts";
 import { sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { Problem } from "../../ui/Problem.tsx";
+import { ListPage } from "../../ui/ListPage.tsx";
 import { Secret } from "../../ui/Secret.tsx";
-import { useReturnFocus } from "../../ui/useReturnFocus.ts";
 import { useNow } from "../../ui/useNow.ts";
-import type { TokenResponse } from "./calls.ts";
+import type { TokenResponse } from "../../api/types.ts";
 import { NewToken } from "./NewToken.tsx";
 import { labelOf } from "./scopes.ts";
-import { openTokens, revoke, shownOnce, tokens, trouble } from "./state.ts";
+import { openTokens, revoke, shownOnce, tokens } from "./state.ts";
 import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";
-import "../../ui/styles/records.css";
 
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 
@@ -75,45 +73,20 @@ function JustMade() {
   );
 }
 
-function None() {
-  return (
-    <p class="records-none dim">
-      No tokens yet. A script uses a token instead of a password and can do only what you allow.
-    </p>
-  );
-}
-
 export function TokensPage() {
-  const [creating, setCreating] = useState(false);
-  const opener = useReturnFocus(creating);
   const now = useNow();
   useEffect(openTokens, []);
-  const list = tokens.value;
   return (
-    <div class="records-page" data-testid="tokens">
-      <div class="records-bar">
-        <span class="dim">For scripts, with limited permissions.</span>
-        {!creating && (
-          <button
-            ref={opener}
-            type="button"
-            class="button primary"
-            onClick={() => setCreating(true)}
-            data-testid="new-token"
-          >
-            <Icon name="plus" size={16} /> New token
-          </button>
-        )}
-      </div>
-      {creating && <NewToken onClose={() => setCreating(false)} />}
-      <JustMade />
-      <Problem text={trouble.value} />
-      {list?.length === 0 && !creating && <None />}
-      <ul class="records">
-        {list?.map((token) => (
-          <Row key={token.id} token={token} now={now} />
-        ))}
-      </ul>
-    </div>
+    <ListPage
+      testid="tokens"
+      summary="For scripts, with limited permissions."
+      add={{ label: "New token", testid: "new-token", form: (close) => <NewToken onClose={close} /> }}
+      problem={tokens.trouble.value}
+      items={tokens.data.value}
+      empty="No tokens yet. A script uses a token instead of a password and can do only what you allow."
+      row={(token) => <Row key={token.id} token={token} now={now} />}
+    >
+      {() => <JustMade />}
+    </ListPage>
   );
 }

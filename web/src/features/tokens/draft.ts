@@ -1,5 +1,5 @@
 /** A token before it is made. */
-import type { TokenBody } from "./calls.ts";
+import type { TokenBody } from "../../api/types.ts";
 import { offered } from "./scopes.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,44 +1,31 @@
 /** The caller's tokens, read while the page is open. */
 import { signal } from "@preact/signals";
-import { getErrorText } from "../../api/errors.ts";
-import { CoalescedRead } from "../../lib/coalescedread.ts";
-import { askQuestion } from "../../ui/ask.ts";
+import { api } from "../../api/client.ts";
+import type { TokenBody, TokenResponse } from "../../api/types.ts";
+import { resource } from "../../store/resource.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { createToken, deleteToken, listTokens, type TokenBody, type TokenResponse } from "./calls.ts";
+import { askQuestion } from "../../ui/ask.ts";
 
-export const tokens = signal<readonly TokenResponse[] | undefined>(undefined);
-export const trouble = signal("");
+/** The newest one first, as it is what one looks for. */
+export const tokens = resource(async () => (await api.get("/api/tokens")).tokens.toReversed());
 
 /** The token that was just made; the service keeps no copy of it. */
 export const shownOnce = signal<{ name: string; token: string } | undefined>(undefined);
 
-const reads = new CoalescedRead(async () => {
-  try {
-    // The newest is what one looks for.
-    tokens.value = (await listTokens()).tokens.toReversed();
-    trouble.value = "";
-  } catch (error) {
-    trouble.value = getErrorText(error);
-  }
-});
-
-export const refresh = (): Promise<void> => reads.now();
-
 /** @returns a function that forgets what was read. */
 export function openTokens(): () => void {
-  void refresh();
+  const end = tokens.follow();
   return () => {
-    tokens.value = undefined;
+    end();
     shownOnce.value = undefined;
-    trouble.value = "";
   };
 }
 
 /** @throws ApiError as the service refuses it. */
 export async function create(body: TokenBody): Promise<void> {
-  const { token, record } = await createToken(body);
+  const { token, record } = await api.post("/api/tokens", { body });
   shownOnce.value = { name: record.name, token };
-  await refresh();
+  await tokens.refresh();
 }
 
 export async function revoke(token: TokenResponse): Promise<void> {
@@ -50,10 +37,10 @@ export async function revoke(token: TokenResponse): Promise<void> {
   });
   if (agreed === undefined) return;
   try {
-    await deleteToken(token.id);
+    await api.delete("/api/tokens/{id}", { path: { id: token.id } });
     showToast("good", `${token.name} revoked`);
   } catch (error) {
     showError("Couldn't revoke the token", error);
   }
-  await refresh();
+  await tokens.refresh();
 }

@@ -1,7 +1,7 @@
 /** What the page says of a token. */
 import { formatAgo, formatAhead } from "../../lib/ago.ts";
 import { plural } from "../../lib/format.ts";
-import type { TokenResponse } from "./calls.ts";
+import type { TokenResponse } from "../../api/types.ts";
 
 const SOON_MS = 3 * 24 * 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { TokenResponse } from "./calls.ts";
+import type { TokenResponse } from "../../api/types.ts";
 import { bodyOf, EMPTY, expiryOf, validateDraft, toggled } from "./draft.ts";
 import { labelOf, offered, SCOPES } from "./scopes.ts";
 import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { serverNow } from "../../api/stream/servertime.ts";
 import { Address } from "./Address.tsx";
-import type { QrCode } from "./calls.ts";
+import type { Qr } from "../../api/types.ts";
 import { countdown, imageOf } from "./countdown.ts";
 import { readCode, renew, working } from "./state.ts";
 import { StopButton } from "./StopButton.tsx";
@@ -53,7 +53,7 @@ function RenewButton() {
 }
 
 interface Props {
-  shown: QrCode;
+  shown: Qr;
   address: string;
 }
 

@@ -1,7 +1,7 @@
 /** The tunnel, and the code that signs another device in through it. */
 import { useEffect } from "preact/hooks";
 import { Problem } from "../../ui/Problem.tsx";
-import type { TunnelStatus } from "./calls.ts";
+import type { TunnelStatusAnswer } from "../../api/types.ts";
 import { Code } from "./Code.tsx";
 import { code, followCode, start, trouble, working } from "./state.ts";
 import { StopButton } from "./StopButton.tsx";
@@ -41,14 +41,14 @@ function Waiting() {
   );
 }
 
-function Inside({ status }: { status: TunnelStatus }) {
+function Inside({ status }: { status: TunnelStatusAnswer }) {
   const shown = code.value;
   if (!status.running) return <Off />;
   if (!shown) return <Waiting />;
   return <Code shown={shown} address={status.url ?? new URL(shown.url).origin} />;
 }
 
-export function QrPanel({ status }: { status: TunnelStatus }) {
+export function QrPanel({ status }: { status: TunnelStatusAnswer }) {
   useEffect(() => followCode(status.running), [status.running]);
   return (
     <section

@@ -1,18 +1,19 @@
 /** The code on the screen, renewed as the service renews it. */
 import { signal } from "@preact/signals";
+import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
-import { refresh as refreshDevices } from "../devices/state.ts";
-import { CoalescedRead } from "../../lib/coalescedread.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
-import { newQr, type QrCode, readQr, startTunnel, stopTunnel } from "./calls.ts";
+import type { Qr } from "../../api/types.ts";
+import { CoalescedRead } from "../../lib/coalescedread.ts";
+import { status } from "../devices/state.ts";
 
-export const code = signal<QrCode | undefined>(undefined);
+export const code = signal<Qr | undefined>(undefined);
 export const trouble = signal("");
 export const working = signal<"" | "start" | "stop" | "renew">("");
 
 const codes = new CoalescedRead(async (outdated) => {
   try {
-    const found = await readQr();
+    const found = await api.get("/api/tunnel/qr");
     // The code before this one lets nobody in.
     if (!outdated()) code.value = found;
   } catch (error) {
@@ -68,9 +69,9 @@ async function work(what: "start" | "stop" | "renew", act: () => Promise<unknown
   } finally {
     working.value = "";
   }
-  await refreshDevices();
+  await status.refresh();
 }
 
-export const start = () => work("start", startTunnel);
-export const stop = () => work("stop", stopTunnel);
-export const renew = () => work("renew", newQr);
+export const start = () => work("start", () => api.post("/api/tunnel/start"));
+export const stop = () => work("stop", () => api.post("/api/tunnel/stop"));
+export const renew = () => work("renew", () => api.post("/api/tunnel/qr/regenerate"));

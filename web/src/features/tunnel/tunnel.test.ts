@@ -1,16 +1,14 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeService } from "../../api/fakeservice.ts";
 import { ApiError } from "../../api/errors.ts";
 import { countdown, imageOf } from "./countdown.ts";
 
-const calls = vi.hoisted(() => ({
-  readStatus: vi.fn(),
-  readQr: vi.fn(),
-  newQr: vi.fn(),
-  startTunnel: vi.fn(),
-  stopTunnel: vi.fn(),
-  revokeDevice: vi.fn(),
-}));
-vi.mock("./calls.ts", () => calls);
+const service = new FakeService();
+const calls = {
+  readStatus: service.on("GET /api/tunnel/status"),
+  readQr: service.on("GET /api/tunnel/qr"),
+  startTunnel: service.on("POST /api/tunnel/start"),
+};
 
 const { dispatchServerEvent: tellServerEvent } = await import("../../api/stream/events.ts");
 const state = await import("./state.ts");

@@ -1,12 +1,13 @@
 /** The form of a new account. */
-import { useState } from "preact/hooks";
-import { getErrorText } from "../../api/errors.ts";
 import { Field, Switch } from "../settings/fields.tsx";
-import { Problem } from "../../ui/Problem.tsx";
-import { useFirstField } from "../../ui/useFirstField.ts";
-import type { NewUser as Draft, Role } from "./calls.ts";
+import { SheetForm } from "../../ui/SheetForm.tsx";
+import { useForm } from "../../ui/useForm.ts";
+import type { UserResponse } from "../../api/types.ts";
 import { create } from "./state.ts";
 import { validateUserName } from "./texts.ts";
+
+type Role = UserResponse["role"];
+type Draft = Pick<UserResponse, "username" | "role" | "canBypassPermissions" | "osUser">;
 
 const ROLES: [Role, string][] = [
   ["user", "User"],
@@ -41,47 +42,33 @@ function RoleChoice({ role, onChange }: { role: Role; onChange: (role: Role) => 
   );
 }
 
-function useDraft(onDone: () => void) {
-  const [draft, setDraft] = useState(EMPTY);
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const set = (part: Partial<Draft>) => {
-    setProblem("");
-    setDraft((before) => ({ ...before, ...part }));
-  };
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    const wrong = validateUserName(draft.username);
-    if (wrong !== undefined) return setProblem(wrong);
-    setBusy(true);
-    try {
-      const { osUser, ...rest } = draft;
-      await create(osUser ? draft : rest);
-      onDone();
-    } catch (error) {
-      setProblem(getErrorText(error));
-      setBusy(false);
-    }
-  };
-  return { draft, set, submit, problem, busy };
-}
-
 interface Props {
   osUsers: boolean;
   onClose: () => void;
 }
 
 export function NewUser({ osUsers, onClose }: Props) {
-  const form = useFirstField();
-  const { draft, set, submit, problem, busy } = useDraft(onClose);
+  const { draft, set, submit, problem, busy } = useForm(
+    EMPTY,
+    async ({ osUser, ...rest }) => {
+      await create(osUser ? { ...rest, osUser } : rest);
+      onClose();
+    },
+    { validate: ({ username }) => validateUserName(username) },
+  );
   const setOsUser = (osUser: string) => set({ osUser });
   return (
-    <form
-      ref={form}
-      class="sheet"
-      onSubmit={(event) => void submit(event)}
-      data-testid="new-user-form"
-      aria-label="New user"
+    <SheetForm
+      label="New user"
+      testid="new-user"
+      onSubmit={submit}
+      onClose={onClose}
+      problem={problem}
+      busy={busy}
+      action="Create"
+      pending="Creating…"
+      actionTestid="new-user-create"
+      note="A one-time password is created and shown once."
     >
       <Field label="User name" hint="lowercase letters, digits, - and _">
         <input
@@ -115,16 +102,6 @@ export function NewUser({ osUsers, onClose }: Props) {
           />
         </Field>
       )}
-      <Problem text={problem} testid="new-user-problem" />
-      <div class="sheet-foot">
-        <small>A one-time password is created and shown once.</small>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={busy} data-testid="new-user-create">
-          {busy ? "Creating…" : "Create"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

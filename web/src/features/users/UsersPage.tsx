@@ -1,21 +1,19 @@
 /** Everybody with an account, for admins. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { me } from "../../store/me.ts";
 import { formatAgo, formatDate } from "../../lib/ago.ts";
 import { plural } from "../../lib/format.ts";
-import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
+import { ListPage } from "../../ui/ListPage.tsx";
 import { menuUnder } from "../../ui/menu.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { Secret } from "../../ui/Secret.tsx";
-import { useReturnFocus } from "../../ui/useReturnFocus.ts";
 import { useNow } from "../../ui/useNow.ts";
-import type { UserResponse } from "./calls.ts";
+import type { UserResponse } from "../../api/types.ts";
 import { userItems } from "./menu.ts";
 import { NewUser } from "./NewUser.tsx";
 import { busy, followUsers, shownOnce, trouble, users } from "./state.ts";
 import { knowsOsUsers, listMarks, sharedText } from "./texts.ts";
-import "../../ui/styles/records.css";
 
 function Row({ user, osUsers, now }: { user: UserResponse; osUsers: boolean; now: number }) {
   const name = user.username;
@@ -60,45 +58,33 @@ function OneTime() {
   );
 }
 
+function Shared({ adding }: { adding: boolean }) {
+  const text = sharedText(users.data.value ?? [], adding);
+  return text === undefined ? null : (
+    <p class="dim" data-testid="users-shared">
+      {text}
+    </p>
+  );
+}
+
 export function UsersPage() {
-  const [creating, setCreating] = useState(false);
-  const opener = useReturnFocus(creating);
   const now = useNow();
   useEffect(followUsers, []);
-  const list = users.value;
+  const list = users.data.value;
   const osUsers = knowsOsUsers(list ?? []);
-  const shared = sharedText(list ?? [], creating);
+  const form = (close: () => void) => <NewUser osUsers={osUsers} onClose={close} />;
   return (
-    <div class="records-page" data-testid="users">
-      <div class="records-bar">
-        <span class="dim" role="status">
-          {list ? plural(list.length, "user") : "Loading…"}
-        </span>
-        {!creating && (
-          <button
-            ref={opener}
-            type="button"
-            class="button primary"
-            onClick={() => setCreating(true)}
-            data-testid="new-user"
-          >
-            <Icon name="plus" size={16} /> New user
-          </button>
-        )}
-      </div>
-      {shared && (
-        <p class="dim" data-testid="users-shared">
-          {shared}
-        </p>
-      )}
-      {creating && <NewUser osUsers={osUsers} onClose={() => setCreating(false)} />}
-      <OneTime />
-      <Problem text={trouble.value?.name === "" ? trouble.value.text : ""} />
-      <ul class="records">
-        {list?.map((user) => (
-          <Row key={user.username} user={user} osUsers={osUsers} now={now} />
-        ))}
-      </ul>
-    </div>
+    <ListPage
+      testid="users"
+      summary={list ? plural(list.length, "user") : "Loading…"}
+      counted
+      add={{ label: "New user", testid: "new-user", form }}
+      lead={(adding) => <Shared adding={adding} />}
+      problem={users.trouble.value}
+      items={list}
+      row={(user) => <Row key={user.username} user={user} osUsers={osUsers} now={now} />}
+    >
+      {() => <OneTime />}
+    </ListPage>
   );
 }

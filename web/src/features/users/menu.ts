@@ -1,6 +1,6 @@
 /** What an admin can do with an account, as menu items. */
 import type { MenuItem } from "../../ui/menu.ts";
-import type { UserResponse } from "./calls.ts";
+import type { UserResponse } from "../../api/types.ts";
 import { askOsUser, perform } from "./state.ts";
 import type { UserAction } from "./texts.ts";
 

@@ -1,63 +1,41 @@
 /** The accounts, read when the page is open and again when one has changed. */
 import { signal } from "@preact/signals";
 import { ApiError, getErrorText } from "../../api/errors.ts";
-import { onServerEvent } from "../../api/stream/events.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showToast } from "../../store/toasts.ts";
 import { me } from "../../store/me.ts";
-import {
-  changeUser,
-  createUser,
-  listUsers,
-  logOutUser,
-  type NewUser,
-  removeUser,
-  resetPassword,
-  type UserResponse,
-} from "./calls.ts";
+import { api } from "../../api/client.ts";
+import type { NewUserBody, UserPatch, UserResponse } from "../../api/types.ts";
 import { type UserAction, buildQuestion } from "./texts.ts";
 import { plural } from "../../lib/format.ts";
-import { CoalescedRead } from "../../lib/coalescedread.ts";
+import { resource } from "../../store/resource.ts";
 import { table } from "../../lib/table.ts";
 
-export const users = signal<readonly UserResponse[] | undefined>(undefined);
+export const users = resource(async () => (await api.get("/api/admin/users")).users, ["admin:usersChanged"]);
 
 /** A one-time password that nobody has confirmed to have kept. */
 export const shownOnce = signal<{ name: string; password: string } | undefined>(undefined);
 
-/** What went wrong last, and with whom; an empty name is the page itself. */
+/** What went wrong last with one of them. */
 export const trouble = signal<{ name: string; text: string } | undefined>(undefined);
 
 export const busy = signal<string | undefined>(undefined);
 
-const reads = new CoalescedRead(async () => {
-  try {
-    users.value = (await listUsers()).users;
-    if (trouble.peek()?.name === "") trouble.value = undefined;
-  } catch (error) {
-    trouble.value = { name: "", text: getErrorText(error) };
-  }
-});
-
-export const refresh = (): Promise<void> => reads.now();
-
 /** @returns a function that ends the following. */
 export function followUsers(): () => void {
-  void refresh();
-  const stop = onServerEvent("admin:usersChanged", () => void refresh());
+  const end = users.follow();
   return () => {
-    stop();
-    users.value = undefined;
+    end();
     shownOnce.value = undefined;
     trouble.value = undefined;
   };
 }
 
 /** @throws ApiError: the name is taken, owns sessions, or there are too many. */
-export async function create(body: NewUser): Promise<void> {
-  const { user, oneTimePassword } = await createUser(body);
+export async function create(body: NewUserBody): Promise<void> {
+  const { user, oneTimePassword } = await api.post("/api/admin/users", { body });
   if (oneTimePassword !== undefined) shownOnce.value = { name: user.username, password: oneTimePassword };
-  await refresh();
+  await users.refresh();
 }
 
 const TEXTS: Record<string, (name: string) => string> = table({
@@ -70,34 +48,43 @@ export function troubleText(error: unknown, name: string): string {
   return words?.(name) ?? getErrorText(error);
 }
 
+const change = (name: string, body: UserPatch) =>
+  api.patch("/api/admin/users/{name}", { path: { name }, body });
+
+const remove = (name: string) => api.delete("/api/admin/users/{name}", { path: { name } });
+
 async function reset(name: string): Promise<void> {
-  const { oneTimePassword } = await resetPassword(name);
+  const { oneTimePassword } = await api.post("/api/admin/users/{name}/reset-password", { path: { name } });
   shownOnce.value = { name, password: oneTimePassword };
 }
 
+/** @param tokens the account's tokens end too; those that live on are counted in the answer. */
+const endSignIns = (name: string, tokens: boolean) =>
+  api.post("/api/admin/users/{name}/logout", { path: { name }, body: { tokens } });
+
 async function logOut(name: string): Promise<void> {
-  const { revoked, tokens } = await logOutUser(name);
+  const { revoked, tokens } = await endSignIns(name, false);
   const ended = plural(revoked, "device signed out", "devices signed out");
   const left = tokens > 0 ? `; ${plural(tokens, "token stays", "tokens stay")} valid` : "";
   showToast("good", `${name} is signed out`, ended + left);
 }
 
 async function endTokens(name: string): Promise<void> {
-  await logOutUser(name, true);
+  await endSignIns(name, true);
   showToast("good", `${name} is signed out and has no tokens`);
 }
 
 const DEEDS: Record<UserAction, (name: string) => Promise<unknown>> = {
-  promote: (name) => changeUser(name, { role: "admin" }),
-  demote: (name) => changeUser(name, { role: "user" }),
-  grant: (name) => changeUser(name, { canBypassPermissions: true }),
-  withdraw: (name) => changeUser(name, { canBypassPermissions: false }),
-  enable: (name) => changeUser(name, { enabled: true }),
-  disable: (name) => changeUser(name, { enabled: false }),
+  promote: (name) => change(name, { role: "admin" }),
+  demote: (name) => change(name, { role: "user" }),
+  grant: (name) => change(name, { canBypassPermissions: true }),
+  withdraw: (name) => change(name, { canBypassPermissions: false }),
+  enable: (name) => change(name, { enabled: true }),
+  disable: (name) => change(name, { enabled: false }),
   reset,
   logout: logOut,
   tokens: endTokens,
-  delete: removeUser,
+  delete: remove,
 };
 
 async function attempt(name: string, act: () => Promise<unknown>): Promise<void> {
@@ -105,7 +92,7 @@ async function attempt(name: string, act: () => Promise<unknown>): Promise<void>
   trouble.value = undefined;
   try {
     await act();
-    await refresh();
+    await users.refresh();
   } catch (error) {
     trouble.value = { name, text: troubleText(error, name) };
   } finally {
@@ -129,5 +116,5 @@ export async function askOsUser(user: UserResponse): Promise<void> {
     initial: user.osUser ?? "",
   });
   if (wanted !== undefined && wanted !== (user.osUser ?? ""))
-    await attempt(name, () => changeUser(name, { osUser: wanted }));
+    await attempt(name, () => change(name, { osUser: wanted }));
 }

@@ -1,6 +1,6 @@
 /** What the page says of accounts, and asks before it changes one. */
 import type { Question } from "../../ui/ask.ts";
-import type { UserResponse } from "./calls.ts";
+import type { UserResponse } from "../../api/types.ts";
 
 export type UserAction =
   | "promote"

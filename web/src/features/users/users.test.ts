@@ -2,17 +2,19 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../../api/errors.ts";
 import { openQuestion } from "../../ui/ask.ts";
 import { toasts } from "../../store/toasts.ts";
-import type { UserResponse } from "./calls.ts";
+import { type Asked, FakeService } from "../../api/fakeservice.ts";
+import type { UserResponse } from "../../api/types.ts";
 
-const calls = vi.hoisted(() => ({
-  listUsers: vi.fn(),
-  createUser: vi.fn(),
-  changeUser: vi.fn(),
-  removeUser: vi.fn(),
-  resetPassword: vi.fn(),
-  logOutUser: vi.fn(),
-}));
-vi.mock("./calls.ts", () => calls);
+const service = new FakeService();
+const ONE = "/api/admin/users/{name}";
+const calls = {
+  listUsers: service.on("GET /api/admin/users"),
+  createUser: service.on("POST /api/admin/users"),
+  changeUser: service.on(`PATCH ${ONE}`),
+  removeUser: service.on(`DELETE ${ONE}`),
+  resetPassword: service.on(`POST ${ONE}/reset-password`),
+  logOutUser: service.on(`POST ${ONE}/logout`),
+};
 
 const { me } = await import("../../store/me.ts");
 const { dispatchServerEvent: tellServerEvent } = await import("../../api/stream/events.ts");
@@ -25,6 +27,9 @@ const {
   buildQuestion: questionFor,
   sharedText,
 } = await import("./texts.ts");
+
+/** A part of what a request brought. */
+const asked = (part: Partial<Asked>): unknown => expect.objectContaining(part);
 
 const ANNA: UserResponse = {
   username: "anna",
@@ -97,12 +102,14 @@ describe("a deed", () => {
     ["enable", { enabled: true }],
     ["disable", { enabled: false }],
   ] as const)("%s", async (deed, change) => {
+    const stop = state.followUsers();
     const done = state.perform(deed, ANNA);
     agree();
     await done;
-    expect(calls.changeUser).toHaveBeenCalledWith("anna", change);
-    expect(state.users.value).toEqual([ROOT, ANNA]);
+    expect(calls.changeUser).toHaveBeenCalledWith(asked({ path: { name: "anna" }, body: change }));
+    expect(state.users.data.value).toEqual([ROOT, ANNA]);
     expect([state.busy.value, state.trouble.value]).toEqual([undefined, undefined]);
+    stop();
   });
 
   test("is done only when agreed to", async () => {
@@ -133,7 +140,7 @@ describe("a deed", () => {
     const done = state.perform("tokens", ANNA);
     agree();
     await done;
-    expect(calls.logOutUser).toHaveBeenCalledWith("anna", true);
+    expect(calls.logOutUser).toHaveBeenCalledWith(asked({ path: { name: "anna" }, body: { tokens: true } }));
   });
 
   test("the last admin is named beside the account", async () => {
@@ -157,21 +164,22 @@ describe("the list", () => {
     const stop = state.followUsers();
     tellServerEvent("admin:usersChanged", {});
     await vi.waitFor(() => expect(calls.listUsers).toHaveBeenCalledTimes(2));
-    await vi.waitFor(() => expect(state.users.value).toHaveLength(2));
+    await vi.waitFor(() => expect(state.users.data.value).toHaveLength(2));
     state.shownOnce.value = { name: "anna", password: "abc" };
     stop();
     tellServerEvent("admin:usersChanged", {});
     expect(calls.listUsers).toHaveBeenCalledTimes(2);
-    expect([state.users.value, state.shownOnce.value]).toEqual([undefined, undefined]);
+    expect([state.users.data.value, state.shownOnce.value]).toEqual([undefined, undefined]);
   });
 
   test("that cannot be read says so", async () => {
     calls.listUsers.mockRejectedValue(new ApiError(503, "", "busy"));
-    await state.refresh();
-    expect(state.trouble.value).toEqual({ name: "", text: "busy" });
+    const stop = state.followUsers();
+    await vi.waitFor(() => expect(state.users.trouble.value).toBe("busy"));
     calls.listUsers.mockResolvedValue({ users: [ROOT] });
-    await state.refresh();
-    expect(state.trouble.value).toBeUndefined();
+    await state.users.refresh();
+    expect(state.users.trouble.value).toBe("");
+    stop();
   });
 
   test("a new account's password is shown once", async () => {

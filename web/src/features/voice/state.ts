@@ -4,7 +4,7 @@ import { getErrorText } from "../../api/errors.ts";
 import { getPromptState, writeDraft } from "../prompt/state.ts";
 import { settings } from "../../store/state.ts";
 import { showToast } from "../../store/toasts.ts";
-import { readStatus } from "./calls.ts";
+import { api } from "../../api/client.ts";
 import { type Link, openLink, reasonText } from "./link.ts";
 import { hasMicrophone, type Microphone, openMicrophone } from "./microphone.ts";
 import { findSpan, type DraftSpan, placeAt, insertText } from "./place.ts";
@@ -60,7 +60,7 @@ export const cancelDictation = (): void => cancel();
 async function viaService(): Promise<boolean> {
   const provider = settings.value.voiceSettings?.provider ?? "auto";
   if (provider === "browser") return false;
-  const { available, reason } = await readStatus();
+  const { available, reason } = await api.get("/api/voice/status");
   if (available) return true;
   if (provider === "auto" && hasSpeech()) return false;
   throw new Error(reasonText(reason ?? ""));

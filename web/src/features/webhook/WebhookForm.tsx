@@ -3,7 +3,8 @@ import { Field, Switch } from "../settings/fields.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import { FieldProblem, problemId } from "./FieldProblem.tsx";
-import type { Kind, DeliveryResultResponse, WebhookResponse } from "./types.ts";
+import type { DeliveryResultResponse, WebhookResponse } from "../../api/types.ts";
+import type { Kind } from "./texts.ts";
 import type { Card } from "./useWebhook.ts";
 import { diffDraft, type FieldName, isEmpty, KINDS, describeResult, SCOPES } from "./texts.ts";
 

@@ -1,7 +1,13 @@
 /** The card's words and rules. */
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { formatClockTime } from "../agents/times.ts";
-import type { Change, Kind, DeliveryResultResponse, Scope, WebhookResponse } from "./types.ts";
+import type { DeliveryResultResponse, WebhookResponse } from "../../api/types.ts";
+
+export type Kind = WebhookResponse["kind"];
+export type Scope = WebhookResponse["scope"];
+
+/** What is absent stays; an empty URL is cleared. */
+export type Change = Partial<Pick<WebhookResponse, "enabled" | "kind" | "scope">> & { url?: string };
 
 export const KINDS: readonly [Kind, string, string][] = [
   ["topic", "ntfy", "text with title and priority"],

@@ -4,8 +4,9 @@ import { ApiError } from "../../api/errors.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showToast } from "../../store/toasts.ts";
-import { changeWebhook, readWebhook, testWebhook } from "./calls.ts";
-import type { Change, WebhookResponse } from "./types.ts";
+import { api } from "../../api/client.ts";
+import type { WebhookResponse } from "../../api/types.ts";
+import type { Change } from "./texts.ts";
 import { diffDraft, type Problem, parseProblem } from "./texts.ts";
 
 export interface Card {
@@ -42,7 +43,7 @@ export function useWebhook(): Card {
   };
   const put = (change: Change, said: string) =>
     attempt("saving", async () => {
-      setSaved(await changeWebhook(change));
+      setSaved(await api.put("/api/webhook", { body: change }));
       setDraft({});
       showToast("good", said);
     });
@@ -57,7 +58,7 @@ export function useWebhook(): Card {
   };
   const test = () =>
     attempt("testing", async () => {
-      const lastResult = await testWebhook();
+      const lastResult = await api.post("/api/webhook/test");
       setSaved((before) => before && { ...before, lastResult });
     });
   // Changed elsewhere, or a message was sent: what is being typed here stays.
@@ -65,7 +66,7 @@ export function useWebhook(): Card {
     const end = onServerEvent("webhook:changed", setSaved);
     return () => void end();
   }, []);
-  useEffect(() => void attempt("", async () => setSaved(await readWebhook())), []);
+  useEffect(() => void attempt("", async () => setSaved(await api.get("/api/webhook"))), []);
   return {
     saved,
     refused,

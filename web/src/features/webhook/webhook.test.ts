@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../api/errors.ts";
-import type { WebhookResponse } from "./types.ts";
+import type { WebhookResponse } from "../../api/types.ts";
 import { diffDraft, isEmpty, parseProblem, describeResult } from "./texts.ts";
 
 const SAVED: WebhookResponse = {

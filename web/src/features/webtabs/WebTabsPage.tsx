@@ -1,12 +1,13 @@
 /** Pages of other servers beside the sessions. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { getErrorText } from "../../api/errors.ts";
 import type { WebView } from "../../api/types.ts";
+import { useResource } from "../../store/resource.ts";
 import { Field } from "../settings/fields.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import "../../ui/styles/records.css";
-import { followTabs, removeTab, createTab, showWebTab, tabs, trouble } from "./actions.ts";
+import { removeTab, createTab, showWebTab, tabs } from "./actions.ts";
 
 function NewTab() {
   const [url, setUrl] = useState("");
@@ -91,13 +92,13 @@ function Row({ tab }: { tab: WebView }) {
 }
 
 export function WebTabsPage() {
-  useEffect(followTabs, []);
+  const list = useResource(tabs);
   return (
     <div class="records-page" data-testid="webtabs">
       <NewTab />
-      <Problem text={trouble.value} />
+      <Problem text={tabs.trouble.value} />
       <ul class="records">
-        {tabs.value?.map((tab) => (
+        {list?.map((tab) => (
           <Row key={tab.id} tab={tab} />
         ))}
       </ul>

@@ -1,33 +1,15 @@
 /** What a person does with web tabs. */
-import { signal } from "@preact/signals";
-import { getErrorText } from "../../api/errors.ts";
+import { api } from "../../api/client.ts";
 import type { WebView } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
-import { CoalescedRead } from "../../lib/coalescedread.ts";
-import { onServerEvent } from "../../api/stream/events.ts";
+import { resource } from "../../store/resource.ts";
 import { showError } from "../../store/toasts.ts";
 import { nameOf } from "./addresses.ts";
-import * as calls from "./calls.ts";
 import { closeTab, showTab } from "./state.ts";
 
-export const tabs = signal<readonly WebView[] | undefined>(undefined);
-export const trouble = signal("");
+const listTabs = async () => (await api.get("/api/webviews")).webviews;
 
-const reads = new CoalescedRead(async (outdated) => {
-  try {
-    const found = await calls.listTabs();
-    if (!outdated()) tabs.value = found.webviews;
-    trouble.value = "";
-  } catch (error) {
-    trouble.value = getErrorText(error);
-  }
-});
-
-/** @returns a function that stops following. */
-export function followTabs(): () => void {
-  void reads.now();
-  return onServerEvent("webview:changed", () => void reads.now());
-}
+export const tabs = resource(listTabs, ["webview:changed"], { keep: true });
 
 export function showWebTab(tab: WebView): void {
   showTab({ id: tab.id, name: tab.name, url: tab.url });
@@ -36,13 +18,14 @@ export function showWebTab(tab: WebView): void {
 
 /** @throws ApiError as the service refuses it. */
 export async function createTab(name: string, url: string): Promise<void> {
-  showWebTab((await calls.createTab({ name: name || nameOf(url), url })).webview);
+  const body = { name: name || nameOf(url), url };
+  showWebTab((await api.post("/api/webviews", { body })).webview);
 }
 
 /** One that is kept already is not kept twice. */
 export async function openAddress(url: string): Promise<void> {
   try {
-    const known = (await calls.listTabs()).webviews.find((tab) => tab.url === url);
+    const known = (await listTabs()).find((tab) => tab.url === url);
     if (known) showWebTab(known);
     else await createTab(nameOf(url), url);
   } catch (error) {
@@ -53,11 +36,11 @@ export async function openAddress(url: string): Promise<void> {
 export async function removeTab(tab: WebView): Promise<void> {
   closeTab(tab.id);
   try {
-    await calls.deleteTab(tab.id);
+    await api.delete("/api/webviews/{id}", { path: { id: tab.id } });
   } catch (error) {
     showError("Couldn't remove the web tab", error);
   }
-  await reads.now();
+  await tabs.refresh();
 }
 
 const REACH_MS = 2_000;
@@ -68,7 +51,7 @@ const REACH_MS = 2_000;
  * Any answer from there will do, and none of them can be read.
  */
 export async function addressOf(id: string): Promise<string> {
-  const { embedUrl, isolatedUrl } = await calls.openTab(id);
+  const { embedUrl, isolatedUrl } = await api.post("/api/webviews/{id}/open", { path: { id } });
   if (isolatedUrl === undefined) return embedUrl;
   try {
     const init = { mode: "no-cors", credentials: "omit", signal: AbortSignal.timeout(REACH_MS) } as const;

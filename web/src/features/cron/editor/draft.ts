@@ -1,4 +1,5 @@
 /** What the editor holds and what it sends. */
+import type { JobPatch } from "../../../api/types.ts";
 import { fromField, toField } from "../../../lib/zone.ts";
 import type { Definition, JobResponse, Schedule, ScheduleType } from "../jobs/job.ts";
 import { isShellMode } from "../jobs/shell.ts";
@@ -130,12 +131,12 @@ export function bodyOf(draft: Draft, zone: string): Definition {
 }
 
 /** What a change of a job sends: fields that nobody touched stay as they are, to the second. */
-export function changesOf(before: Draft, after: Draft, zone: string): Partial<Definition> {
+export function changesOf(before: Draft, after: Draft, zone: string): JobPatch {
   const old = new Map(Object.entries(bodyOf(before, zone)));
   const changed = Object.entries(bodyOf(after, zone)).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(old.get(name)),
   );
-  return Object.fromEntries(changed) as Partial<Definition>;
+  return Object.fromEntries(changed) as JobPatch;
 }
 
 /** A prompt is one line; what is pasted with more becomes one. */

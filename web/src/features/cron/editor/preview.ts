@@ -1,6 +1,6 @@
 /** The next fires of the draft in the editor, asked for while it is written. */
 import { useEffect, useState } from "preact/hooks";
-import { previewJob } from "../jobs/calls.ts";
+import { api } from "../../../api/client.ts";
 import { bodyOf, type Draft } from "./draft.ts";
 import type { Definition } from "../jobs/job.ts";
 import { type FieldName, type Problems, validateDraft, type Refusal, parseRefusal } from "./problems.ts";
@@ -49,7 +49,7 @@ const NONE: Preview = { fires: [], explanation: undefined, refusals: [], current
 /** A refusal of the folder says nothing of the times, so they are asked for without it. */
 async function ask(body: Definition, signal: AbortSignal): Promise<Preview> {
   try {
-    return { ...NONE, ...(await previewJob(body, signal)), current: true };
+    return { ...NONE, ...(await api.post("/api/cron/preview", { body, signal })), current: true };
   } catch (error) {
     const refusal = parseRefusal(error);
     if (refusal.field !== "workingDir" || signal.aborted)

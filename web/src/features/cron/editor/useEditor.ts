@@ -5,7 +5,7 @@ import { askQuestion } from "../../../ui/ask.ts";
 import { showToast } from "../../../store/toasts.ts";
 import { useNow } from "../../../ui/useNow.ts";
 import { putJob } from "../jobs/joblist.ts";
-import { changeJob, createJob } from "../jobs/calls.ts";
+import { api } from "../../../api/client.ts";
 import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
 import type { JobResponse } from "../jobs/job.ts";
@@ -73,8 +73,11 @@ async function closeAfterAsking(): Promise<void> {
 
 const send = (start: Editing, draft: Draft, zone: string): Promise<{ job: JobResponse }> =>
   start.id === undefined
-    ? createJob(bodyOf(draft, zone))
-    : changeJob(start.id, changesOf(start.draft, draft, zone));
+    ? api.post("/api/cron/jobs", { body: bodyOf(draft, zone) })
+    : api.put("/api/cron/jobs/{id}", {
+        path: { id: start.id },
+        body: changesOf(start.draft, draft, zone),
+      });
 
 interface Saving {
   busy: boolean;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { FakeService } from "../../../api/fakeservice.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Session } from "../../../api/types.ts";
 import { EMPTY as NO_SESSIONS, createSessionList } from "../../../store/sessions.ts";
@@ -8,8 +9,13 @@ import { toasts } from "../../../store/toasts.ts";
 import { EMPTY, putRuns, withJobs } from "./joblist.ts";
 import { job, run } from "./fixtures.ts";
 
-const calls = vi.hoisted(() => ({ deleteJob: vi.fn(), enableJob: vi.fn(), runJob: vi.fn() }));
-vi.mock("./calls.ts", () => calls);
+const service = new FakeService();
+const JOB = "/api/cron/jobs/{id}";
+const calls = {
+  deleteJob: service.on(`DELETE ${JOB}`),
+  enableJob: service.on(`PUT ${JOB}/enabled`),
+  runJob: service.on(`POST ${JOB}/run`),
+};
 
 const { busyJobs, enable, endsWork, remove, runNow } = await import("./actions.ts");
 const { jobList: book, setJobList: setBook } = await import("./state.ts");
@@ -36,7 +42,10 @@ describe("the switch", () => {
   test("shows what the service made of it", async () => {
     calls.enableJob.mockResolvedValue({ job: job({ enabled: false, nextRunAt: null }) });
     await enable(NIGHTLY, false);
-    expect(calls.enableJob).toHaveBeenCalledWith("j1", false);
+    expect(calls.enableJob.mock.lastCall?.[0]).toMatchObject({
+      path: { id: "j1" },
+      body: { enabled: false },
+    });
     expect(book.value.jobs[0]?.enabled).toBe(false);
   });
 

@@ -1,11 +1,11 @@
 /** What a person does with a job; every failure is told in a toast. */
 import { signal } from "@preact/signals";
+import { api } from "../../../api/client.ts";
 import { plural } from "../../../lib/format.ts";
 import { cliOf, sessionList } from "../../../store/state.ts";
 import { askQuestion } from "../../../ui/ask.ts";
 import { showError, showToast } from "../../../store/toasts.ts";
 import { dropJob, putJob, putRuns, runsOf } from "./joblist.ts";
-import { deleteJob, enableJob, runJob } from "./calls.ts";
 import { closesPrevious, type JobResponse, type RunResponse } from "./job.ts";
 import { jobList, setJobList } from "./state.ts";
 
@@ -34,7 +34,7 @@ async function attempt(job: JobResponse, title: string, action: () => Promise<vo
 
 export const enable = (job: JobResponse, enabled: boolean): Promise<void> =>
   attempt(job, enabled ? "Couldn't turn the job on" : "Couldn't turn the job off", async () => {
-    const answer = await enableJob(job.id, enabled);
+    const answer = await api.put("/api/cron/jobs/{id}/enabled", { path: { id: job.id }, body: { enabled } });
     setJobList((before) => putJob(before, answer.job));
   });
 
@@ -67,7 +67,7 @@ export async function runNow(job: JobResponse): Promise<void> {
     if (agreed === undefined) return;
   }
   await attempt(job, "Couldn't start the job", async () => {
-    const { run, activeAgents } = await runJob(job.id);
+    const { run, activeAgents } = await api.post("/api/cron/jobs/{id}/run", { path: { id: job.id } });
     setJobList((before) => putRuns(before, [run]));
     tellRun(job, run, activeAgents);
   });
@@ -82,7 +82,7 @@ export async function remove(job: JobResponse): Promise<void> {
   });
   if (agreed === undefined) return;
   await attempt(job, "Couldn't delete the job", async () => {
-    await deleteJob(job.id);
+    await api.delete("/api/cron/jobs/{id}", { path: { id: job.id } });
     setJobList((before) => dropJob(before, job.id));
   });
 }

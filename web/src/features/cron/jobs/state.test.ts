@@ -1,10 +1,15 @@
 import { beforeEach, expect, test, vi } from "vitest";
+import { FakeService } from "../../../api/fakeservice.ts";
 import { dispatchServerEvent } from "../../../api/stream/events.ts";
 import { toasts } from "../../../store/toasts.ts";
 import { job, run } from "./fixtures.ts";
 
-const calls = vi.hoisted(() => ({ listJobs: vi.fn(), listRuns: vi.fn(), runsOfJob: vi.fn() }));
-vi.mock("./calls.ts", () => calls);
+const service = new FakeService();
+const calls = {
+  listJobs: service.on("GET /api/cron/jobs"),
+  listRuns: service.on("GET /api/cron/runs"),
+  runsOfJob: service.on("GET /api/cron/jobs/{id}/runs"),
+};
 
 const {
   jobList: book,

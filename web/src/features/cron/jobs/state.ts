@@ -1,11 +1,11 @@
 /** The jobs that this page shows, kept in step with the service while it is open. */
 import { signal } from "@preact/signals";
+import { api } from "../../../api/client.ts";
 import { getErrorText } from "../../../api/errors.ts";
 import { CoalescedRead } from "../../../lib/coalescedread.ts";
 import { onServerEvent } from "../../../api/stream/events.ts";
 import { showError } from "../../../store/toasts.ts";
 import { apply, type JobList, EMPTY, putRuns, withJobs } from "./joblist.ts";
-import { listJobs, listRuns, runsOfJob } from "./calls.ts";
 import type { JobResponse, RunResponse } from "./job.ts";
 
 export const jobList = signal<JobList>(EMPTY);
@@ -22,7 +22,7 @@ export function setJobList(change: (before: JobList) => JobList): void {
 
 const jobs = new CoalescedRead(async (outdated) => {
   try {
-    const found: JobResponse[] = await listJobs();
+    const found: JobResponse[] = await api.get("/api/cron/jobs");
     if (outdated()) return;
     setJobList((before) => withJobs(before, found));
     isLoaded.value = true;
@@ -41,11 +41,12 @@ async function readRuns(list: () => Promise<RunResponse[]>): Promise<void> {
   }
 }
 
-export const refreshRuns = (jobId: string): Promise<void> => readRuns(() => runsOfJob(jobId));
+export const refreshRuns = (jobId: string): Promise<void> =>
+  readRuns(() => api.get("/api/cron/jobs/{id}/runs", { path: { id: jobId } }));
 
 export function readAll(): void {
   void jobs.now();
-  void readRuns(listRuns);
+  void readRuns(() => api.get("/api/cron/runs"));
 }
 
 function heard(data: unknown, name: string): void {

@@ -4,23 +4,22 @@ import type { Session } from "../../../api/types.ts";
 import { createSessionList } from "../../../store/sessions.ts";
 import { activeId, sessionList } from "../../../store/state.ts";
 import { hasReceivedInit, streamState } from "../../../api/stream/connection.ts";
+import { FakeService } from "../../../api/fakeservice.ts";
 import { dispatchServerEvent } from "../../../api/stream/events.ts";
-import { readStatus } from "../calls.ts";
 import { followGit } from "./follow.ts";
 import { EVERY_MS, GAP_MS, LEAST_MS, SETTLE_MS } from "../refresher.ts";
 import { answers } from "../state.ts";
 
-vi.mock("../calls.ts", () => ({ readStatus: vi.fn() }));
-
 const status = { state: "not-a-repo" as const, repos: [], reposTruncated: false, checkedAt: 1 };
-const read = vi.mocked(readStatus);
-const asked = () => read.mock.calls.map(([id]) => id);
+const asked = () => read.mock.calls.map(([{ path }]) => path["id"]);
 
 /** What the page listens to, kept so that a test can hide the page. */
 const page = { visibilityState: "visible", listeners: new Map<string, (event: unknown) => void>() };
 
 vi.useFakeTimers();
+const read = new FakeService().on("GET /api/sessions/{id}/git-status");
 vi.stubGlobal("document", {
+  baseURI: "http://service/",
   get visibilityState() {
     return page.visibilityState;
   },

@@ -1,7 +1,7 @@
 /** The diff of the chosen file, read anew with each choice. */
 import { useEffect, useState } from "preact/hooks";
 import { getErrorText } from "../../../api/errors.ts";
-import { readDiff } from "../calls.ts";
+import { api } from "../../../api/client.ts";
 import { type Line, parseDiff, selectShownLines } from "./diff.ts";
 import type { Chosen } from "../types.ts";
 
@@ -29,7 +29,7 @@ export function useDiff(id: string, { repo, path, kind }: Chosen, version: unkno
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    readDiff(id, { repo, path, kind }, signal).then(
+    api.get("/api/sessions/{id}/git-diff", { path: { id }, query: { repo, path, kind }, signal }).then(
       ({ diff, ...rest }) => {
         if (!signal.aborted)
           setFound({ key, shown: { text: diff, lines: selectShownLines(parseDiff(diff)), ...rest } });
