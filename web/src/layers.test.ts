@@ -71,7 +71,7 @@ describe("imports", () => {
   it("are read from every file", () => {
     expect(graph.size).toBeGreaterThan(400);
     expect(graph.get("features/terminal/view.ts")).toContain("ui/pages/openpanels.ts");
-    expect(graph.get("features/files/page.ts")).toContain("features/files/FilesPage.tsx");
+    expect(graph.get("shell/features.ts")).toContain("features/files/FilesPage.tsx");
     expect(graph.get("features/voice/microphone.ts")).toContain("features/voice/capture.worklet.ts");
     expect(graph.get("shell/index.css")).toContain("ui/styles/tokens.css");
   });

@@ -13,7 +13,7 @@ import { startAuth } from "./features/auth/state.ts";
 import { startGrid } from "./features/grid/state.ts";
 import { followGit } from "./features/git/diff/follow.ts";
 import { startNotifications } from "./features/notifications/start.ts";
-import { followHosts } from "./features/hosts/lazyparts.ts";
+import { followHosts } from "./features/hosts/slots.tsx";
 import { followSuggestions } from "./features/suggestions/state.ts";
 import { followPrompts } from "./features/prompt/state.ts";
 import { followRestore } from "./features/restore/state.ts";

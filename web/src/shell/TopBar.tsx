@@ -1,6 +1,5 @@
 import { PlanChips } from "../features/agents/PlanChips.tsx";
 import { Bell } from "../features/approvals/Bell.tsx";
-import { FILES_PAGE } from "../features/files/state.ts";
 import { FLEET_PAGE, toggleFleet } from "../features/fleet/page.ts";
 import { layoutItems } from "../features/grid/menu.ts";
 import { gridOn, roomy } from "../features/grid/state.ts";
@@ -20,7 +19,7 @@ import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "../ui/pages/panel.ts";
 import { WebStrip } from "../features/webtabs/WebStrip.tsx";
 import { openPagesMenu } from "./pagesmenu.ts";
-import { openPage } from "../ui/pages/registry.ts";
+import { FILES_PAGE, openPage } from "../ui/pages/registry.ts";
 
 const openNew = () => (newSessionOpen.value = true);
 

@@ -1,54 +1,179 @@
-/** Every feature that registers pages, in one list. */
+/** Every page, and what the features that have them begin with. */
 import { registerApprovals } from "../features/approvals/page.ts";
-import { registerAudit } from "../features/audit/page.ts";
-import { registerCases } from "../features/cases/page.ts";
-import { registerClis } from "../features/clis/page.ts";
-import { registerContainers } from "../features/containers/page.ts";
-import { registerConversations } from "../features/conversations/page.ts";
-import { registerCron } from "../features/cron/page.ts";
-import { registerDevices } from "../features/devices/page.ts";
-import { registerDoctor } from "../features/doctor/page.ts";
-import { registerFiles } from "../features/files/page.ts";
+import { watchDevices } from "../features/devices/watch.ts";
 import { registerFleet } from "../features/fleet/page.ts";
-import { registerGit } from "../features/git/page.ts";
-import { registerHosts } from "../features/hosts/page.ts";
-import { registerModels } from "../features/models/page.ts";
-import { registerTimedRuns } from "../features/timedruns/page.ts";
-import { registerMcp } from "../features/mcp/page.ts";
-import { registerRestore } from "../features/restore/page.ts";
-import { registerShared } from "../features/share/page.ts";
+import { offer, outcomes } from "../features/restore/state.ts";
 import { registerHelp } from "../features/shortcuts/page.ts";
-import { registerSettings } from "../features/settings/page.ts";
-import { registerTokens } from "../features/tokens/page.ts";
-import { registerUsers } from "../features/users/page.ts";
-import { registerWebTabs } from "../features/webtabs/page.ts";
+import { followOffers } from "../features/webtabs/offers.ts";
+import { isAdmin, isMultiUser } from "../store/me.ts";
+import { activeSession } from "../store/state.ts";
+import { openPage, registerPage, type Page } from "../ui/pages/registry.ts";
 
-const FEATURES = [
-  registerFleet,
-  registerApprovals,
-  registerRestore,
-  registerConversations,
-  registerFiles,
-  registerGit,
-  registerCases,
-  registerHosts,
-  registerContainers,
-  registerWebTabs,
-  registerCron,
-  registerTimedRuns,
-  registerClis,
-  registerModels,
-  registerMcp,
-  registerDoctor,
-  registerDevices,
-  registerTokens,
-  registerUsers,
-  registerAudit,
-  registerShared,
-  registerSettings,
-  registerHelp,
+const PAGES: readonly Page[] = [
+  {
+    id: "restore",
+    title: "Restore sessions",
+    icon: "refresh",
+    order: 15,
+    available: () => (offer.value?.sessions.length ?? 0) > 0 || outcomes.value.size > 0,
+    count: () => offer.value?.sessions.length ?? 0,
+    load: async () => (await import("../features/restore/RestorePage.tsx")).RestorePage,
+  },
+  {
+    id: "conversations",
+    title: "Conversations",
+    icon: "history",
+    order: 17,
+    beside: true,
+    load: async () => (await import("../features/conversations/ConversationsPage.tsx")).ConversationsPage,
+  },
+  {
+    id: "files",
+    title: "Files",
+    icon: "folder",
+    order: 18,
+    beside: true,
+    available: () => activeSession.value !== undefined,
+    load: async () => (await import("../features/files/FilesPage.tsx")).FilesPage,
+  },
+  {
+    id: "git",
+    title: "Changes",
+    icon: "branch",
+    order: 20,
+    beside: true,
+    keys: "Alt+Shift+G",
+    available: () => activeSession.value !== undefined,
+    load: async () => (await import("../features/git/GitPage.tsx")).GitPage,
+  },
+  {
+    id: "cases",
+    title: "Workspaces",
+    icon: "grid",
+    order: 16,
+    load: async () => (await import("../features/cases/CasesPage.tsx")).CasesPage,
+  },
+  {
+    id: "hosts",
+    title: "Remote hosts",
+    icon: "server",
+    order: 18,
+    available: () => isAdmin.value,
+    load: async () => (await import("../features/hosts/HostsPage.tsx")).HostsPage,
+  },
+  {
+    id: "containers",
+    title: "Containers",
+    icon: "box",
+    order: 19,
+    available: () => isAdmin.value,
+    load: async () => (await import("../features/containers/ContainersPage.tsx")).ContainersPage,
+  },
+  {
+    id: "webtabs",
+    title: "Web tabs",
+    icon: "screen",
+    order: 28,
+    load: async () => (await import("../features/webtabs/WebTabsPage.tsx")).WebTabsPage,
+  },
+  {
+    id: "cron",
+    title: "Scheduled jobs",
+    icon: "clock",
+    order: 30,
+    beside: true,
+    keys: "Alt+Shift+J",
+    load: async () => (await import("../features/cron/CronPage.tsx")).CronPage,
+  },
+  {
+    id: "timed",
+    title: "Keep-going runs",
+    icon: "play",
+    order: 32,
+    load: async () => (await import("../features/timedruns/TimedRunsPage.tsx")).TimedRunsPage,
+  },
+  {
+    id: "clis",
+    title: "Agents",
+    icon: "play",
+    order: 77,
+    load: async () => (await import("../features/clis/ClisPage.tsx")).ClisPage,
+  },
+  {
+    id: "models",
+    title: "Model endpoints",
+    icon: "bulb",
+    order: 78,
+    load: async () => (await import("../features/models/ModelsPage.tsx")).ModelsPage,
+  },
+  {
+    id: "mcp",
+    title: "MCP servers",
+    icon: "send",
+    order: 78,
+    load: async () => (await import("../features/mcp/McpPage.tsx")).McpPage,
+  },
+  {
+    id: "doctor",
+    title: "Doctor",
+    icon: "pulse",
+    order: 80,
+    load: async () => (await import("../features/doctor/DoctorPage.tsx")).DoctorPage,
+  },
+  {
+    id: "devices",
+    title: "Devices and QR code",
+    icon: "devices",
+    order: 70,
+    available: () => isAdmin.value,
+    load: async () => (await import("../features/devices/DevicesPage.tsx")).DevicesPage,
+  },
+  {
+    id: "tokens",
+    title: "Tokens",
+    icon: "key",
+    order: 72,
+    load: async () => (await import("../features/tokens/TokensPage.tsx")).TokensPage,
+  },
+  {
+    id: "users",
+    title: "Users",
+    icon: "users",
+    order: 74,
+    available: () => isAdmin.value && isMultiUser.value,
+    load: async () => (await import("../features/users/UsersPage.tsx")).UsersPage,
+  },
+  {
+    id: "audit",
+    title: "Audit log",
+    icon: "log",
+    order: 76,
+    available: () => isAdmin.value,
+    load: async () => (await import("../features/audit/AuditPage.tsx")).AuditPage,
+  },
+  {
+    id: "shared",
+    title: "Shared with you",
+    icon: "paste",
+    order: 80,
+    available: () => openPage.value === "shared",
+    load: async () => (await import("../features/share/SharedPage.tsx")).SharedPage,
+  },
+  {
+    id: "settings",
+    title: "Settings",
+    icon: "settings",
+    order: 90,
+    keys: "Alt+Shift+S",
+    load: async () => (await import("../features/settings/SettingsPage.tsx")).SettingsPage,
+  },
 ];
 
 export function registerFeatures(): void {
-  for (const register of FEATURES) register();
+  registerFleet();
+  registerApprovals();
+  registerHelp();
+  followOffers();
+  watchDevices();
+  for (const page of PAGES) registerPage(page);
 }

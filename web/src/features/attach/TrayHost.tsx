@@ -1,18 +1,12 @@
 /** The place of what is attached; the code that draws it comes with the first file. */
-import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { showError } from "../../store/toasts.ts";
+import { lazySlot } from "../../ui/lazySlot.tsx";
 import { itemsOf } from "./tray.ts";
 
+const Tray = lazySlot(async () => (await import("./Tray.tsx")).Tray, {
+  failed: (error) => showError("Couldn't show the attached files", error),
+});
+
 export function TrayHost({ id }: { id: string }) {
-  const wanted = itemsOf(id).length > 0;
-  const [Tray, setTray] = useState<ComponentType<{ id: string }>>();
-  useEffect(() => {
-    if (!wanted || Tray) return;
-    import("./Tray.tsx").then(
-      (loaded) => setTray(() => loaded.Tray),
-      (error: unknown) => showError("Couldn't show the attached files", error),
-    );
-  }, [wanted]);
-  return wanted && Tray ? <Tray id={id} /> : null;
+  return itemsOf(id).length > 0 ? <Tray id={id} /> : null;
 }

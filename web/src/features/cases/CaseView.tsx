@@ -2,9 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
-import { openPage } from "../../ui/pages/registry.ts";
-import { FILES_PAGE } from "../files/state.ts";
-import { GIT_PAGE } from "../git/page.ts";
+import { FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { answers, readNow } from "../git/state.ts";
 import { formatSummary, summarizeStatus } from "../git/summary.ts";
 import { Goals } from "../suggestions/Goals.tsx";

@@ -18,7 +18,8 @@ vi.mock("../auth/state.ts", () => auth);
 
 const { dispatchServerEvent: tellServerEvent } = await import("../../api/stream/events.ts");
 const state = await import("./state.ts");
-state.watchDevices();
+const { watchDevices } = await import("./watch.ts");
+watchDevices();
 
 const PHONE =
   "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Mobile Safari/537.36";

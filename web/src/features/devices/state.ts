@@ -1,6 +1,5 @@
 /** What is signed in, and the way to end it. */
 import { api } from "../../api/client.ts";
-import { onServerEvent } from "../../api/stream/events.ts";
 import type { AuthSession } from "../../api/types.ts";
 import { plural } from "../../lib/format.ts";
 import { resource } from "../../store/resource.ts";
@@ -8,7 +7,7 @@ import { afterSignOut } from "../auth/state.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { deviceName } from "./useragent.ts";
-import { findDeviceOfQrUse, listOtherDevices, type QrUse, readQrUse } from "./texts.ts";
+import { findDeviceOfQrUse, listOtherDevices, type QrUse } from "./texts.ts";
 
 const readStatus = () => api.get("/api/tunnel/status");
 
@@ -58,7 +57,8 @@ export async function revokeOthers(): Promise<void> {
   if (agreed !== undefined) await end(list);
 }
 
-async function endUse(use: QrUse): Promise<void> {
+/** Sign out whoever came in with a code. */
+export async function endUse(use: QrUse): Promise<void> {
   try {
     const found = findDeviceOfQrUse(use, (await readStatus()).authSessions);
     for (const device of found) await revokeDevice(device.id);
@@ -68,18 +68,4 @@ async function endUse(use: QrUse): Promise<void> {
     showError("Couldn't sign out the device", error);
   }
   if (status.data.peek()) await status.refresh();
-}
-
-function qrUsed(data: unknown): void {
-  const use = readQrUse(data);
-  if (!use) return;
-  showToast("bad", "Someone signed in with a QR code", `${deviceName(use.ua)}, ${use.ip}. Was that you?`, {
-    label: "No, sign it out",
-    act: () => void endUse(use),
-  });
-}
-
-/** For as long as the page lives: whoever photographs a code from a screen is seen. */
-export function watchDevices(): void {
-  onServerEvent("tunnel:qrAuthUsed", qrUsed);
 }

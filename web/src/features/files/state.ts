@@ -1,10 +1,8 @@
 /** Which file is open, for whoever opens one: the tree, a link in the terminal, a case. */
 import { signal } from "@preact/signals";
-import { openPage } from "../../ui/pages/registry.ts";
+import { FILES_PAGE, openPage } from "../../ui/pages/registry.ts";
 
 import type { Opened } from "./types.ts";
-
-export const FILES_PAGE = "files";
 
 export const opened = signal<Opened | undefined>(undefined);
 

@@ -1,10 +1,9 @@
 /** A workspace in a few figures: in the line below the terminal, on tabs and in the list. */
 import { useComputed } from "@preact/signals";
 import type { Session } from "../../api/types.ts";
-import { openPage } from "../../ui/pages/registry.ts";
+import { GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import "./badge.css";
-import { GIT_PAGE } from "./page.ts";
 import { answers } from "./state.ts";
 import { listFigures, formatSummary, summarizeStatus, type Summary } from "./summary.ts";
 

@@ -1,22 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
-import type { ComponentType } from "preact";
-import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { showError } from "../../store/toasts.ts";
-import type { HistoryProps } from "./HistoryView.tsx";
+import { lazySlot } from "../../ui/lazySlot.tsx";
+import { historyOpen } from "../../ui/pages/openpanels.ts";
 
 /** The history needs xterm, so its code comes when it is first opened. */
+const HistoryView = lazySlot(async () => (await import("./HistoryView.tsx")).HistoryView, {
+  failed: (error) => {
+    historyOpen.value = undefined;
+    showError("Couldn't load the history", error);
+  },
+});
+
 export function HistoryHost() {
   const wanted = historyOpen.value;
-  const [View, setView] = useState<ComponentType<HistoryProps>>();
-  useEffect(() => {
-    if (!wanted || View) return;
-    import("./HistoryView.tsx").then(
-      (module) => setView(() => module.HistoryView),
-      (error: unknown) => {
-        historyOpen.value = undefined;
-        showError("Couldn't load the history", error);
-      },
-    );
-  }, [wanted]);
-  return wanted && View ? <View {...wanted} /> : null;
+  return wanted ? <HistoryView {...wanted} /> : null;
 }

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
-import { openPage } from "../../ui/pages/registry.ts";
+import { HOSTS_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { isAdmin } from "../../store/me.ts";
 import { plural } from "../../lib/format.ts";
 import { serverNow } from "../../api/stream/servertime.ts";
@@ -11,7 +11,6 @@ import { showToast } from "../../store/toasts.ts";
 import { describeUnreachable, canReconnect, describeNextTry } from "./unreachabletexts.ts";
 import "./unreachable.css";
 import { readHost } from "./follow.ts";
-import { HOSTS_PAGE } from "./page.ts";
 import { type Unreachable, unreachableSessions, queuedInput, isUnreachable } from "./state.ts";
 import { setUnreachable } from "./unreachable.ts";
 

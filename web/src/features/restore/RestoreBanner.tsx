@@ -1,7 +1,6 @@
 /** Says that sessions can come back, until they are or nobody wants them. */
-import { openPage } from "../../ui/pages/registry.ts";
+import { RESTORE_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { RESTORE_PAGE } from "./page.ts";
 import { restoreSessions, dismissOffer, offer, progress, restoring } from "./state.ts";
 import { describeOffer } from "./texts.ts";
 

@@ -1,21 +1,19 @@
 /** The offer after a reboot, kept in step with the service. */
 import { computed, signal } from "@preact/signals";
 import { api } from "../../api/client.ts";
-import type { RestoredSessionResponse, RestoreReportResponse, Told } from "../../api/types.ts";
-import { resource } from "../../store/resource.ts";
+import type {
+  RestoreOfferResponse,
+  RestoredSessionResponse,
+  RestoreReportResponse,
+  Told,
+} from "../../api/types.ts";
+import { CoalescedRead } from "../../lib/coalescedread.ts";
 import { settings } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { summarizeRestore } from "./texts.ts";
 
-const reads = resource(() => api.get("/api/reboot-restore"), ["init", "restore:offered"], {
-  failed: (error) => {
-    showError("Couldn't load the sessions to restore", error);
-    return "";
-  },
-});
-
-export const offer = reads.data;
+export const offer = signal<RestoreOfferResponse | undefined>(undefined);
 export const progress = signal<Told["restore:progress"] | undefined>(undefined);
 /** Of the last try, by session. */
 export const outcomes = signal<ReadonlyMap<string, RestoredSessionResponse>>(new Map());
@@ -24,6 +22,15 @@ export const restoring = computed(() => progress.value !== undefined || offer.va
 export const restoresItself = computed(() => settings.value.autoRestoreEnabled === true);
 export const keepsScrollback = computed(() => settings.value.keepScrollbackEnabled !== false);
 
+const reads = new CoalescedRead(async (outdated) => {
+  try {
+    const found = await api.get("/api/reboot-restore");
+    if (!outdated()) offer.value = found;
+  } catch (error) {
+    showError("Couldn't load the sessions to restore", error);
+  }
+});
+
 function finished(report: RestoreReportResponse): void {
   progress.value = undefined;
   const found = new Map(outcomes.peek());
@@ -31,7 +38,7 @@ function finished(report: RestoreReportResponse): void {
   outcomes.value = found;
   const { restored, skipped } = report;
   if (restored + skipped > 0) showToast(skipped > 0 ? "bad" : "good", summarizeRestore(restored, skipped));
-  void reads.refresh();
+  void reads.now();
 }
 
 /** The report comes as an event too, to every page of the owner's: that one is shown. */
@@ -42,7 +49,7 @@ export async function restoreSessions(ids?: readonly string[]): Promise<void> {
   } catch (error) {
     showError("Couldn't restore the sessions", error);
   }
-  void reads.refresh();
+  void reads.now();
 }
 
 export async function dismissOffer(): Promise<void> {
@@ -56,8 +63,11 @@ export async function dismissOffer(): Promise<void> {
 
 /** Follow the service's events for as long as the page lives. */
 export function followRestore(): void {
-  reads.follow();
-  onServerEvent("init", () => (progress.value = undefined));
+  onServerEvent("init", () => {
+    progress.value = undefined;
+    void reads.now();
+  });
+  onServerEvent("restore:offered", () => void reads.now());
   onServerEvent("restore:progress", (data) => (progress.value = data));
   onServerEvent("restore:finished", finished);
 }

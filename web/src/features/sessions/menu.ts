@@ -1,8 +1,6 @@
 /** What can be done with one session, as menu items. */
 import type { Session } from "../../api/types.ts";
-import { openPage } from "../../ui/pages/registry.ts";
-import { FILES_PAGE } from "../files/state.ts";
-import { GIT_PAGE } from "../git/page.ts";
+import { FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { sessions } from "../../store/state.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { type MenuItem, menuAt } from "../../ui/menu.ts";

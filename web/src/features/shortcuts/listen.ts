@@ -2,11 +2,8 @@
 import { openInbox } from "../approvals/openinbox.ts";
 import { inboxEnabled } from "../approvals/state.ts";
 import { togglePanel } from "../../ui/pages/panel.ts";
-import { openPage } from "../../ui/pages/registry.ts";
-import { CRON_PAGE } from "../cron/page.ts";
-import { FILES_PAGE } from "../files/state.ts";
+import { CRON_PAGE, FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { toggleFleet } from "../fleet/page.ts";
-import { GIT_PAGE } from "../git/page.ts";
 import type { Count, Direction } from "../grid/layout.ts";
 import { closeCell, setCount } from "../grid/menu.ts";
 import { moveFocus, gridOn, toggleZoom } from "../grid/state.ts";

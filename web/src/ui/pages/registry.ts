@@ -26,6 +26,13 @@ export interface Page {
   count?: () => number;
 }
 
+/** Pages that other features open. */
+export const CRON_PAGE = "cron";
+export const FILES_PAGE = "files";
+export const GIT_PAGE = "git";
+export const HOSTS_PAGE = "hosts";
+export const RESTORE_PAGE = "restore";
+
 const pages = new Map<string, Page>();
 
 /** The open page's id. */
