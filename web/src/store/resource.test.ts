@@ -121,13 +121,17 @@ describe("a resource", () => {
     await vi.waitFor(() => expect(list.data.value).toBe(2));
   });
 
-  test("drops an answer that comes after its page was closed", async () => {
+  test("drops an answer that comes after its page was closed, and does not wait for it", async () => {
     const { read, answer } = answers<number>();
     const list = resource(read);
+    list.follow()();
     const end = list.follow();
-    end();
+    expect(read).toHaveBeenCalledTimes(2);
     await answer(1);
     expect(list.data.value).toBeUndefined();
+    await answer(2);
+    await vi.waitFor(() => expect([list.data.value, list.busy.value]).toEqual([2, false]));
+    end();
   });
 });
 

@@ -41,7 +41,8 @@ class ServerResource<T> implements Resource<T> {
   readonly #pending = signal(0);
   readonly #events: readonly (EventName | Family)[];
   readonly #options: ResourceOptions<T>;
-  readonly #reads: CoalescedRead;
+  readonly #read: () => Promise<T>;
+  #reads: CoalescedRead;
   #followers = 0;
   #unfollow: (() => void)[] = [];
   /** The trouble is a read's, and over with the next one that succeeds. */
@@ -50,19 +51,27 @@ class ServerResource<T> implements Resource<T> {
   constructor(read: () => Promise<T>, events: readonly (EventName | Family)[], options: ResourceOptions<T>) {
     this.#events = events;
     this.#options = options;
-    this.#reads = new CoalescedRead(async (outdated) => {
+    this.#read = read;
+    this.#reads = this.#begin();
+  }
+
+  /** @returns a reader whose answers count until the resource is forgotten. */
+  #begin(): CoalescedRead {
+    const reads = new CoalescedRead(async (outdated) => {
+      const isLate = () => outdated() || reads !== this.#reads;
       try {
-        const found = await read();
-        if (outdated() || this.#isForgotten()) return;
+        const found = await this.#read();
+        if (isLate()) return;
         this.data.value = found;
         if (this.#unread) this.trouble.value = "";
         this.#unread = false;
       } catch (error) {
-        if (outdated() || this.#isForgotten()) return;
+        if (isLate()) return;
         this.#fail(error);
         this.#unread = true;
       }
     });
+    return reads;
   }
 
   refresh = (): Promise<void> => this.#during(() => this.#reads.now());
@@ -88,11 +97,12 @@ class ServerResource<T> implements Resource<T> {
   };
 
   async #during(act: () => Promise<void>): Promise<void> {
+    const reads = this.#reads;
     this.#pending.value++;
     try {
       await act();
     } finally {
-      this.#pending.value--;
+      if (reads === this.#reads) this.#pending.value--;
     }
   }
 
@@ -117,15 +127,13 @@ class ServerResource<T> implements Resource<T> {
     this.#unfollow.push(() => clearInterval(timer));
   }
 
-  /** An answer that comes after the page was closed is nobody's. */
-  #isForgotten(): boolean {
-    return this.#followers === 0 && this.#options.keep !== true;
-  }
-
   #forget(): void {
     for (const end of this.#unfollow) end();
     this.#unfollow = [];
     if (this.#options.keep) return;
+    // A request without an answer does not hold up who opens the page again.
+    this.#reads = this.#begin();
+    this.#pending.value = 0;
     this.data.value = undefined;
     this.trouble.value = "";
   }

@@ -40,6 +40,7 @@ export function useForm<Draft extends object>(
       await send(draft);
     } catch (error) {
       setProblem(describe(error));
+    } finally {
       setBusy(false);
     }
   };

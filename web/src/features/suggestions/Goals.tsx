@@ -19,6 +19,7 @@ export function Goals({ session }: Props) {
   const [intent, setIntent] = useState<IntentResponse | null>();
   const [draft, setDraft] = useState<string>();
   const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
   const { id } = session;
   useEffect(() => {
     const end = new AbortController();
@@ -35,12 +36,16 @@ export function Goals({ session }: Props) {
   const text = draft ?? saved;
   const save = async (event: Event) => {
     event.preventDefault();
+    if (busy) return;
+    setBusy(true);
     try {
       setIntent((await api.put(INTENT, { path: { id }, body: { goals: text } })).intent);
       setDraft(undefined);
       showToast("good", "Goals saved");
     } catch (error) {
       showError("Couldn't save the goals", error);
+    } finally {
+      setBusy(false);
     }
   };
   const forget = async () => {
@@ -83,7 +88,7 @@ export function Goals({ session }: Props) {
         </details>
       )}
       <div class="case-buttons">
-        <button type="submit" class="button small" disabled={text === saved} data-testid="goals-save">
+        <button type="submit" class="button small" disabled={busy || text === saved} data-testid="goals-save">
           Save goals
         </button>
         {intent && (

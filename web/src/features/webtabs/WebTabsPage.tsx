@@ -1,26 +1,17 @@
 /** Pages of other servers beside the sessions. */
-import { useState } from "preact/hooks";
-import { getErrorText } from "../../api/errors.ts";
 import type { WebView } from "../../api/types.ts";
 import { useResource } from "../../store/resource.ts";
 import { Field } from "../settings/fields.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { useForm } from "../../ui/useForm.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import "../../ui/styles/records.css";
 import { removeTab, createTab, showWebTab, tabs } from "./actions.ts";
 
 function NewTab() {
-  const [url, setUrl] = useState("");
-  const [name, setName] = useState("");
-  const [problem, setProblem] = useState("");
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    try {
-      await createTab(name.trim(), url.trim());
-    } catch (error) {
-      setProblem(getErrorText(error));
-    }
-  };
+  const { draft, set, submit, problem, busy } = useForm({ url: "", name: "" }, ({ url, name }) =>
+    createTab(name.trim(), url.trim()),
+  );
   return (
     <form class="sheet" onSubmit={(event) => void submit(event)} aria-label="New web tab">
       <Field label="Address" hint="as seen from the server">
@@ -29,8 +20,8 @@ function NewTab() {
           type="url"
           required
           placeholder="http://localhost:5173/"
-          value={url}
-          onInput={(event) => setUrl(event.currentTarget.value)}
+          value={draft.url}
+          onInput={(event) => set({ url: event.currentTarget.value })}
           data-testid="webtab-url"
         />
       </Field>
@@ -38,16 +29,16 @@ function NewTab() {
         <input
           class="field"
           maxLength={60}
-          value={name}
+          value={draft.name}
           autocomplete="off"
-          onInput={(event) => setName(event.currentTarget.value)}
+          onInput={(event) => set({ name: event.currentTarget.value })}
           data-testid="webtab-name"
         />
       </Field>
       <Problem text={problem} testid="webtab-refused" />
       <div class="sheet-foot">
         <small>Sandboxed: the page can't access tservice.</small>
-        <button type="submit" class="button primary" data-testid="webtab-keep">
+        <button type="submit" class="button primary" disabled={busy} data-testid="webtab-keep">
           Open
         </button>
       </div>
