@@ -1,6 +1,7 @@
 import { defineConfig } from "vite";
 import { blockFirstPaint } from "./build/blocking.ts";
 import { compress } from "./build/compress.ts";
+import { cssLayers } from "./build/csslayers.ts";
 import { gestureOverlay } from "./build/gesture.ts";
 import { licences } from "./build/licences.ts";
 import { pdfParts } from "./build/pdf.ts";
@@ -39,6 +40,7 @@ export default defineConfig({
     proxy: { "/api": backend, "/ws": { target: backend, ws: true } },
   },
   plugins: [
+    cssLayers(),
     blockFirstPaint(),
     gestureOverlay(),
     workerParts(),

@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { cssLayers } from "./build/csslayers.ts";
 
 /** The gallery of components (`gallery/`), which is no part of the page. */
 export default defineConfig({
@@ -6,5 +7,6 @@ export default defineConfig({
   base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: { target: "es2022", outDir: "../dist/gallery", emptyOutDir: true, chunkSizeWarningLimit: 2000 },
+  plugins: [cssLayers()],
   server: { host: "127.0.0.1", open: true },
 });

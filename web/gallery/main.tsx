@@ -2,6 +2,7 @@
  * Every component on one page, without a service: `make gallery`. What a component reads of the state is
  * put there by `state.ts`; nothing here is part of the page that is shipped.
  */
+import "../src/shell/index.css";
 import { render } from "preact";
 import { startPrefs } from "../src/store/prefs.ts";
 import { AskDialog } from "../src/ui/AskDialog.tsx";
@@ -10,7 +11,6 @@ import { Tip } from "../src/ui/Tip.tsx";
 import { Toasts } from "../src/ui/Toasts.tsx";
 import { PARTS } from "./parts.tsx";
 import { fillState } from "./state.ts";
-import "../src/shell/index.css";
 import "../src/ui/styles/records.css";
 import "../src/features/settings/settings.css";
 import "./gallery.css";

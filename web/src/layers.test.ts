@@ -9,7 +9,7 @@ const TOP = LAYERS.length - 1;
 
 /** Imports and exports from a file, types included, `import()` and the `@import` of a style sheet. */
 const IMPORT =
-  /^(?:import|export)\s[^;"]*?"(\.[^"]+)";|\bimport\(\s*"(\.[^"]+)"\s*,?\s*\)|^@import "(\.[^"]+)";/gm;
+  /^(?:import|export)\s[^;"]*?"(\.[^"]+)";|\bimport\(\s*"(\.[^"]+)"\s*,?\s*\)|^@import "(\.[^"]+)"[^;]*;/gm;
 
 type Graph = ReadonlyMap<string, readonly string[]>;
 
@@ -103,7 +103,7 @@ describe("imports", () => {
       'export { d } from "../ui/d.ts";',
       'const e = await import("../ui/e.ts");',
       'let f: typeof import("../ui/f.ts");',
-      '@import "../ui/g.css";',
+      '@import "../ui/g.css" layer(ui);',
       'import url from "../ui/h.ts?worker&url";',
       'import { signal } from "@preact/signals";',
     ].join("\n");

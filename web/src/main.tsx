@@ -1,3 +1,5 @@
+// First: it names the order of the cascade layers.
+import "./shell/index.css";
 import { render } from "preact";
 import { App } from "./shell/App.tsx";
 import { registerFeatures } from "./shell/features.ts";
@@ -26,8 +28,6 @@ import { startTouch } from "./features/touch/state.ts";
 import { followViewport } from "./features/touch/viewport.ts";
 import { holdComposedKeys } from "./ui/composing.ts";
 import { startFaces } from "./ui/faces/faces.ts";
-import "@xterm/xterm/css/xterm.css";
-import "./shell/index.css";
 
 holdComposedKeys();
 startPrefs();

@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { resource, useResource } from "../../store/resource.ts";
-import type { CliFile, CliItem } from "../../api/types.ts";
+import type { CliItem } from "../../api/types.ts";
 import { addAdvice } from "./texts.ts";
 
 /** Characters of an install's output that the page keeps. */
@@ -16,8 +16,6 @@ interface Known {
   /** Entries may be changed. */
   managed: boolean;
   clis: CliItem[];
-  /** How the file of entries stands, for admins. */
-  file?: CliFile;
 }
 
 /** Why the page is not for this user. */
@@ -26,8 +24,7 @@ const refused = signal("");
 async function look(): Promise<Known> {
   const managed = (await readSettings()).cliManagementEnabled === true;
   const clis = await api.get("/api/clis", { query: { versions: true } });
-  // The list is empty for who is no admin, and the file is not theirs either.
-  return clis.length > 0 ? { managed, clis, file: await api.get("/api/clis/file") } : { managed, clis };
+  return { managed, clis };
 }
 
 const registry = resource(look, ["cli:changed", "cli:installFinished"], {
@@ -37,6 +34,14 @@ const registry = resource(look, ["cli:changed", "cli:installFinished"], {
     return "";
   },
 });
+
+/** How the file of entries stands. */
+const entriesFile = resource(() => api.get("/api/clis/file"), ["cli:changed"]);
+
+async function attempt(act?: () => Promise<unknown>): Promise<void> {
+  await registry.attempt(act);
+  if (entriesFile.data.peek()) await entriesFile.refresh();
+}
 
 /** The output so far of the installs that run, by id. */
 function useInstalls() {
@@ -73,17 +78,19 @@ async function run(act: () => Promise<unknown>): Promise<void> {
 }
 
 export function useClis() {
-  const { managed, clis, file } = useResource(registry) ?? {};
+  const { managed, clis } = useResource(registry) ?? {};
+  // The list is empty for who is no admin, and the file is not theirs either.
+  const isListed = clis !== undefined && clis.length > 0;
+  useEffect(() => (isListed ? entriesFile.follow() : undefined), [isListed]);
   useEffect(() => () => void (refused.value = ""), []);
-  const { attempt, busy, trouble } = registry;
   return {
     managed,
     clis,
-    file,
+    file: entriesFile.data.value,
     installs: useInstalls(),
-    busy: busy.value,
+    busy: registry.busy.value,
     refused: refused.value,
-    problem: trouble.value,
+    problem: registry.trouble.value || entriesFile.trouble.value,
     attempt,
     manage: () => attempt(() => writeSettings({ cliManagementEnabled: true })),
     install: (id: string) => run(() => api.post(INSTALL, { path: { id } })),

@@ -26,7 +26,7 @@ function Sample({ palette }: { palette: Palette }) {
         <span style={{ color: ansi[2] }}>~/work</span> <span style={{ color: ansi[4] }}>main</span> $ make{" "}
         <span style={{ color: ansi[1] }}>error</span>
       </code>
-      <span class="palette-row">
+      <span class="palette-colours">
         {ansi.map((colour, at) => (
           <i key={at} style={{ background: colour }} />
         ))}
