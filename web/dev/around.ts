@@ -1,6 +1,6 @@
 /** The mock's answers about what stands around a session: git, the webhook, the doctor. */
 import type { DoctorResponse, WebhookResponse } from "../src/api/types.ts";
-import type { GitStatusResponse } from "../src/features/git/types.ts";
+import type { GitStatusResponse } from "../src/api/types.ts";
 
 export function gitStatus(workingDir: string): GitStatusResponse {
   const checkedAt = Date.now();

@@ -4,12 +4,12 @@ import { Empty } from "../src/shell/Empty.tsx";
 import { StatusBar } from "../src/shell/StatusBar.tsx";
 import { TopBar } from "../src/shell/TopBar.tsx";
 import { ApprovalCard } from "../src/features/approvals/ApprovalCard.tsx";
-import { PasswordField } from "../src/features/auth/PasswordField.tsx";
+import { PasswordField } from "../src/features/auth/PasswordForm.tsx";
 import {
   Field,
   getErrorAttributes,
   NumberField,
-  Segments,
+  SegmentsField,
   Switch,
   TextField,
 } from "../src/features/settings/fields.tsx";
@@ -163,7 +163,7 @@ function Fields() {
       <NumberField label="Text size" unit="px" value={14} least={8} most={32} onChange={nothing} />
       <TextField label="Saved" name="displayName" value="demo" onChange={nothing} />
       <TextField label="Refused" name="defaultWorkingDir" value="work" onChange={nothing} />
-      <Segments
+      <SegmentsField
         label="One of a few"
         name="few"
         choices={[

@@ -1,6 +1,5 @@
 import { SessionNotice } from "../features/agents/SessionNotice.tsx";
-import { FirstPassword } from "../features/auth/FirstPassword.tsx";
-import { Login } from "../features/auth/Login.tsx";
+import { FirstPassword, Login } from "../features/auth/Login.tsx";
 import { passwordDue } from "../store/me.ts";
 import { signedOut } from "../features/auth/state.ts";
 import { HistoryHost } from "../features/history/HistoryHost.tsx";

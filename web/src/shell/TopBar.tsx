@@ -17,7 +17,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "../ui/pages/panel.ts";
-import { WebStrip } from "../features/webtabs/WebStrip.tsx";
+import { WebStrip } from "../features/webtabs/WebHost.tsx";
 import { openPagesMenu } from "./pagesmenu.ts";
 import { FILES_PAGE, openPage } from "../ui/pages/registry.ts";
 

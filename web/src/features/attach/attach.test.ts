@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Kept } from "../files/types.ts";
+import type { Kept } from "../files/state.ts";
 import { compose, trayProblem } from "./compose.ts";
 import type { Item } from "./tray.ts";
 

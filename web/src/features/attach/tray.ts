@@ -1,6 +1,6 @@
 /** Files that were pasted, dropped or chosen and are not sent yet, by session. */
 import { signal } from "@preact/signals";
-import type { Kept } from "../files/types.ts";
+import type { Kept } from "../files/state.ts";
 
 export interface Item {
   key: number;

@@ -5,8 +5,19 @@ import { sessionList } from "../../store/state.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import type { AuditEntryResponse } from "../../api/types.ts";
-import { KINDS, NO_FILTER } from "./kinds.ts";
-import { ask, entries, filter, next, openAudit, readFirst, reading, readMore, trouble } from "./state.ts";
+import {
+  KINDS,
+  NO_FILTER,
+  ask,
+  entries,
+  filter,
+  next,
+  openAudit,
+  readFirst,
+  reading,
+  readMore,
+  trouble,
+} from "./state.ts";
 import {
   describeAction,
   describeActor,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { FakeService } from "../../api/fakeservice.ts";
 import { ApiError } from "../../api/errors.ts";
 import type { AuditEntryResponse } from "../../api/types.ts";
-import { KINDS, NO_FILTER, queryOf } from "./kinds.ts";
+import { KINDS, NO_FILTER, queryOf } from "./state.ts";
 import {
   describeAction,
   describeActor,

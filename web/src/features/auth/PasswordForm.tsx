@@ -1,14 +1,78 @@
 /** Two new passwords that are alike, and the present one where this page does not know it. */
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useFirstField } from "../../ui/useFirstField.ts";
-import { valueOf } from "./fieldvalue.ts";
 import { me } from "../../store/me.ts";
-import { problemOf, SHORTEST } from "./password.ts";
-import { PasswordField } from "./PasswordField.tsx";
 import { setPassword } from "./state.ts";
+
+interface PasswordFieldProps {
+  label: string;
+  name: string;
+  hint?: string;
+  autocomplete: "current-password" | "new-password";
+}
+
+export function PasswordField({ label, name, hint, autocomplete }: PasswordFieldProps) {
+  const [shown, setShown] = useState(false);
+  const field = {
+    class: "field",
+    id: `password-${name}`,
+    name,
+    autocomplete,
+    autocapitalize: "off",
+    spellcheck: false,
+    required: true,
+  } as const;
+  return (
+    <div class="labelled">
+      <label id={`label-${name}`} for={field.id}>
+        {label} {hint && <small>{hint}</small>}
+      </label>
+      <span class="password-box">
+        {shown ? <input type="text" {...field} /> : <input type="password" {...field} />}
+        <button
+          type="button"
+          class="password-eye"
+          aria-pressed={shown}
+          aria-label="Show password"
+          aria-describedby={`label-${name}`}
+          onClick={() => setShown(!shown)}
+        >
+          {shown ? "Hide" : "Show"}
+        </button>
+      </span>
+    </div>
+  );
+}
+
+/** The text in a form's named field: password managers fill it in without telling. */
+export function valueOf(form: HTMLFormElement, name: string): string {
+  const field = form.elements.namedItem(name);
+  return field instanceof HTMLInputElement ? field.value : "";
+}
+
+export const SHORTEST = 8;
+export const LONGEST = 1024;
+
+export interface PasswordDraft {
+  current: string;
+  wanted: string;
+  repeated: string;
+}
+
+/** The service counts code points, not the halves that a script sees. */
+const length = (text: string): number => [...text].length;
+
+/** @returns what is wrong with the draft, in words; undefined when it can be sent. */
+export function problemOf({ current, wanted, repeated }: PasswordDraft): string | undefined {
+  if (length(wanted) < SHORTEST) return `Choose a password with at least ${SHORTEST} characters.`;
+  if (length(wanted) > LONGEST) return `Choose a password with at most ${LONGEST} characters.`;
+  if (wanted === current) return "Choose a password that differs from the current one.";
+  if (wanted !== repeated) return "The new passwords don't match.";
+  return undefined;
+}
 
 function wordsFor(error: unknown): string {
   if (error instanceof ApiError && error.status === 403) return "The current password is wrong.";

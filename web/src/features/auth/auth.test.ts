@@ -35,8 +35,8 @@ const {
 const { dispatchServerEvent: tellServerEvent } = await import("../../api/stream/events.ts");
 const { followMe, isAdmin, isMultiUser, me, passwordDue, readPerson } = await import("../../store/me.ts");
 const state = await import("./state.ts");
-const { problemOf } = await import("./password.ts");
-const { signInByLink: arrive } = await import("./signinlink.ts");
+const { problemOf } = await import("./PasswordForm.tsx");
+const { signInByLink: arrive } = await import("./state.ts");
 const { forgetKey, keepKey, keyProtocols, pageKey } = await import("../../api/key.ts");
 
 state.startAuth();

@@ -1,13 +1,26 @@
-import { computed, effect, signal } from "@preact/signals";
-import { signIn, signOut } from "../../api/calls.ts";
 import { api, whenForbidden, whenKeyWanted, whenUnauthorized } from "../../api/client.ts";
 import { ApiError } from "../../api/errors.ts";
-import { forgetKey, holdsKey, keepKey, keyOf, startKey } from "../../api/key.ts";
+import { keepKey, takeKeyFromAddress, forgetKey, holdsKey, keyOf, startKey } from "../../api/key.ts";
+import { computed, effect, signal } from "@preact/signals";
+import { signIn, signOut } from "../../api/calls.ts";
 import { serviceUrl } from "../../api/paths.ts";
 import { holdStream, restartStream, stopStream } from "../../api/stream/connection.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { forgetShared } from "../worker/sharedcache.ts";
 import { isMultiUser, me, passwordDue, readPerson } from "../../store/me.ts";
+
+/** Anybody can make a link with a key in it: one that opens nothing takes the place of none. */
+export async function signInByLink(): Promise<void> {
+  const handed = takeKeyFromAddress();
+  if (handed === undefined) return;
+  try {
+    await api.get("/api/me", { key: handed, anonymous: true });
+    keepKey(handed);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    console.warn("the key in the address is not valid", error.message);
+  }
+}
 
 /** Nobody is signed in, and the service wants somebody to be. */
 export const signedOut = signal(false);

@@ -10,12 +10,12 @@ import { select } from "../../ui/pages/select.ts";
 import { newSessionPlace } from "../sessions/newsession.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
-import { useRead } from "../../store/useRead.ts";
+import { useRead } from "../../store/resource.ts";
 import { sessions } from "../../store/state.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { askAndRemoveCase } from "./remove.ts";
+import { askAndRemoveCase } from "./state.ts";
 import { ContainerCard } from "../containers/ContainerCard.tsx";
 import {
   describeRemoval,

@@ -5,7 +5,7 @@ import { api } from "../../api/client.ts";
 import { filterFolderChoices, type FolderChoice, listFolderChoices } from "./rules.ts";
 import { caseList } from "./state.ts";
 import type { CaseResponse, BrowsedFolderResponse } from "../../api/types.ts";
-import { useRead } from "../../store/useRead.ts";
+import { useRead } from "../../store/resource.ts";
 import { showError } from "../../store/toasts.ts";
 
 const MARKS: Record<FolderChoice["kind"], IconName> = {

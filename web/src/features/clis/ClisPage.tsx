@@ -3,10 +3,9 @@ import { api } from "../../api/client.ts";
 import type { CliFile } from "../../api/types.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { ListPage } from "../../ui/ListPage.tsx";
-import { CliRow } from "./CliRow.tsx";
+import { CliRow, CliForm } from "./CliRow.tsx";
 import "./clis.css";
-import { CliForm } from "./CliForm.tsx";
-import { type ClisPage as Clis, useClis } from "./useClis.ts";
+import { type Clis, useClis } from "./useClis.ts";
 import { describeFileProblem } from "./texts.ts";
 
 function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {

@@ -98,4 +98,4 @@ export function useClis() {
   };
 }
 
-export type ClisPage = ReturnType<typeof useClis>;
+export type Clis = ReturnType<typeof useClis>;

@@ -1,14 +1,67 @@
 /** One conversation as it reads: what was said, without the tools. */
+import { useState } from "preact/hooks";
+import type { ConversationResponse, Session, TranscriptMessageResponse } from "../../api/types.ts";
+import { openPage } from "../../ui/pages/registry.ts";
+import { create } from "../sessions/actions.ts";
+import { select } from "../../ui/pages/select.ts";
+import { cliOf, sessions } from "../../store/state.ts";
+import { showError } from "../../store/toasts.ts";
+import { explainNotResumable, findOpenSession, resumeBody, titleOf } from "./texts.ts";
 import { api } from "../../api/client.ts";
-import type { ConversationResponse, TranscriptMessageResponse } from "../../api/types.ts";
 import { Preview } from "../files/Preview.tsx";
 import { formatAgo } from "../../lib/ago.ts";
-import { useRead } from "../../store/useRead.ts";
-import { cliOf } from "../../store/state.ts";
+import { useRead } from "../../store/resource.ts";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { Resume } from "./Resume.tsx";
-import { titleOf } from "./texts.ts";
+
+function Open({ one, home }: { one: ConversationResponse; home: Session }) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      title={`It is open in ${home.name}`}
+      aria-label={`Open ${titleOf(one)} in ${home.name}`}
+      onClick={() => select(home.id)}
+      data-testid="conversation-open"
+    >
+      Open
+    </button>
+  );
+}
+
+export function Resume({ one }: { one: ConversationResponse }) {
+  const home = findOpenSession(one, sessions.value);
+  return home ? <Open one={one} home={home} /> : <GoOn one={one} />;
+}
+
+function GoOn({ one }: { one: ConversationResponse }) {
+  const [busy, setBusy] = useState(false);
+  const why = explainNotResumable(one, cliOf(one.mode));
+  const resume = async () => {
+    setBusy(true);
+    try {
+      await create(resumeBody(one));
+      openPage.value = undefined;
+    } catch (error) {
+      showError("Couldn't resume the conversation", error);
+    }
+    // Beside the terminal the page stays.
+    setBusy(false);
+  };
+  return (
+    <button
+      type="button"
+      class="button small"
+      disabled={busy || why !== undefined}
+      title={why}
+      aria-label={why ?? `Resume ${titleOf(one)}`}
+      onClick={() => void resume()}
+      data-testid="conversation-resume"
+    >
+      {busy ? "Starting…" : "Resume"}
+    </button>
+  );
+}
 
 function Said({ message, who }: { message: TranscriptMessageResponse; who: string }) {
   const now = useNow();

@@ -1,17 +1,49 @@
 /** Jobs that start sessions by themselves: the list, and the way to the editor. */
+import { Icon } from "../../ui/Icon.tsx";
+import { editNew, editing } from "./editor/editing.ts";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../lib/format.ts";
 import { serviceZone } from "../../store/state.ts";
-import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import "./cron.css";
 import { nextJob } from "./jobs/joblist.ts";
 import { Editor } from "./editor/Editor.tsx";
-import { editing, editNew } from "./editor/editing.ts";
 import { JobCard } from "./JobCard.tsx";
-import { EmptyJobs } from "./EmptyJobs.tsx";
 import { jobList, followCron, isLoaded, readAll, loadProblem } from "./jobs/state.ts";
 import { describeNextRun, formatTime, describeZone } from "./jobs/texts.ts";
+import "./cron.css";
+
+const USES = [
+  ["While you sleep", "Every night, an agent updates the dependencies and runs the tests."],
+  ["At the start of the week", "Every Monday at 9, an agent summarizes merged work."],
+  ["Every 15 minutes", "A shell checks disk space or a queue."],
+] as const;
+
+/** What the page is for, where there is nothing on it yet. */
+export function EmptyJobs() {
+  return (
+    <section class="cron-none" data-testid="cron-none">
+      <span class="cron-none-mark">
+        <Icon name="clock" size={26} />
+      </span>
+      <h3>No scheduled jobs yet</h3>
+      <p>
+        A job starts a session at the times you choose and sends its prompt. You find the session here and in
+        your session list.
+      </p>
+      <button type="button" class="button primary" onClick={editNew} data-testid="cron-new">
+        <Icon name="plus" size={16} /> New job
+      </button>
+      <ul class="tips">
+        {USES.map(([title, text]) => (
+          <li key={title}>
+            <strong>{title}</strong>
+            <span>{text}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 function ZoneLine({ now }: { now: number }) {
   const zone = serviceZone.value;

@@ -9,9 +9,7 @@ import { busyJobs, enable, remove, runNow } from "./jobs/actions.ts";
 import { runsOf } from "./jobs/joblist.ts";
 import { edit, editAgain, editCopy } from "./editor/editing.ts";
 import type { JobResponse } from "./jobs/job.ts";
-import { LastRun } from "./LastRun.tsx";
-import { Moment } from "./Moment.tsx";
-import { Runs } from "./Runs.tsx";
+import { LastRun, Moment, Runs } from "./Runs.tsx";
 import { jobList } from "./jobs/state.ts";
 import { describeNextRun, describeSchedule } from "./jobs/texts.ts";
 

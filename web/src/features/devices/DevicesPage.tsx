@@ -9,8 +9,7 @@ import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import { revoke, revokeOthers, status } from "./state.ts";
-import { deviceName, type Shape, shapeOf } from "./useragent.ts";
-import { sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
+import { deviceName, type Shape, shapeOf, sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
 import "../../ui/styles/records.css";
 
 const SHAPES: Record<Shape, IconName> = { phone: "phone", desk: "screen", program: "lines" };

@@ -4,8 +4,7 @@ import { ApiError } from "../../api/errors.ts";
 import { openQuestion } from "../../ui/ask.ts";
 import { toasts } from "../../store/toasts.ts";
 import type { AuthSession } from "../../api/types.ts";
-import { deviceName, shapeOf } from "./useragent.ts";
-import { sortDevices, describeMethod, readQrUse } from "./texts.ts";
+import { deviceName, shapeOf, sortDevices, describeMethod, readQrUse } from "./texts.ts";
 
 const service = new FakeService();
 const calls = {

@@ -6,8 +6,7 @@ import { resource } from "../../store/resource.ts";
 import { afterSignOut } from "../auth/state.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { deviceName } from "./useragent.ts";
-import { findDeviceOfQrUse, listOtherDevices, type QrUse } from "./texts.ts";
+import { deviceName, findDeviceOfQrUse, listOtherDevices, type QrUse } from "./texts.ts";
 
 const readStatus = () => api.get("/api/tunnel/status");
 

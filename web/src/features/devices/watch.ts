@@ -1,8 +1,7 @@
 /** Whoever photographs a code from a screen is seen, on every page. */
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { type QrUse, readQrUse } from "./texts.ts";
-import { deviceName } from "./useragent.ts";
+import { type QrUse, readQrUse, deviceName } from "./texts.ts";
 
 async function endUse(use: QrUse): Promise<void> {
   try {

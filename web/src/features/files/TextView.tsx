@@ -4,8 +4,8 @@ import { formatError } from "../../api/errors.ts";
 import { plural } from "../../lib/format.ts";
 import type { Editor } from "./codemirror.ts";
 import { Preview } from "./Preview.tsx";
-import type { Opened, Text } from "./types.ts";
-import { type Saving, useSaving } from "./useSaving.ts";
+import type { Opened, Text } from "./state.ts";
+import { type Saving, useSaving } from "./useContent.ts";
 
 function Conflict({ saving }: { saving: Saving }) {
   return (

@@ -3,11 +3,10 @@ import { answers } from "../git/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { Problem } from "../../ui/Problem.tsx";
-import { downloadFile } from "./download.ts";
+import { downloadFile } from "./requests.ts";
 import { opened, openFile } from "./state.ts";
-import { type Mark, getMark, collectMarks, type Row } from "./tree.ts";
+import { type Mark, getMark, collectMarks, type Row, handleTreeKey } from "./tree.ts";
 import { useTree } from "./useTree.ts";
-import { handleTreeKey } from "./treekeys.ts";
 
 interface RowProps {
   id: string;

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { GitStatusResponse } from "../git/types.ts";
-import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./follow.ts";
-import { hexOf } from "./hex.ts";
+import type { GitStatusResponse } from "../../api/types.ts";
+import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./Follow.tsx";
+import { hexOf } from "./FilesPage.tsx";
 import { languageOf } from "./languages.ts";
-import { canReveal } from "./secrets.ts";
-import { searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
-import type { Entry } from "./types.ts";
+import { canReveal, searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
+import type { Entry } from "./state.ts";
 
 const file = (path: string): Entry => ({
   name: path.slice(path.lastIndexOf("/") + 1),

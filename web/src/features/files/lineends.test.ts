@@ -1,7 +1,7 @@
 import { history, redo, undo } from "@codemirror/commands";
 import { EditorState } from "@codemirror/state";
 import { describe, expect, test } from "vitest";
-import { keepFrame, linesOf, replaceAll, textOf } from "./lineends.ts";
+import { keepFrame, linesOf, replaceAll, textOf } from "./codemirror.ts";
 
 const open = (content: string): EditorState =>
   EditorState.create({ doc: linesOf(content), extensions: [history(), keepFrame(content)] });

@@ -4,7 +4,7 @@ import { KEY_HEADER, pageKey } from "../../api/key.ts";
 import { serviceUrl, sessionPath } from "../../api/paths.ts";
 import { unwrap } from "../../api/envelope.ts";
 import { StreamParser } from "../../api/stream/parser.ts";
-import type { Opened, TailMessage } from "./types.ts";
+import type { Opened, TailMessage } from "./state.ts";
 
 async function open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   const response = await fetch(serviceUrl(path, document.baseURI), {

@@ -1,10 +1,41 @@
 /** Requests for files (protocol-files). */
+import { serviceUrl } from "../../api/paths.ts";
+import { showError } from "../../store/toasts.ts";
+import { useEffect, useState } from "preact/hooks";
+import { formatError } from "../../api/errors.ts";
 import { api } from "../../api/client.ts";
 
-/** Lines that one answer holds at most (protocol-files). */
-export const LINES_MAX = 10_000;
+export async function downloadFile(id: string, path: string): Promise<void> {
+  try {
+    const link = document.createElement("a");
+    link.href = serviceUrl(await makeLink(id, path, true), document.baseURI);
+    link.download = "";
+    link.click();
+  } catch (error) {
+    showError("Couldn't download the file", error);
+  }
+}
 
-export interface TreeOptions {
+export function useLink({ sessionId, path }: { sessionId: string; path: string }) {
+  const [url, setUrl] = useState<string>();
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    let alive = true;
+    makeLink(sessionId, path, false).then(
+      (found) => alive && setUrl(serviceUrl(found, document.baseURI)),
+      (error: unknown) => alive && setProblem(formatError(error)),
+    );
+    return () => {
+      alive = false;
+    };
+  }, [sessionId, path]);
+  return { url, problem };
+}
+
+/** Lines that one answer holds at most (protocol-files). */
+const LINES_MAX = 10_000;
+
+interface TreeOptions {
   depth: number;
   hidden: boolean;
   signal: AbortSignal;
@@ -24,7 +55,7 @@ export const saveContent = (id: string, path: string, content: string, baseHash:
   api.put(CONTENT, { path: { id }, body: { path, content, baseHash } });
 
 /** @returns an address that the browser can fetch by itself, without the page's key. */
-export async function makeLink(id: string, path: string, download: boolean): Promise<string> {
+async function makeLink(id: string, path: string, download: boolean): Promise<string> {
   const { url } = await api.post("/api/sessions/{id}/file-link", { path: { id }, body: { path, download } });
   return url.replace(/^\//, "");
 }

@@ -3,7 +3,7 @@ import { unwrap } from "../../api/envelope.ts";
 import { createUnreachableError } from "../../api/errors.ts";
 import { KEY_HEADER, pageKey } from "../../api/key.ts";
 import { serviceUrl, sessionPath } from "../../api/paths.ts";
-import type { Kept } from "./types.ts";
+import type { Kept } from "./state.ts";
 
 /** Bytes of one file, of one picture (protocol-uploads). */
 export const FILE_MAX = 100e6;

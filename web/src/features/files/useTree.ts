@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { readTree } from "./requests.ts";
 import { searchTree, ROOT, listRows, type Row } from "./tree.ts";
-import type { Entry, Tree } from "./types.ts";
+import type { Entry, Tree } from "./state.ts";
 
 /** Levels that a filter looks into (protocol-files). */
 const DEEP = 10;

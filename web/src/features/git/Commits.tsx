@@ -3,9 +3,9 @@ import { plural } from "../../lib/format.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { useNow } from "../../ui/useNow.ts";
+import type { UnpushedCommitResponse } from "../../api/types.ts";
+import { formatAge, type ReadState } from "./texts.ts";
 import { shortHash } from "./summary.ts";
-import type { UnpushedCommitResponse, ReadState } from "./types.ts";
-import { formatAge } from "./texts.ts";
 
 async function copyHash(hash: string): Promise<void> {
   if (await copyText(hash)) showToast("good", "Copied", hash);

@@ -3,9 +3,19 @@ import { plural } from "../../lib/format.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import "./files.css";
 import { chosen } from "./state.ts";
-import type { FileChange, Kind, ReadState } from "./types.ts";
-import { visible } from "./diff/visiblecharacters.ts";
-import { hasDiff, KINDS, getChangeLetter, splitPath, getChangeLabel } from "./texts.ts";
+import {
+  isTimeout,
+  LONGEST_TIMEOUT,
+  type FileChange,
+  type Kind,
+  type ReadState,
+  hasDiff,
+  KINDS,
+  getChangeLetter,
+  splitPath,
+  getChangeLabel,
+} from "./texts.ts";
+import { visible } from "./diff/diff.ts";
 
 function isChosen(repo: string, file: FileChange): boolean {
   const now = chosen.value;
@@ -109,5 +119,24 @@ export function FileList({ status }: { status: ReadState }) {
         <Group key={kind} status={status} kind={kind} title={title} />
       ))}
     </>
+  );
+}
+
+interface GitErrorProps {
+  problem: string;
+  onRetry: (timeout?: number) => void;
+}
+
+export function GitError({ problem, onRetry }: GitErrorProps) {
+  const late = isTimeout(problem);
+  return (
+    <div class="git-trouble" data-testid="git-trouble">
+      <p class="problem" role="alert">
+        <Icon name="alert" /> {problem}
+      </p>
+      <button type="button" class="button small" onClick={() => onRetry(late ? LONGEST_TIMEOUT : undefined)}>
+        {late ? "Try again with more time" : "Try again"}
+      </button>
+    </div>
   );
 }

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listFigures, formatSummary, summarizeStatus } from "./summary.ts";
-import type { FileChange, GitStatusResponse, ReadState, RepositoryResponse } from "./types.ts";
-import { stepOf } from "./diff/listkeys.ts";
+import type { GitStatusResponse, RepositoryResponse } from "../../api/types.ts";
 import {
   explainAbsence,
   formatAge,
@@ -11,7 +9,11 @@ import {
   splitPath,
   describeTracking,
   getChangeLabel,
+  type FileChange,
+  type ReadState,
 } from "./texts.ts";
+import { listFigures, formatSummary, summarizeStatus } from "./summary.ts";
+import { stepOf } from "./diff/diff.ts";
 
 const COUNTS = { staged: 0, unstaged: 0, untracked: 0, conflicted: 0, uncommitted: 0, stashes: 0 };
 

@@ -5,7 +5,7 @@
  * while the page is hidden, and fifty agents that end their turns together are read one after
  * the other, none of them more often than each {@link LEAST_MS}.
  */
-import type { GitStatusResponse } from "./types.ts";
+import type { GitStatusResponse } from "../../api/types.ts";
 
 export interface Answer {
   /** Unix milliseconds. */

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { type Answer, Refresher } from "./refresher.ts";
-import type { Chosen } from "./types.ts";
+import type { Chosen } from "./texts.ts";
 
 interface StatusOptions {
   /** Seconds that one git command may run; the service's own bound where absent. */

@@ -1,6 +1,7 @@
 /** A workspace's state in a few figures, for the badge. */
 import { plural } from "../../lib/format.ts";
-import type { ChangeCountsResponse, GitStatusResponse, ReadState } from "./types.ts";
+import type { ChangeCountsResponse, GitStatusResponse } from "../../api/types.ts";
+import type { ReadState } from "./texts.ts";
 
 export interface Summary {
   /** A branch, a commit, or how many repositories. */

@@ -1,7 +1,21 @@
 /** Git's letters and states in words. */
+import type {
+  ChangedFileResponse as FileChange,
+  GitStatusResponse,
+  RepositoryStateResponse as ReadState,
+} from "../../api/types.ts";
 import { plural } from "../../lib/format.ts";
 import { table } from "../../lib/table.ts";
-import type { FileChange, GitStatusResponse, Kind, ReadState } from "./types.ts";
+
+export type { FileChange, ReadState };
+export type Kind = FileChange["kind"];
+
+/** One file of one repository, as the diff route asks for it. */
+export interface Chosen {
+  repo: string;
+  path: string;
+  kind: Kind;
+}
 
 export const KINDS: readonly [Kind, string][] = [
   ["conflicted", "Conflicts"],

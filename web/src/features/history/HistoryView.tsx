@@ -10,9 +10,17 @@ import { getReportedWidths } from "../terminal/text/widths.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { answerReads } from "../terminal/readhook.ts";
 import { TouchScroll } from "../touch/scroll.ts";
-import { asLines, countLines, mostRows, partsOf, findCell, rowFor } from "./capture.ts";
-import { useCapture } from "./useCapture.ts";
-import { QUERY_MOST, useMatches } from "./useMatches.ts";
+import {
+  asLines,
+  countLines,
+  mostRows,
+  partsOf,
+  findCell,
+  rowFor,
+  useCapture,
+  QUERY_MOST,
+  useMatches,
+} from "./capture.ts";
 
 export interface HistoryProps {
   sessionId: string;

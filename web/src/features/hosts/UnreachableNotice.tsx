@@ -8,9 +8,8 @@ import { plural } from "../../lib/format.ts";
 import { serverNow } from "../../api/stream/servertime.ts";
 import { formatError } from "../../api/errors.ts";
 import { showToast } from "../../store/toasts.ts";
-import { describeUnreachable, canReconnect, describeNextTry } from "./unreachabletexts.ts";
+import { describeUnreachable, canReconnect, describeNextTry, readHost } from "./follow.ts";
 import "./unreachable.css";
-import { readHost } from "./follow.ts";
 import { type Unreachable, unreachableSessions, queuedInput, isUnreachable } from "./state.ts";
 import { setUnreachable } from "./unreachable.ts";
 

@@ -1,4 +1,6 @@
 /** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
+import { plural } from "../../lib/format.ts";
+import { type Unreachable, unreachableSessions, isUnreachable } from "./state.ts";
 import { api } from "../../api/client.ts";
 import type { HostReachability, Session, Told } from "../../api/types.ts";
 import { effect } from "@preact/signals";
@@ -7,9 +9,29 @@ import { select } from "../../ui/pages/select.ts";
 import { sessionList } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showToast } from "../../store/toasts.ts";
-import { describeLostInput } from "./unreachabletexts.ts";
-import { type Unreachable, unreachableSessions, isUnreachable } from "./state.ts";
 import { setUnreachable } from "./unreachable.ts";
+
+export function describeUnreachable(hostId: string, { waking }: Unreachable): string {
+  if (waking) return `Waking ${hostId}…`;
+  return `${hostId} is unreachable. Its sessions keep running.`;
+}
+
+/** When it is tried next. @param now the service's present, in milliseconds. */
+export function describeNextTry({ nextAt }: Unreachable, now: number): string {
+  if (nextAt === undefined) return "No automatic retry.";
+  const seconds = Math.ceil((nextAt - now) / 1000);
+  if (seconds <= 0) return "Connecting…";
+  if (seconds < 100) return `Next try in ${seconds}\u00a0s.`;
+  return `Next try in ${Math.ceil(seconds / 60)}\u00a0min.`;
+}
+
+/** Waking is for whoever has the session; connecting alone is for admins. */
+export const canReconnect = ({ wake }: Unreachable, admin: boolean): boolean =>
+  admin || wake === "mac" || wake === "command";
+
+/** What was kept is gone; whoever wrote it must know, to write it again. */
+const describeLostInput = (name: string, chunks: number, reason: string): string =>
+  `${plural(chunks, "queued input")} for ${name} won't be typed: ${reason}`;
 
 /** @returns undefined for a host that is reached; one that is being woken is not reached for a while. */
 export function toUnreachable({

@@ -2,9 +2,16 @@ import { describe, expect, test } from "vitest";
 import { SESSION } from "../../api/sample.ts";
 import type { HostCheckResponse, RemoteHost } from "../../api/types.ts";
 import { toasts } from "../../store/toasts.ts";
-import { describeUnreachable, canReconnect, describeNextTry } from "./unreachabletexts.ts";
-import { toUnreachable, reportLostInput, meaning, listSessionsOnHost } from "./follow.ts";
-import { describeLocation } from "./location.ts";
+import {
+  describeUnreachable,
+  canReconnect,
+  describeNextTry,
+  toUnreachable,
+  reportLostInput,
+  meaning,
+  listSessionsOnHost,
+} from "./follow.ts";
+import { describeLocation } from "./LocationMark.tsx";
 import { unreachableSessions, queuedInput, isUnreachable } from "./state.ts";
 import { addQueuedInput, setUnreachable } from "./unreachable.ts";
 import {

@@ -1,11 +1,123 @@
 /** MCP servers that one agent has, and the others would get. */
-import { Icon } from "../../ui/Icon.tsx";
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { readSettings, writeSettings } from "../../api/calls.ts";
+import { api } from "../../api/client.ts";
+import { ApiError, getErrorText } from "../../api/errors.ts";
+import type { Sync, Target } from "../../api/types.ts";
+import { resource, useResource } from "../../store/resource.ts";
+import { Icon, type IconName } from "../../ui/Icon.tsx";
+import {
+  type Status,
+  explainStatus,
+  STATUS_WORDS,
+  countAdditions,
+  sortTargets,
+  listNotes,
+  summarizeSync,
+} from "./texts.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import "./mcp.css";
-import { TargetRow } from "./TargetRow.tsx";
-import type { Sync } from "../../api/types.ts";
-import { type SyncPage, useSync } from "./useSync.ts";
-import { countAdditions, sortTargets, listNotes, summarizeSync } from "./texts.ts";
+
+interface Known {
+  /** The feature is on. */
+  enabled: boolean;
+  result?: Sync;
+}
+
+/** Why the page is not for this user. */
+const refused = signal("");
+
+async function look(): Promise<Known> {
+  const enabled = (await readSettings()).mcpSyncEnabled === true;
+  return enabled ? { enabled, result: await api.get("/api/mcp-sync") } : { enabled };
+}
+
+const sync = resource<Known>(look, ["mcp:synced"], {
+  failed: (error) => {
+    if (!(error instanceof ApiError && error.status === 403)) return getErrorText(error);
+    refused.value = getErrorText(error);
+    return "";
+  },
+  // Somebody else's sync: what is shown is no longer so.
+  apply: (known, data) => ({ ...known, result: data as Sync }),
+});
+
+const applying = signal(false);
+
+/** What a sync did is shown, and not what the next one would do. */
+async function apply(): Promise<void> {
+  applying.value = true;
+  sync.trouble.value = "";
+  try {
+    sync.data.value = { enabled: true, result: await api.post("/api/mcp-sync") };
+  } catch (error) {
+    sync.trouble.value = getErrorText(error);
+  } finally {
+    applying.value = false;
+  }
+}
+
+export function useSync() {
+  const { enabled, result } = useResource(sync) ?? {};
+  useEffect(() => () => void (refused.value = ""), []);
+  return {
+    enabled,
+    result,
+    busy: sync.busy.value || applying.value,
+    refused: refused.value,
+    problem: sync.trouble.value,
+    look: () => sync.attempt(),
+    apply,
+    enable: () => sync.attempt(() => writeSettings({ mcpSyncEnabled: true })),
+  };
+}
+
+export type SyncPage = ReturnType<typeof useSync>;
+
+const MARKS: Record<Status, IconName> = {
+  ok: "check",
+  absent: "close",
+  skipped: "skip",
+  unreadable: "alert",
+  failed: "alert",
+};
+
+function Names({ title, names, kind }: { title: string; names: string[]; kind: string }) {
+  if (names.length === 0) return null;
+  return (
+    <p class="mcp-names" data-kind={kind}>
+      <small>{title}</small>
+      {names.map((name) => (
+        <bdi key={name} class="mcp-name">
+          {name}
+        </bdi>
+      ))}
+    </p>
+  );
+}
+
+export function TargetRow({ target, applied }: { target: Target; applied: boolean }) {
+  const { status, added } = target;
+  const reason = explainStatus(target);
+  const gets = added.length > 0;
+  return (
+    <li class="mcp-target" data-status={status} data-testid="mcp-target" data-target={target.id}>
+      <span class="mcp-mark">
+        <Icon name={status === "ok" && gets && !applied ? "plus" : MARKS[status]} size={16} />
+      </span>
+      <span class="mcp-label">{target.label}</span>
+      <span class="mcp-state">{STATUS_WORDS[status] || (gets ? "" : "complete")}</span>
+      <div class="mcp-more">
+        <bdi class="mcp-file">{target.file}</bdi>
+        {reason !== "" && <p class="mcp-reason">{reason}</p>}
+        <Names title={applied ? "Added" : "Will be added"} names={added} kind="added" />
+        <Names title="Has" names={target.servers} kind="has" />
+        <Names title="Not supported by this agent" names={target.skipped} kind="skipped" />
+      </div>
+    </li>
+  );
+}
 
 function Off({ page }: { page: SyncPage }) {
   return (

@@ -1,7 +1,7 @@
 /** Which model a new session begins with: the agent's own, or one of an endpoint. */
 import { api } from "../../api/client.ts";
 import type { Endpoint } from "../../api/types.ts";
-import { useRead } from "../../store/useRead.ts";
+import { useRead } from "../../store/resource.ts";
 import { formatModel } from "./texts.ts";
 
 export interface ChosenModel {

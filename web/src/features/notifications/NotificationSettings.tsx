@@ -5,7 +5,7 @@ import { Field, SaveMark, Switch } from "../settings/fields.tsx";
 import { saveSetting } from "../settings/saving.ts";
 import { settings } from "../../store/state.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { type NotifiedEvent, type Preferences, readPreferences } from "./arrivals.ts";
+import { type NotifiedEvent, type Preferences, readPreferences } from "./start.ts";
 import { answers, type Device, device, isOn, setAnswers, switchOff, switchOn } from "./device.ts";
 
 const EVENTS: [NotifiedEvent, string][] = [

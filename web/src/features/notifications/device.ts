@@ -6,7 +6,14 @@ import { registerWorker } from "../worker/registration.ts";
 import { serviceUrl } from "../../api/paths.ts";
 import { readStored, writeStored } from "../../lib/stored.ts";
 import { storeAccess, removeAccess } from "../worker/access.ts";
-import { keyBytes } from "./key.ts";
+
+/** @param text base64url without padding: an uncompressed P-256 point, 65 bytes. */
+export function keyBytes(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  if (bytes.length !== 65 || bytes[0] !== 4) throw new Error("The server's push key is invalid.");
+  return bytes;
+}
 
 const KEY = "tservice.notify";
 

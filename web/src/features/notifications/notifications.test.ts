@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
-import { arrivals, DEFAULT_PREFERENCES, mayNotify, maySound, readPreferences } from "./arrivals.ts";
-import { keyBytes } from "./key.ts";
+import { arrivals, DEFAULT_PREFERENCES, mayNotify, maySound, readPreferences } from "./start.ts";
+import { keyBytes } from "./device.ts";
 
 const item = (id: string): ApprovalItemResponse => ({
   id,

@@ -1,7 +1,7 @@
 /** Tells a person who looks elsewhere that an agent waits. */
-import type { EventName } from "../../api/types.ts";
+import type { NotificationPreferences, EventName } from "../../api/types.ts";
+import type { ApprovalItemResponse, ItemKind } from "../approvals/item.ts";
 import { effect, signal } from "@preact/signals";
-import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { approvals, sessionsNeedingPerson } from "../approvals/state.ts";
 import { formatAnnouncement, describeRequest } from "../approvals/texts.ts";
 import { beforeSignOut } from "../auth/state.ts";
@@ -10,10 +10,85 @@ import { sessionList, settings } from "../../store/state.ts";
 import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
-import { arrivals, EVENT_OF, mayNotify, maySound, type NotifiedEvent, readPreferences } from "./arrivals.ts";
 import { isOn, leaveDevice, resume, showNotification } from "./device.ts";
-import { showDot } from "./favicon.ts";
-import { chime } from "./sound.ts";
+
+export type Preferences = Required<NotificationPreferences>;
+export type NotifiedEvent = Preferences["events"][number];
+
+export const DEFAULT_PREFERENCES: Preferences = {
+  enabled: false,
+  sound: false,
+  events: ["permission_prompt", "elicitation_dialog", "idle_prompt"],
+};
+
+const EVENT_OF: Record<ItemKind, NotifiedEvent> = {
+  permission: "permission_prompt",
+  question: "elicitation_dialog",
+  idle: "idle_prompt",
+};
+
+export function readPreferences(value: unknown): Preferences {
+  const given = (value ?? {}) as Partial<Preferences>;
+  return {
+    enabled: given.enabled === true,
+    sound: given.sound === true,
+    events: Array.isArray(given.events) ? given.events : DEFAULT_PREFERENCES.events,
+  };
+}
+
+/** Items that were not there before; another page of the same question is a change, no arrival. */
+export const arrivals = (
+  known: ReadonlySet<string>,
+  items: readonly ApprovalItemResponse[],
+): ApprovalItemResponse[] => items.filter((item) => !known.has(item.id));
+
+interface NotificationContext {
+  preferences: Preferences;
+  /** This browser was switched on and its permission given. */
+  here: boolean;
+  hidden: boolean;
+}
+
+/** A page in sight says it by itself. */
+export const mayNotify = (event: NotifiedEvent, now: NotificationContext): boolean =>
+  now.here && now.hidden && now.preferences.enabled && now.preferences.events.includes(event);
+
+export const maySound = (event: NotifiedEvent, preferences: Preferences): boolean =>
+  preferences.sound && preferences.events.includes(event);
+
+function showDot(on: boolean): void {
+  const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  const href = on ? "./icons/icon-alert.svg" : "./icons/icon.svg";
+  if (link && link.getAttribute("href") !== href) link.setAttribute("href", href);
+}
+
+const TONES = [
+  [660, 0],
+  [880, 0.14],
+] as const;
+const LENGTH_S = 0.22;
+const LOUDNESS = 0.08;
+
+let context: AudioContext | undefined;
+
+function chime(): void {
+  if (!("AudioContext" in window)) return;
+  context ??= new AudioContext();
+  if (context.state === "suspended") {
+    void context.resume();
+    return;
+  }
+  for (const [frequency, after] of TONES) {
+    const [tone, gain] = [context.createOscillator(), context.createGain()];
+    const begin = context.currentTime + after;
+    tone.frequency.value = frequency;
+    gain.gain.setValueAtTime(LOUDNESS, begin);
+    gain.gain.exponentialRampToValueAtTime(0.0001, begin + LENGTH_S);
+    tone.connect(gain).connect(context.destination);
+    tone.start(begin);
+    tone.stop(begin + LENGTH_S);
+  }
+}
 
 /** For screen readers: what has just come up. */
 export const announcement = signal("");

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { readTree } from "../files/requests.ts";
 import { searchTree, ROOT } from "../files/tree.ts";
-import type { Entry, Tree } from "../files/types.ts";
+import type { Entry, Tree } from "../files/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { showError } from "../../store/toasts.ts";
 import { type Mention, mention, mentionKey } from "./mention.ts";

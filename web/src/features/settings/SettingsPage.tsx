@@ -8,12 +8,11 @@ import { NotificationSettings } from "../notifications/NotificationSettings.tsx"
 import { serviceVersion } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
-import { AppearanceSettings } from "./AppearanceSettings.tsx";
+import { AppearanceSettings, TerminalSettings } from "./BrowserSettings.tsx";
 import { PART_NAMES, type PartName, wantedPart } from "./parts.ts";
 import { forgetMarks } from "./saving.ts";
 import { ServerSettings } from "./ServerSettings.tsx";
 import "./settings.css";
-import { TerminalSettings } from "./TerminalSettings.tsx";
 import "../../ui/styles/records.css";
 
 const BODIES: Readonly<Record<string, ComponentType>> = {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { Icon } from "../../ui/Icon.tsx";
+import { Segments } from "../../ui/Segments.tsx";
 import { useDraftText } from "../../ui/useDraftText.ts";
 import { type Mark, marks, type SettingName, getShownText, undo } from "./saving.ts";
 
@@ -194,24 +195,11 @@ interface SegmentsProps<T extends string> {
   onChange: (value: T) => void;
 }
 
-export function Segments<T extends string>({ label, name, choices, value, onChange }: SegmentsProps<T>) {
+export function SegmentsField<T extends string>({ label, name, ...choice }: SegmentsProps<T>) {
   return (
     <div class="setting">
       <span>{label}</span>
-      <div class="segments" role="radiogroup" aria-label={label}>
-        {choices.map(([choice, text]) => (
-          <label key={choice}>
-            <input
-              type="radio"
-              name={name}
-              checked={value === choice}
-              onChange={() => onChange(choice)}
-              data-testid={`${name}-${choice}`}
-            />
-            <span>{text}</span>
-          </label>
-        ))}
-      </div>
+      <Segments label={label} testid={name} {...choice} />
     </div>
   );
 }

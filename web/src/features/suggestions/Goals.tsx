@@ -6,7 +6,7 @@ import type { IntentResponse, Session } from "../../api/types.ts";
 import { plural } from "../../lib/format.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { GOALS_MAX } from "./texts.ts";
+import { GOALS_MAX } from "./state.ts";
 import "./goals.css";
 
 const INTENT = "/api/sessions/{id}/intent";

@@ -9,8 +9,8 @@ import {
   insertSuggestion,
   requestSuggestions,
   getSuggestions,
+  getKindLabel,
 } from "./state.ts";
-import { getKindLabel } from "./texts.ts";
 
 function Chip({ id, suggestion }: { id: string; suggestion: SuggestionResponse }) {
   const { prompt, why, kind } = suggestion;

@@ -1,14 +1,30 @@
 /** The suggestions of each session, until something is said. */
+import type { SuggestionResponse, Session } from "../../api/types.ts";
 import { computed, signal } from "@preact/signals";
 import { getErrorText } from "../../api/errors.ts";
-import type { Session, SuggestionResponse } from "../../api/types.ts";
 import { writeDraft } from "../prompt/state.ts";
 import { settings } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { api } from "../../api/client.ts";
-import { collectRejected } from "./texts.ts";
 
-export interface SessionSuggestions {
+type Kind = SuggestionResponse["kind"];
+
+const KINDS: Record<Kind, string> = { continue: "Continue", verify: "Check", redirect: "Change course" };
+
+/** A kind of a later service is told by its name. */
+export const getKindLabel = (kind: string): string => KINDS[kind as Kind] ?? kind;
+
+const REJECTED_MAX = 10;
+
+/** Characters of the goals in a workspace. */
+export const GOALS_MAX = 8_192;
+
+/** What another guess must not be: the newest of all that was shown. */
+export function collectRejected(before: readonly string[], shown: readonly { prompt: string }[]): string[] {
+  return [...new Set([...before, ...shown.map((each) => each.prompt)])].slice(-REJECTED_MAX);
+}
+
+interface SessionSuggestions {
   shown: readonly SuggestionResponse[];
   rejected: readonly string[];
   /** The request under way. */

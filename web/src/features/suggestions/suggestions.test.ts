@@ -11,8 +11,9 @@ import {
   insertSuggestion,
   requestSuggestions,
   getSuggestions,
+  getKindLabel,
+  collectRejected,
 } from "./state.ts";
-import { getKindLabel, collectRejected } from "./texts.ts";
 
 const service = new FakeService();
 

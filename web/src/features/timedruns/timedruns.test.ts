@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TimedRunResponse } from "../../api/types.ts";
-import { lastLine, formatSpan, describeStatus, describeTime } from "./texts.ts";
+import { lastLine, formatSpan, describeStatus, describeTime } from "./state.ts";
 
 const RUN: TimedRunResponse = {
   id: "1",

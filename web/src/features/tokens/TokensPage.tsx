@@ -1,16 +1,157 @@
 /** Keys of one's own for programs. */
+import { isAdmin } from "../../store/me.ts";
+import { Field, Switch } from "../settings/fields.tsx";
+import { sessions, sessionList } from "../../store/state.ts";
+import { SheetForm } from "../../ui/SheetForm.tsx";
+import { useForm } from "../../ui/useForm.ts";
+import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, validateDraft, toggled } from "./draft.ts";
+import {
+  offered,
+  labelOf,
+  endsSoon,
+  buildExample,
+  describeExpiry,
+  describeSessions,
+  describeLastUse,
+} from "./texts.ts";
+import { create, openTokens, revoke, shownOnce, tokens } from "./state.ts";
 import { useEffect } from "preact/hooks";
 import { formatDate } from "../../lib/ago.ts";
-import { sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { ListPage } from "../../ui/ListPage.tsx";
 import { Secret } from "../../ui/Secret.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import type { TokenResponse } from "../../api/types.ts";
-import { NewToken } from "./NewToken.tsx";
-import { labelOf } from "./scopes.ts";
-import { openTokens, revoke, shownOnce, tokens } from "./state.ts";
-import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";
+
+interface PartProps {
+  draft: Draft;
+  set: (part: Partial<Draft>) => void;
+}
+
+function Scopes({ draft, set }: PartProps) {
+  return (
+    <fieldset class="checks">
+      <legend>Permissions</legend>
+      {offered(isAdmin.value, draft.limited).map(({ id, label, hint }) => (
+        <label key={id}>
+          <input
+            type="checkbox"
+            checked={draft.scopes.includes(id)}
+            onChange={(event) => set({ scopes: toggled(draft.scopes, id, event.currentTarget.checked) })}
+            data-testid={`scope-${id}`}
+          />
+          <span>
+            {label}
+            <small>{hint}</small>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Sessions({ draft, set }: PartProps) {
+  const list = sessions.value;
+  return (
+    <>
+      <Switch
+        label="Only some sessions"
+        hint="no access to sessions created later"
+        value={draft.limited}
+        onChange={(limited) => set({ limited })}
+      />
+      {draft.limited && (
+        <fieldset class="checks">
+          <legend>Sessions</legend>
+          {list.length === 0 && <small>No sessions yet.</small>}
+          {list.map(({ id, name }) => (
+            <label key={id}>
+              <input
+                type="checkbox"
+                checked={draft.sessions.includes(id)}
+                onChange={(event) =>
+                  set({ sessions: toggled(draft.sessions, id, event.currentTarget.checked) })
+                }
+                data-testid={`token-session-${name}`}
+              />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+function Expiry({ draft, set }: PartProps) {
+  return (
+    <div class="setting">
+      <label for="token-lifetime">Expires</label>
+      <span class="setting-buttons">
+        <select
+          class="field"
+          id="token-lifetime"
+          value={draft.lifetime}
+          onChange={(event) => set({ lifetime: event.currentTarget.value as Lifetime })}
+          data-testid="token-lifetime"
+        >
+          {LIFETIMES.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+        {draft.lifetime === "date" && (
+          <input
+            class="field"
+            type="date"
+            aria-label="Last day"
+            value={draft.date}
+            onInput={(event) => set({ date: event.currentTarget.value })}
+            data-testid="token-date"
+          />
+        )}
+      </span>
+    </div>
+  );
+}
+
+export function NewToken({ onClose }: { onClose: () => void }) {
+  const send = async (draft: Draft) => {
+    await create(bodyOf(draft, isAdmin.value, Date.now()));
+    onClose();
+  };
+  const validate = (draft: Draft) => validateDraft(draft, isAdmin.value, Date.now());
+  const { draft, set, submit, problem, busy } = useForm(EMPTY, send, { validate });
+  return (
+    <SheetForm
+      label="New token"
+      testid="new-token"
+      onSubmit={submit}
+      onClose={onClose}
+      problem={problem}
+      busy={busy}
+      action="Create"
+      pending="Creating…"
+      actionTestid="new-token-create"
+      note="Can't exceed your own permissions."
+    >
+      <Field label="Name" hint="what it is for">
+        <input
+          class="field"
+          value={draft.name}
+          maxLength={100}
+          onInput={(event) => set({ name: event.currentTarget.value })}
+          autocomplete="off"
+          data-testid="new-token-name"
+        />
+      </Field>
+      <Scopes draft={draft} set={set} />
+      <Sessions draft={draft} set={set} />
+      <Expiry draft={draft} set={set} />
+    </SheetForm>
+  );
+}
 
 const nameOf = (id: string): string | undefined => sessionList.value.byId.get(id)?.name;
 

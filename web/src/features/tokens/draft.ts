@@ -1,6 +1,6 @@
 /** A token before it is made. */
 import type { TokenBody } from "../../api/types.ts";
-import { offered } from "./scopes.ts";
+import { offered } from "./texts.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -2,8 +2,16 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { TokenResponse } from "../../api/types.ts";
 import { bodyOf, EMPTY, expiryOf, validateDraft, toggled } from "./draft.ts";
-import { labelOf, offered, SCOPES } from "./scopes.ts";
-import { endsSoon, buildExample, describeExpiry, describeSessions, describeLastUse } from "./texts.ts";
+import {
+  labelOf,
+  offered,
+  SCOPES,
+  endsSoon,
+  buildExample,
+  describeExpiry,
+  describeSessions,
+  describeLastUse,
+} from "./texts.ts";
 
 const NOW = Date.UTC(2027, 0, 10, 12);
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { FakeService } from "../../api/fakeservice.ts";
 import { ApiError } from "../../api/errors.ts";
-import { countdown, imageOf } from "./countdown.ts";
+import { countdown, imageOf } from "./state.ts";
 
 const service = new FakeService();
 const calls = {

@@ -1,19 +1,108 @@
 /** Everybody with an account, for admins. */
+import { Field, Switch } from "../settings/fields.tsx";
+import { SheetForm } from "../../ui/SheetForm.tsx";
+import { useForm } from "../../ui/useForm.ts";
+import type { UserResponse } from "../../api/types.ts";
+import { create, userItems, busy, followUsers, shownOnce, trouble, users } from "./state.ts";
+import { validateUserName, knowsOsUsers, listMarks, sharedText } from "./texts.ts";
 import { useEffect } from "preact/hooks";
 import { me } from "../../store/me.ts";
 import { formatAgo, formatDate } from "../../lib/ago.ts";
 import { plural } from "../../lib/format.ts";
+import { Segments } from "../../ui/Segments.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { ListPage } from "../../ui/ListPage.tsx";
 import { menuUnder } from "../../ui/menu.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { Secret } from "../../ui/Secret.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import type { UserResponse } from "../../api/types.ts";
-import { userItems } from "./menu.ts";
-import { NewUser } from "./NewUser.tsx";
-import { busy, followUsers, shownOnce, trouble, users } from "./state.ts";
-import { knowsOsUsers, listMarks, sharedText } from "./texts.ts";
+
+type Role = UserResponse["role"];
+type Draft = Pick<UserResponse, "username" | "role" | "canBypassPermissions" | "osUser">;
+
+const ROLES: [Role, string][] = [
+  ["user", "User"],
+  ["admin", "Admin"],
+];
+const EMPTY: Draft = { username: "", role: "user", canBypassPermissions: false };
+
+function RoleChoice({ role, onChange }: { role: Role; onChange: (role: Role) => void }) {
+  return (
+    <div class="setting">
+      <span>
+        Role
+        <small>
+          {role === "admin" ? "access to all sessions, manages users" : "access to their own sessions"}
+        </small>
+      </span>
+      <Segments label="Role" choices={ROLES} value={role} testid="new-user" onChange={onChange} />
+    </div>
+  );
+}
+
+interface NewUserProps {
+  osUsers: boolean;
+  onClose: () => void;
+}
+
+export function NewUser({ osUsers, onClose }: NewUserProps) {
+  const { draft, set, submit, problem, busy } = useForm(
+    EMPTY,
+    async ({ osUser, ...rest }) => {
+      await create(osUser ? { ...rest, osUser } : rest);
+      onClose();
+    },
+    { validate: ({ username }) => validateUserName(username) },
+  );
+  const setOsUser = (osUser: string) => set({ osUser });
+  return (
+    <SheetForm
+      label="New user"
+      testid="new-user"
+      onSubmit={submit}
+      onClose={onClose}
+      problem={problem}
+      busy={busy}
+      action="Create"
+      pending="Creating…"
+      actionTestid="new-user-create"
+      note="A one-time password is created and shown once."
+    >
+      <Field label="User name" hint="lowercase letters, digits, - and _">
+        <input
+          class="field"
+          value={draft.username}
+          onInput={(event) => set({ username: event.currentTarget.value.trim().toLowerCase() })}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          data-testid="new-user-name"
+        />
+      </Field>
+      <RoleChoice role={draft.role} onChange={(role) => set({ role })} />
+      {draft.role === "user" && (
+        <Switch
+          label="Can run anything"
+          hint="shells, agents that skip permission prompts, ! commands in prompts, configuration of agents"
+          value={draft.canBypassPermissions}
+          onChange={(canBypassPermissions) => set({ canBypassPermissions })}
+        />
+      )}
+      {osUsers && (
+        <Field label="OS user" hint="runs this user's sessions; leave empty for the server's own user">
+          <input
+            class="field"
+            value={draft.osUser ?? ""}
+            onInput={(event) => setOsUser(event.currentTarget.value)}
+            autocapitalize="off"
+            spellcheck={false}
+            data-testid="new-user-os"
+          />
+        </Field>
+      )}
+    </SheetForm>
+  );
+}
 
 function Row({ user, osUsers, now }: { user: UserResponse; osUsers: boolean; now: number }) {
   const name = user.username;

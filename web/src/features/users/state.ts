@@ -1,15 +1,47 @@
 /** The accounts, read when the page is open and again when one has changed. */
+import type { MenuItem } from "../../ui/menu.ts";
+import type { UserResponse, NewUserBody, UserPatch } from "../../api/types.ts";
+import { type UserAction, buildQuestion } from "./texts.ts";
 import { signal } from "@preact/signals";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showToast } from "../../store/toasts.ts";
 import { me } from "../../store/me.ts";
 import { api } from "../../api/client.ts";
-import type { NewUserBody, UserPatch, UserResponse } from "../../api/types.ts";
-import { type UserAction, buildQuestion } from "./texts.ts";
 import { plural } from "../../lib/format.ts";
 import { resource } from "../../store/resource.ts";
 import { table } from "../../lib/table.ts";
+
+function grantItems(user: UserResponse, item: (deed: UserAction, label: string) => MenuItem): MenuItem[] {
+  // Admins may run anything by being admins.
+  if (user.role === "admin") return [];
+  return [
+    user.canBypassPermissions
+      ? item("withdraw", "Revoke “can run anything”")
+      : item("grant", "Allow running anything"),
+  ];
+}
+
+/** @param osUsers whether panes can run as other users of the machine. */
+export function userItems(user: UserResponse, osUsers: boolean): MenuItem[] {
+  const item = (deed: UserAction, label: string, more: Partial<MenuItem> = {}): MenuItem => ({
+    label,
+    act: () => void perform(deed, user),
+    ...more,
+  });
+  return [
+    user.role === "admin" ? item("demote", "Make user") : item("promote", "Make admin"),
+    ...grantItems(user, item),
+    ...(osUsers ? [{ label: "OS user…", act: () => void askOsUser(user) }] : []),
+    item("reset", "Reset password", { icon: "key", group: true }),
+    item("logout", "Sign out everywhere", { icon: "leave" }),
+    item("tokens", "Revoke all tokens"),
+    user.enabled
+      ? item("disable", "Disable", { danger: true, group: true })
+      : item("enable", "Enable", { group: true }),
+    item("delete", "Delete", { icon: "close", danger: true }),
+  ];
+}
 
 export const users = resource(async () => (await api.get("/api/admin/users")).users, ["admin:usersChanged"]);
 

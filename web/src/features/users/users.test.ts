@@ -18,7 +18,7 @@ const calls = {
 
 const { me } = await import("../../store/me.ts");
 const { dispatchServerEvent: tellServerEvent } = await import("../../api/stream/events.ts");
-const { userItems } = await import("./menu.ts");
+const { userItems } = await import("./state.ts");
 const state = await import("./state.ts");
 const {
   knowsOsUsers,

@@ -4,8 +4,7 @@ import type { WebView } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { resource } from "../../store/resource.ts";
 import { showError } from "../../store/toasts.ts";
-import { nameOf } from "./addresses.ts";
-import { closeTab, showTab } from "./state.ts";
+import { nameOf, closeTab, showTab } from "./state.ts";
 
 const listTabs = async () => (await api.get("/api/webviews")).webviews;
 

@@ -2,7 +2,7 @@
 import { effect } from "@preact/signals";
 import { currentView } from "../terminal/current.ts";
 import { showToast } from "../../store/toasts.ts";
-import { localAddresses, nameOf } from "./addresses.ts";
+import { localAddresses, nameOf } from "./state.ts";
 
 const LOOK_MS = 2_000;
 /** Addresses that are not offered again in this window. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { localAddresses, nameOf } from "./addresses.ts";
-import { closeTab, frontTab, OPEN_MAX, openTabs, showTab } from "./state.ts";
+import { localAddresses, nameOf, closeTab, frontTab, OPEN_MAX, openTabs, showTab } from "./state.ts";
 
 describe("addresses", () => {
   test("those of this machine, each once", () => {

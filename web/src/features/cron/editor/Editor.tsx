@@ -3,11 +3,10 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Field, Switch } from "../../settings/fields.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import type { Editing } from "./editing.ts";
-import { type Definition, NAME_MAX } from "../jobs/job.ts";
+import { type Definition, NAME_MAX, isShellMode } from "../jobs/job.ts";
 import { PromptFields } from "./PromptFields.tsx";
-import { Row } from "./Row.tsx";
+import { Row } from "./rows.tsx";
 import { ScheduleFields } from "./ScheduleFields.tsx";
-import { isShellMode } from "../jobs/shell.ts";
 import { type EditorState, useEditor } from "./useEditor.ts";
 import { TaskFields } from "./TaskFields.tsx";
 

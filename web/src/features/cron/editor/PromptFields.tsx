@@ -1,9 +1,7 @@
 /** What is typed into the session, and how. */
 import { type Draft, oneLine } from "./draft.ts";
-import { PROMPT_MAX } from "../jobs/job.ts";
-import { Row } from "./Row.tsx";
-import { Segments } from "./Segments.tsx";
-import { isShellMode } from "../jobs/shell.ts";
+import { PROMPT_MAX, isShellMode } from "../jobs/job.ts";
+import { Row, Choice } from "./rows.tsx";
 import type { EditorState } from "./useEditor.ts";
 
 const SOURCES = [
@@ -84,14 +82,14 @@ export function PromptFields({ state }: { state: EditorState }) {
     <fieldset class="form-group">
       <legend>Prompt</legend>
       <div class="form-pair">
-        <Segments
+        <Choice
           label="Source"
           choices={SOURCES}
           value={draft.promptMode}
           testid="prompt-source"
           onChange={(promptMode) => set({ promptMode })}
         />
-        <Segments
+        <Choice
           label="Delivery"
           choices={WAYS}
           value={draft.inputMode}

@@ -1,14 +1,98 @@
 /** When a job fires, with the next times of what is chosen. */
 import { serviceZone } from "../../../store/state.ts";
-import { DayField } from "./DayField.tsx";
+import { Icon } from "../../../ui/Icon.tsx";
+import { useNow } from "../../../ui/useNow.ts";
+import type { Preview } from "./preview.ts";
+import { formatAhead, formatMoment } from "../jobs/texts.ts";
+import { useId } from "preact/hooks";
+import { DAY_NAMES, shortDay, WEEK, type ScheduleType } from "../jobs/job.ts";
+import { Wrong, Row, Choice } from "./rows.tsx";
 import { UNITS, type Unit } from "./draft.ts";
 import { examples } from "../jobs/expression.ts";
-import type { ScheduleType } from "../jobs/job.ts";
-import { PreviewList } from "./PreviewList.tsx";
 import type { FieldName } from "./problems.ts";
-import { Row } from "./Row.tsx";
-import { Segments } from "./Segments.tsx";
 import type { EditorState } from "./useEditor.ts";
+
+function Fires({ fires }: { fires: readonly number[] }) {
+  const now = useNow();
+  const zone = serviceZone.value;
+  return (
+    <ol>
+      {fires.map((at) => (
+        <li key={at} data-testid="fire">
+          <time dateTime={new Date(at).toISOString()}>{formatMoment(at, now, zone)}</time>
+          <small>{formatAhead(at, now)}</small>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface PreviewListProps {
+  preview: Preview;
+  once: boolean;
+}
+
+/** The next fires of what is in the editor, read aloud when they change. */
+function PreviewList({ preview, once }: PreviewListProps) {
+  const { fires, refusals, current } = preview;
+  const general = refusals.find((refusal) => refusal.field === undefined)?.text ?? "";
+  return (
+    <section class="fires" aria-live="polite" aria-busy={!current} data-testid="preview">
+      <h4>
+        {once ? "Runs" : "Next runs"} <small>{serviceZone.value}</small>
+      </h4>
+      {fires.length > 0 && <Fires fires={fires} />}
+      {general !== "" && (
+        <p class="problem">
+          <Icon name="alert" /> {general}
+        </p>
+      )}
+      {fires.length === 0 && general === "" && (
+        <p class="dim">
+          {refusals.length > 0
+            ? "Fix the marked fields to see the next runs."
+            : "Complete the schedule to see the next runs."}
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface Props {
+  days: readonly number[];
+  problem: string | undefined;
+  onChange: (days: number[]) => void;
+}
+
+const toggled = (days: readonly number[], day: number): number[] =>
+  days.includes(day) ? days.filter((other) => other !== day) : [...days, day].toSorted((a, b) => a - b);
+
+/** The days of the week, each on or off. */
+function DayField({ days, problem, onChange }: Props) {
+  const id = useId();
+  return (
+    <div class="labelled form-row" data-testid="job-weeklyDays">
+      <span id={id}>On</span>
+      <div class="days" role="group" aria-labelledby={id}>
+        {WEEK.map((day) => (
+          <label key={day} title={DAY_NAMES[day]}>
+            <input
+              type="checkbox"
+              checked={days.includes(day)}
+              aria-label={DAY_NAMES[day]}
+              aria-invalid={problem !== undefined}
+              aria-describedby={problem === undefined ? undefined : `${id}-wrong`}
+              onChange={() => onChange(toggled(days, day))}
+              data-testid={`day-${day}`}
+            />
+            <span aria-hidden="true">{shortDay(day)}</span>
+          </label>
+        ))}
+      </div>
+      {problem !== undefined && <Wrong id={`${id}-wrong`} name="weeklyDays" text={problem} />}
+    </div>
+  );
+}
 
 const KINDS: readonly [ScheduleType, string][] = [
   ["once", "Once"],
@@ -177,7 +261,7 @@ export function ScheduleFields({ state }: Part) {
   return (
     <fieldset class="form-group">
       <legend>Schedule</legend>
-      <Segments
+      <Choice
         label="Runs"
         choices={KINDS}
         value={state.draft.scheduleType}

@@ -3,9 +3,8 @@ import { canLaunch, choices } from "../../sessions/newsession.ts";
 import { Folders } from "../../sessions/Folders.tsx";
 import { clis } from "../../../store/state.ts";
 import { offeredFolders } from "./editing.ts";
-import { LINE_MAX } from "../jobs/job.ts";
-import { Row } from "./Row.tsx";
-import { isShellMode } from "../jobs/shell.ts";
+import { LINE_MAX, isShellMode } from "../jobs/job.ts";
+import { Row } from "./rows.tsx";
 import type { EditorState } from "./useEditor.ts";
 
 const FOLDER_LIST = "job-folders";

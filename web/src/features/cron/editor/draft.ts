@@ -1,8 +1,13 @@
 /** What the editor holds and what it sends. */
 import type { JobPatch } from "../../../api/types.ts";
 import { fromField, toField } from "../../../lib/zone.ts";
-import type { Definition, JobResponse, Schedule, ScheduleType } from "../jobs/job.ts";
-import { isShellMode } from "../jobs/shell.ts";
+import {
+  type Definition,
+  type JobResponse,
+  type Schedule,
+  type ScheduleType,
+  isShellMode,
+} from "../jobs/job.ts";
 
 /** Minutes of each unit that an interval is written in. */
 export const UNITS = { minutes: 1, hours: 60, days: 1440 } as const;

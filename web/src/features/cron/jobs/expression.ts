@@ -1,5 +1,5 @@
 /** Cron expressions in words, as far as there are short ones. */
-import { clock, formatDays } from "./days.ts";
+import { clock, formatDays } from "./job.ts";
 
 const PRESETS: readonly [string, string][] = [
   ["*/15 * * * *", "every 15 minutes"],

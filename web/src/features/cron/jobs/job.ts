@@ -1,5 +1,40 @@
 /** Saved jobs and their runs, as they come over the wire (protocol-cron-job, protocol-cron-run). */
+import { cliOf } from "../../../store/state.ts";
 import type { JobBody, RunResponse } from "../../../api/types.ts";
+
+/** Whether a mode runs a plain shell: only there is a command run before the input. */
+export const isShellMode = (mode: string): boolean => (cliOf(mode)?.kind ?? mode) === "shell";
+
+export const DAY_NAMES = [
+  "Sunday",
+  "Monday",
+  "Tuesday",
+  "Wednesday",
+  "Thursday",
+  "Friday",
+  "Saturday",
+] as const;
+
+/** Monday first, as calendars show it where the 24-hour clock is used. */
+export const WEEK: readonly number[] = [1, 2, 3, 4, 5, 6, 0];
+
+export const shortDay = (day: number): string => (DAY_NAMES[day] ?? "?").slice(0, 3);
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+export const clock = (hour: number, minute: number): string => `${two(hour)}:${two(minute)}`;
+
+/** `Mon, Wed and Fri`, `weekdays`, `weekends`, `every day`. */
+export function formatDays(days: readonly number[]): string {
+  const sorted = WEEK.filter((day) => days.includes(day));
+  if (sorted.length === 7) return "every day";
+  const key = sorted.join("");
+  if (key === "12345") return "weekdays";
+  if (key === "60") return "weekends";
+  if (sorted.length === 1) return `every ${DAY_NAMES[sorted[0] ?? 0]}`;
+  const names = sorted.map(shortDay);
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
 
 export type { JobResponse, RunResponse } from "../../../api/types.ts";
 
@@ -12,10 +47,7 @@ export type Schedule = Pick<
   "scheduleType" | "runAt" | "intervalMinutes" | "dailyTime" | "weeklyDays" | "weeklyTime" | "cronExpression"
 >;
 
-export type PromptMode = Definition["promptMode"];
-export type InputMode = Definition["inputMode"];
 export type ScheduleType = Definition["scheduleType"];
-export type ConcurrencyPolicy = Definition["concurrencyPolicy"];
 export type RunStatus = RunResponse["status"];
 
 /** Bounds of protocol-cron-job. */

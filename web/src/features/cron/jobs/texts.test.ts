@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatDays } from "./days.ts";
+import { formatDays } from "./job.ts";
 import { describeExpression } from "./expression.ts";
 import { job, run } from "./fixtures.ts";
 import {

@@ -2,9 +2,8 @@
 import { formatTimeUntil } from "../../agents/times.ts";
 import { plural } from "../../../lib/format.ts";
 import { browserZone, offsetAt, offsetText } from "../../../lib/zone.ts";
-import { formatDays } from "./days.ts";
+import { formatDays, type JobResponse, type RunResponse, type RunStatus, type Schedule } from "./job.ts";
 import { describeExpression } from "./expression.ts";
-import type { JobResponse, RunResponse, RunStatus, Schedule } from "./job.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -9,7 +9,7 @@ import { gfm } from "micromark-extension-gfm";
 import { Fragment, type VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { openFile } from "../state.ts";
-import { useLink } from "../useLink.ts";
+import { useLink } from "../requests.ts";
 import "./markdown.css";
 import { slugOf, targetOf } from "./places.ts";
 

@@ -7,9 +7,7 @@
 import type { Ref } from "preact";
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import "./diffrows.css";
-import type { Line, DiffLineKind } from "./diff.ts";
-import { columns, visible } from "./visiblecharacters.ts";
-import { type RowSpan, spanOf } from "./rowwindow.ts";
+import { type Line, type DiffLineKind, columns, visible, type RowSpan, spanOf } from "./diff.ts";
 
 /** Pixels; `.diff-row` in diffrows.css has the same. */
 export const ROW = 20;

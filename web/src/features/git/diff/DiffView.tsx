@@ -1,18 +1,55 @@
 /** One file's diff: its head with figures and buttons, then its lines. */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState, useLayoutEffect, useRef } from "preact/hooks";
+import { getErrorText } from "../../../api/errors.ts";
+import { api } from "../../../api/client.ts";
+import { type Line, parseDiff, selectShownLines, hunkFrom, totals, visible } from "./diff.ts";
+import { type Chosen, KINDS, splitPath } from "../texts.ts";
 import { copyText } from "../../../ui/clipboard.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { IconButton } from "../../../ui/IconButton.tsx";
 import { showError, showToast } from "../../../store/toasts.ts";
-import { hunkFrom, totals } from "./diff.ts";
-import "./diff.css";
 import { DiffRows, ROW } from "./DiffRows.tsx";
 import { chosen } from "../state.ts";
-import { GitError } from "../GitError.tsx";
-import type { Chosen } from "../types.ts";
-import { type Shown, useDiff } from "./useDiff.ts";
-import { visible } from "./visiblecharacters.ts";
-import { KINDS, splitPath } from "../texts.ts";
+import { GitError } from "../FileList.tsx";
+import "./diff.css";
+
+interface Shown {
+  lines: Line[];
+  text: string;
+  truncated: boolean;
+  binary: boolean;
+}
+
+interface Found {
+  /** Which file it is of. */
+  key: string;
+  shown?: Shown;
+  problem?: string;
+}
+
+/**
+ * @param version another one reads the same file again; its lines stay meanwhile.
+ * @returns neither field while the first answer is awaited.
+ */
+function useDiff(id: string, { repo, path, kind }: Chosen, version: unknown): Omit<Found, "key"> {
+  const key = JSON.stringify([id, repo, path, kind]);
+  const [found, setFound] = useState<Found>({ key });
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    api.get("/api/sessions/{id}/git-diff", { path: { id }, query: { repo, path, kind }, signal }).then(
+      ({ diff, ...rest }) => {
+        if (!signal.aborted)
+          setFound({ key, shown: { text: diff, lines: selectShownLines(parseDiff(diff)), ...rest } });
+      },
+      (error: unknown) => {
+        if (!signal.aborted) setFound({ key, problem: getErrorText(error) });
+      },
+    );
+    return () => controller.abort();
+  }, [key, version]);
+  return found.key === key ? found : {};
+}
 
 async function copy(text: string): Promise<void> {
   if (await copyText(text)) showToast("good", "Copied");

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { hunkFrom, parseDiff, selectShownLines, totals } from "./diff.ts";
-import { columns, visible } from "./visiblecharacters.ts";
-import { spanOf, SPARE, STEP } from "./rowwindow.ts";
+import {
+  hunkFrom,
+  parseDiff,
+  selectShownLines,
+  totals,
+  columns,
+  visible,
+  spanOf,
+  SPARE,
+  STEP,
+} from "./diff.ts";
 
 const brief = (text: string) =>
   parseDiff(text).map((line) => `${line.kind} ${line.old ?? "."} ${line.new ?? "."} ${line.text}`);

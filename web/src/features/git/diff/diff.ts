@@ -1,5 +1,59 @@
 /** A unified diff, line by line; a merge's combined diff too (`@@@ … @@@`). */
 
+/** @returns where a key leads from row `at` of `count`; undefined for other keys. */
+export function stepOf(key: string, at: number, count: number): number | undefined {
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[key];
+  return to === undefined ? undefined : Math.max(0, Math.min(count - 1, to));
+}
+
+export function handleListKey(event: KeyboardEvent): void {
+  const list = event.currentTarget as HTMLElement;
+  const rows = [...list.querySelectorAll<HTMLElement>("button.git-file")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const to = at < 0 ? undefined : stepOf(event.key, at, rows.length);
+  if (to === undefined) return;
+  event.preventDefault();
+  rows[to]?.focus();
+}
+
+export interface RowSpan {
+  first: number;
+  /** Behind the last. */
+  end: number;
+}
+
+/** Rows drawn above and below what is seen, so that a flick does not show gaps. */
+export const SPARE = 30;
+/** Rows by which a window moves: scrolling within it draws nothing. */
+export const STEP = 15;
+
+/** @param top @param height of what is seen, in pixels. */
+export function spanOf(top: number, height: number, row: number, rows: number): RowSpan {
+  const at = Math.floor(Math.max(0, top) / row / STEP) * STEP;
+  const seen = Math.ceil(height / row) + STEP;
+  return { first: Math.max(0, Math.min(at, rows) - SPARE), end: Math.min(rows, at + seen + SPARE) };
+}
+
+/** Controls but the tab, zero-width characters, and what changes the direction of writing. */
+const HIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const PLAIN = /^[\x20-\x7e]*$/;
+const TAB = 4;
+
+function written(char: string): string {
+  if (char === "\r") return "␍";
+  return `‹${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}›`;
+}
+
+export const visible = (text: string): string => text.replace(HIDDEN, written);
+
+/** Columns that a line takes at most; wide characters take two. */
+export function columns(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let sum = 0;
+  for (const char of visible(text)) sum += char === "\t" ? TAB : char <= "~" ? 1 : 2;
+  return sum;
+}
+
 export type DiffLineKind = "head" | "hunk" | "add" | "del" | "same" | "note";
 
 export interface Line {
@@ -87,7 +141,7 @@ const KNOWN = /^(diff |index |--- |\+\+\+ )/;
 export const selectShownLines = (lines: readonly Line[]): Line[] =>
   lines.filter((line) => line.kind !== "head" || !KNOWN.test(line.text));
 
-export interface Totals {
+interface Totals {
   added: number;
   removed: number;
   hunks: number;

@@ -1,7 +1,7 @@
-/** How the page and its terminals look on this device. */
+/** How terminals behave on this device. */
 import { ThemeSettings } from "../terminal/theme/ThemeSettings.tsx";
 import { SHIPPED_MONO } from "../../ui/faces/faces.ts";
-import { NumberField, Segments, Switch, TextField } from "./fields.tsx";
+import { NumberField, SegmentsField, Switch, TextField } from "./fields.tsx";
 import {
   change,
   FONT_LEAST,
@@ -13,6 +13,8 @@ import {
   prefs,
   type SessionList,
   type ThemeChoice,
+  SCROLLBACK_LEAST,
+  SCROLLBACK_MOST,
 } from "../../store/prefs.ts";
 
 const THEMES: [ThemeChoice, string][] = [
@@ -84,21 +86,21 @@ export function AppearanceSettings() {
   return (
     <section data-testid="look-settings">
       <h3>Appearance</h3>
-      <Segments
+      <SegmentsField
         label="Theme"
         name="theme"
         choices={THEMES}
         value={prefs.value.theme}
         onChange={(theme) => change({ theme })}
       />
-      <Segments
+      <SegmentsField
         label="Sessions"
         name="sessions"
         choices={LISTS}
         value={prefs.value.sessionList}
         onChange={(sessionList) => change({ sessionList })}
       />
-      <Segments
+      <SegmentsField
         label="Start on Fleet"
         name="home"
         choices={HOMES}
@@ -111,6 +113,46 @@ export function AppearanceSettings() {
         label="Blinking cursor"
         value={prefs.value.cursorBlink}
         onChange={(cursorBlink) => change({ cursorBlink })}
+      />
+    </section>
+  );
+}
+
+export function TerminalSettings() {
+  return (
+    <section>
+      <h3>Terminal</h3>
+      <NumberField
+        label="Scrollback"
+        hint="older lines stay in the full history"
+        unit="lines"
+        value={prefs.value.scrollback}
+        least={SCROLLBACK_LEAST}
+        most={SCROLLBACK_MOST}
+        onChange={(scrollback) => change({ scrollback })}
+      />
+      <Switch
+        label="Copy on select"
+        value={prefs.value.copyOnSelect}
+        onChange={(copyOnSelect) => change({ copyOnSelect })}
+      />
+      <Switch
+        label="Allow programs to copy (OSC 52)"
+        hint="any program in the terminal can then set the clipboard"
+        value={prefs.value.programCopy}
+        onChange={(programCopy) => change({ programCopy })}
+      />
+      <Switch
+        label="Use Option as Meta key"
+        hint="on a Mac"
+        value={prefs.value.optionIsMeta}
+        onChange={(optionIsMeta) => change({ optionIsMeta })}
+      />
+      <Switch
+        label="Screen reader"
+        hint="lets screen readers read the terminal; slower"
+        value={prefs.value.screenReader}
+        onChange={(screenReader) => change({ screenReader })}
       />
     </section>
   );
