@@ -1,4 +1,5 @@
 /** Shows the question that {@link ask} put. */
+import { Button } from "./Button.tsx";
 import { useState } from "preact/hooks";
 import { type OpenQuestion, openQuestion } from "./ask.ts";
 import { Dialog } from "./Dialog.tsx";
@@ -39,18 +40,13 @@ function Ask({ question }: { question: OpenQuestion }) {
           />
         )}
         <div class="dialog-foot">
-          <button type="button" class="button" onClick={decline} autofocus={question.danger === true}>
+          <Button onClick={decline} autofocus={question.danger === true}>
             Cancel
-          </button>
+          </Button>
           {question.other !== undefined && (
-            <button
-              type="button"
-              class="button"
-              onClick={() => question.answer(question.other)}
-              data-testid="ask-other"
-            >
+            <Button onClick={() => question.answer(question.other)} testid="ask-other">
               {question.other}
-            </button>
+            </Button>
           )}
           <button
             type="submit"

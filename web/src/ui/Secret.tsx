@@ -1,4 +1,5 @@
 /** Something that is shown this once: a one-time password, a token. */
+import { Button } from "./Button.tsx";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { copyText } from "./clipboard.ts";
 import { Icon } from "./Icon.tsx";
@@ -29,19 +30,14 @@ export function Secret({ title, secret, hint, onDone }: Props) {
       <strong>{title}</strong>
       <span class="secret-row">
         <code data-testid="secret-text">{secret}</code>
-        <button
-          type="button"
-          class="button primary"
-          onClick={() => void copy(secret)}
-          data-testid="secret-copy"
-        >
+        <Button primary onClick={() => void copy(secret)} testid="secret-copy">
           <Icon name="copy" size={16} /> Copy
-        </button>
+        </Button>
       </span>
       <small>{hint}</small>
-      <button type="button" class="button small" onClick={onDone} data-testid="secret-done">
+      <Button small onClick={onDone} testid="secret-done">
         I have saved it
-      </button>
+      </Button>
     </section>
   );
 }

@@ -1,4 +1,5 @@
 /** The frame of a form on a page: its fields, what went wrong, and how it ends. */
+import { Button } from "./Button.tsx";
 import type { ComponentChildren } from "preact";
 import { Problem } from "./Problem.tsx";
 import { useFirstField } from "./useFirstField.ts";
@@ -11,6 +12,7 @@ interface Props {
   onClose: () => void;
   /** Of no field. */
   problem: string;
+  /** It cannot be sent now. */
   busy: boolean;
   /** What the button says, at rest and while the form is sent. */
   action: string;
@@ -39,12 +41,10 @@ export function SheetForm(props: Props) {
       <Problem text={problem} testid={`${testid}-problem`} />
       <div class="sheet-foot">
         {note && <small>{note}</small>}
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={busy} data-testid={props.actionTestid}>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button submit primary disabled={busy} testid={props.actionTestid}>
           {busy ? pending : action}
-        </button>
+        </Button>
       </div>
     </form>
   );

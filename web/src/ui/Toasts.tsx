@@ -1,3 +1,4 @@
+import { Button } from "./Button.tsx";
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -12,9 +13,9 @@ function Action({ toast, action }: { toast: Toast; action: ToastAction }) {
     action.act();
   };
   return (
-    <button type="button" class="button small" onClick={act} data-testid="toast-action">
+    <Button small onClick={act} testid="toast-action">
       {action.label}
-    </button>
+    </Button>
   );
 }
 

@@ -1,4 +1,6 @@
 /** Who did what from where, the newest first. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { formatDate, formatTimestamp } from "../../lib/ago.ts";
 import { sessionList } from "../../store/state.ts";
@@ -85,19 +87,16 @@ function Filters() {
           </option>
         ))}
       </select>
-      <input
-        class="field"
+      <PlainInput
         aria-label="Who"
         placeholder="user name"
         value={actor}
-        onInput={(event) => setActor(event.currentTarget.value)}
-        autocapitalize="off"
-        spellcheck={false}
-        data-testid="audit-actor"
+        onText={setActor}
+        testid="audit-actor"
       />
-      <button type="button" class="button" onClick={() => void readFirst()} data-testid="audit-refresh">
+      <Button onClick={() => void readFirst()} testid="audit-refresh">
         Refresh
-      </button>
+      </Button>
     </div>
   );
 }
@@ -120,15 +119,9 @@ export function AuditPage() {
         ))}
       </ol>
       {next.value !== undefined && (
-        <button
-          type="button"
-          class="button"
-          disabled={reading.value}
-          onClick={() => void readMore()}
-          data-testid="audit-more"
-        >
+        <Button disabled={reading.value} onClick={() => void readMore()} testid="audit-more">
           Older
-        </button>
+        </Button>
       )}
     </div>
   );

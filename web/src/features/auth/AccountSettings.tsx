@@ -1,4 +1,5 @@
 /** Who is signed in here, with what password, and the way out. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { isMultiUser, me } from "../../store/me.ts";
@@ -10,9 +11,7 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="Change password" onClose={onClose} class="ask" testid="password-dialog">
       <p class="dialog-lead dim">This signs out all your other devices.</p>
       <PasswordForm askCurrent action="Change" onDone={onClose}>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose}>Cancel</Button>
       </PasswordForm>
     </Dialog>
   );
@@ -32,18 +31,13 @@ export function AccountSettings() {
         </span>
         <span class="setting-buttons">
           {isMultiUser.value && (
-            <button
-              type="button"
-              class="button"
-              onClick={() => setChanging(true)}
-              data-testid="change-password"
-            >
+            <Button onClick={() => setChanging(true)} testid="change-password">
               Change password
-            </button>
+            </Button>
           )}
-          <button type="button" class="button" onClick={() => void signOutHere()} data-testid="sign-out">
+          <Button onClick={() => void signOutHere()} testid="sign-out">
             Sign out
-          </button>
+          </Button>
         </span>
       </div>
       {changing && <PasswordDialog onClose={() => setChanging(false)} />}

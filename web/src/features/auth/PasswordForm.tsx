@@ -1,4 +1,5 @@
 /** Two new passwords that are alike, and the present one where this page does not know it. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { ApiError, getErrorText } from "../../api/errors.ts";
@@ -137,9 +138,9 @@ export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
       <Problem text={problem} testid="password-problem" />
       <div class="password-foot">
         {children}
-        <button type="submit" class="button primary" disabled={busy} data-testid="password-submit">
+        <Button submit primary disabled={busy} testid="password-submit">
           {busy ? "Changing…" : action}
-        </button>
+        </Button>
       </div>
     </form>
   );

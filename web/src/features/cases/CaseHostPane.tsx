@@ -1,8 +1,11 @@
 /** A new case whose sessions run elsewhere: on an SSH host, or in a container. */
-import { useEffect, useState } from "preact/hooks";
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
+import { useRead } from "../../store/resource.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { BrowsePane } from "./BrowsePane.tsx";
 import {
@@ -29,8 +32,6 @@ const FOLDERS = [
   ["new", "New folder"],
 ] as const;
 
-const plain = { autocomplete: "off", autocapitalize: "off", spellcheck: false } as const;
-
 function show(page: string): void {
   newSessionOpen.value = false;
   openPage.value = page;
@@ -41,12 +42,12 @@ function NoHosts() {
     <>
       <p class="picker-none">Sessions can run on remote hosts and in containers. Add one first.</p>
       <div class="case-buttons">
-        <button type="button" class="button small" onClick={() => show("hosts")}>
+        <Button small onClick={() => show("hosts")}>
           Remote hosts
-        </button>
-        <button type="button" class="button small" onClick={() => show("containers")}>
+        </Button>
+        <Button small onClick={() => show("containers")}>
           Containers
-        </button>
+        </Button>
       </div>
     </>
   );
@@ -117,13 +118,11 @@ function Folder({ wish, set, onMade }: FolderProps) {
           <span>
             Folder <small>{host.kind === "remote" ? "on the remote host" : "on the server"}</small>
           </span>
-          <input
-            {...plain}
-            class="field"
+          <PlainInput
             value={path}
             placeholder={host.kind === "remote" ? "~/src/project" : "/srv/project"}
-            onInput={(event) => set({ path: event.currentTarget.value })}
-            data-testid="case-host-path"
+            onText={(text) => set({ path: text })}
+            testid="case-host-path"
           />
         </label>
       )}
@@ -169,30 +168,14 @@ function Form({ hosts, cases, onMade, onClose }: Props & { hosts: readonly [Case
         <span>
           Name <small>letters, digits, - and _</small>
         </span>
-        <input
-          {...plain}
-          class="field"
-          value={name}
-          onInput={(event) => set({ name: event.currentTarget.value })}
-          data-testid="case-host-name"
-        />
+        <PlainInput value={name} onText={(text) => set({ name: text })} testid="case-host-name" />
       </label>
       <Problem text={wrong ?? problem} testid="case-host-problem" />
       <div class="case-buttons">
-        {onClose && (
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-        )}
-        <button
-          type="button"
-          class="button primary"
-          disabled={!may}
-          onClick={() => void make()}
-          data-testid="case-host-create"
-        >
+        {onClose && <Button onClick={onClose}>Cancel</Button>}
+        <Button primary disabled={!may} onClick={() => void make()} testid="case-host-create">
           {busy ? "Creating…" : "Create workspace"}
-        </button>
+        </Button>
         {busy && <small role="status">Checking whether sessions can run there…</small>}
       </div>
     </div>
@@ -200,18 +183,7 @@ function Form({ hosts, cases, onMade, onClose }: Props & { hosts: readonly [Case
 }
 
 export function CaseHostPane(props: Props) {
-  const [hosts, setHosts] = useState<readonly CaseHost[]>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    let alive = true;
-    readCaseHosts().then(
-      (found) => alive && setHosts(found),
-      (error: unknown) => alive && setProblem(formatError(error)),
-    );
-    return () => {
-      alive = false;
-    };
-  }, []);
+  const { data: hosts, problem } = useRead(readCaseHosts, []);
   if (problem !== "") return <Problem text={problem} />;
   if (hosts === undefined) return <p class="picker-none">Loading…</p>;
   const [first, ...others] = hosts;

@@ -1,4 +1,5 @@
 /** One case. Its git state and its files are those that a session in it sees. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
@@ -56,14 +57,9 @@ function Sessions({ found }: { found: readonly Session[] }) {
 
 function FilesButton({ session }: { session: Session }) {
   return (
-    <button
-      type="button"
-      class="button small"
-      onClick={() => go(session, FILES_PAGE)}
-      data-testid="case-files"
-    >
+    <Button small onClick={() => go(session, FILES_PAGE)} testid="case-files">
       <Icon name="folder" size={14} /> Files
-    </button>
+    </Button>
   );
 }
 
@@ -89,14 +85,9 @@ function SessionDetails({ session }: { session: Session }) {
         {summary ? formatSummary(summary) : status ? "Not a git repository." : "Loading…"}
       </p>
       <div class="case-buttons">
-        <button
-          type="button"
-          class="button small"
-          onClick={() => go(session, GIT_PAGE)}
-          data-testid="case-changes"
-        >
+        <Button small onClick={() => go(session, GIT_PAGE)} testid="case-changes">
           <Icon name="branch" size={14} /> Changes
-        </button>
+        </Button>
         <FilesButton session={session} />
       </div>
     </>
@@ -110,15 +101,14 @@ function RemoveSection({ each }: { each: CaseResponse }) {
       <p>
         <strong>Remove.</strong> {bar ?? describeRemoval(each)}
       </p>
-      <button
-        type="button"
-        class="button small"
+      <Button
+        small
         disabled={bar !== undefined}
         onClick={() => void askAndRemoveCase(each)}
-        data-testid="case-remove"
+        testid="case-remove"
       >
         Remove
-      </button>
+      </Button>
     </div>
   );
 }
@@ -161,15 +151,14 @@ export function CaseView({ each }: { each: CaseResponse }) {
       <Sessions found={found} />
       {at && <Goals key={at.id} session={at} />}
       <CaseDetails each={each} session={first} />
-      <button
-        type="button"
-        class="button small"
+      <Button
+        small
         disabled={each.cloning !== undefined || each.unreachable === true}
         onClick={() => start(each)}
-        data-testid="case-start"
+        testid="case-start"
       >
         <Icon name="plus" size={14} /> New session here
-      </button>
+      </Button>
       <RemoveSection each={each} />
     </div>
   );

@@ -1,4 +1,5 @@
 /** A new case from a repository. The clone goes on when the dialog is closed. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { showError } from "../../store/toasts.ts";
@@ -44,9 +45,9 @@ function Progress({ name }: { name: string }) {
         {...(typeof percent === "number" && { value: percent })}
       />
       <span role="status">{cloning ? formatCloneProgress(cloning) : "Connecting…"}</span>
-      <button type="button" class="button small" onClick={() => void cancel()} data-testid="clone-cancel">
+      <Button small onClick={() => void cancel()} testid="clone-cancel">
         Cancel
-      </button>
+      </Button>
     </div>
   );
 }
@@ -129,15 +130,9 @@ export function ClonePane({
         </p>
       )}
       {running === undefined ? (
-        <button
-          type="button"
-          class="button"
-          disabled={!ready}
-          onClick={() => void start()}
-          data-testid="clone-start"
-        >
+        <Button disabled={!ready} onClick={() => void start()} testid="clone-start">
           Clone
-        </button>
+        </Button>
       ) : (
         <Progress name={running} />
       )}

@@ -1,4 +1,6 @@
 /** A new case: a folder of the service's own, filled for agents. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { api } from "../../api/client.ts";
@@ -24,32 +26,21 @@ export function InlineForm({ label, action, placeholder, problem, onSubmit }: Pr
   };
   return (
     <div class="inline-form">
-      <input
-        class="field"
-        type="text"
+      <PlainInput
         value={value}
         placeholder={placeholder ?? label}
         aria-label={label}
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        onInput={(event) => setValue(event.currentTarget.value)}
+        onText={setValue}
         onKeyDown={(event) => {
           if (event.key !== "Enter") return;
           event.preventDefault();
           void submit();
         }}
-        data-testid="inline-field"
+        testid="inline-field"
       />
-      <button
-        type="button"
-        class="button"
-        disabled={busy || value.trim() === ""}
-        onClick={() => void submit()}
-        data-testid="inline-submit"
-      >
+      <Button disabled={busy || value.trim() === ""} onClick={() => void submit()} testid="inline-submit">
         {action}
-      </button>
+      </Button>
       {problem !== "" && (
         <p class="field-problem" role="alert">
           {problem}

@@ -1,4 +1,5 @@
 /** Recent workspaces, cases and repositories in one list. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { api } from "../../api/client.ts";
@@ -56,9 +57,9 @@ function Row({ place, cloning, chosen, onChoose }: RowProps) {
         <small class="place-detail">{place.off ?? place.detail}</small>
       </button>
       {cloning && name !== undefined && (
-        <button type="button" class="button small" onClick={() => void cancel(name)}>
+        <Button small onClick={() => void cancel(name)}>
           Cancel
-        </button>
+        </Button>
       )}
     </li>
   );

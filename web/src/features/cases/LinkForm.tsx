@@ -1,9 +1,9 @@
 /** A name for a folder that is there; nothing is written into it (protocol-cases). */
+import { PlainInput } from "../../ui/PlainInput.tsx";
 import { useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { settings } from "../../store/state.ts";
-import { Problem } from "../../ui/Problem.tsx";
-import { useFirstField } from "../../ui/useFirstField.ts";
+import { SheetForm } from "../../ui/SheetForm.tsx";
 import { BrowsePane } from "./BrowsePane.tsx";
 import { api } from "../../api/client.ts";
 import "./picker.css";
@@ -18,7 +18,6 @@ interface Props {
 }
 
 export function LinkForm({ cases, onClose, onLinked }: Props) {
-  const form = useFirstField();
   const [path, setPath] = useState("");
   const [name, setName] = useState<string>();
   const [problem, setProblem] = useState("");
@@ -42,27 +41,21 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
     onLinked(each.name);
   };
   return (
-    <form
-      ref={form}
-      class="sheet"
-      aria-label="Link a folder"
-      onSubmit={(event) => void link(event)}
-      data-testid="link-form"
+    <SheetForm
+      label="Link a folder"
+      testid="link"
+      onSubmit={link}
+      onClose={onClose}
+      problem={wrong ?? problem}
+      busy={busy || path.trim() === "" || called === "" || wrong !== undefined}
+      action={busy ? "Linking…" : "Link"}
+      actionTestid="link-submit"
     >
       <label class="labelled">
         <span>
           Folder <small>The folder is not moved or changed.</small>
         </span>
-        <input
-          class="field"
-          value={path}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          placeholder="/srv/project"
-          onInput={(event) => setPath(event.currentTarget.value)}
-          data-testid="link-path"
-        />
+        <PlainInput value={path} placeholder="/srv/project" onText={setPath} testid="link-path" />
       </label>
       <div class="picker">
         <BrowsePane from={settings.value.defaultWorkingDir ?? ""} onChoose={setPath} onMade={made} />
@@ -71,30 +64,8 @@ export function LinkForm({ cases, onClose, onLinked }: Props) {
         <span>
           Name <small>letters, digits, - and _</small>
         </span>
-        <input
-          class="field"
-          value={called}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          onInput={(event) => setName(event.currentTarget.value)}
-          data-testid="link-name"
-        />
+        <PlainInput value={called} onText={setName} testid="link-name" />
       </label>
-      <Problem text={wrong ?? problem} testid="link-problem" />
-      <div class="sheet-foot">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          class="button primary"
-          disabled={busy || path.trim() === "" || called === "" || wrong !== undefined}
-          data-testid="link-submit"
-        >
-          {busy ? "Linking…" : "Link"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

@@ -1,4 +1,5 @@
 /** Whether the session gets a folder of its own on a branch of its own. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
 import { useState } from "preact/hooks";
 
 interface Props {
@@ -25,17 +26,12 @@ export function Worktree({ branch, onBranch }: Props) {
         Use a separate git worktree (keeps agents out of each other's way)
       </label>
       {on && (
-        <input
-          class="field"
-          type="text"
+        <PlainInput
           value={branch}
           placeholder="Branch, for example fix/login"
           aria-label="Worktree branch"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          onInput={(event) => onBranch(event.currentTarget.value)}
-          data-testid="worktree-branch"
+          onText={onBranch}
+          testid="worktree-branch"
         />
       )}
     </div>

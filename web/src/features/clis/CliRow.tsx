@@ -1,4 +1,6 @@
 /** One CLI: whether it can be used, where it is, and what can be done about it. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
 import { api } from "../../api/client.ts";
 import { getErrorText } from "../../api/errors.ts";
 import { Field } from "../settings/fields.tsx";
@@ -63,16 +65,12 @@ export function CliForm({ cli, onClose, onMade }: CliFormProps) {
     >
       {FIELDS.map(([name, label, hint, most]) => (
         <Field key={name} label={label} hint={hint}>
-          <input
-            class="field"
+          <PlainInput
             value={draft[name]}
             readOnly={name === "id" && cli !== undefined}
             maxLength={most}
-            onInput={(event) => set({ [name]: event.currentTarget.value })}
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            data-testid={`new-cli-${name}`}
+            onText={(text) => set({ [name]: text })}
+            testid={`new-cli-${name}`}
           />
         </Field>
       ))}
@@ -95,14 +93,9 @@ function Installing({ cli, page }: Props) {
       <pre class="example" aria-label={`Install output of ${cli.label}`} tabIndex={0}>
         {page.installs[cli.id] || "Waiting for output…"}
       </pre>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => void page.cancel(cli.id)}
-        data-testid="cli-cancel"
-      >
+      <Button small onClick={() => void page.cancel(cli.id)} testid="cli-cancel">
         Cancel install
-      </button>
+      </Button>
     </div>
   );
 }
@@ -133,39 +126,30 @@ function Actions({ cli, page, onEdit }: Props & { onEdit: () => void }) {
   return (
     <span class="cli-actions">
       {!cli.installed && cli.installCommand && !running && (
-        <button
-          type="button"
-          class="button small"
+        <Button
+          small
           disabled={page.busy}
           onClick={() => void page.attempt(() => install({ cli, page }))}
-          data-testid="cli-install"
+          testid="cli-install"
         >
           Install…
-        </button>
+        </Button>
       )}
       {!cli.stock && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={`Edit ${cli.label}`}
-          disabled={page.busy}
-          onClick={onEdit}
-          data-testid="cli-edit"
-        >
+        <Button small label={`Edit ${cli.label}`} disabled={page.busy} onClick={onEdit} testid="cli-edit">
           Edit
-        </button>
+        </Button>
       )}
       {!cli.stock && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={`Remove ${cli.label}`}
+        <Button
+          small
+          label={`Remove ${cli.label}`}
           disabled={page.busy}
           onClick={() => void remove({ cli, page })}
-          data-testid="cli-remove"
+          testid="cli-remove"
         >
           Remove
-        </button>
+        </Button>
       )}
       <input
         type="checkbox"

@@ -1,4 +1,5 @@
 /** The CLIs that sessions can run. */
+import { Button } from "../../ui/Button.tsx";
 import { api } from "../../api/client.ts";
 import type { CliFile } from "../../api/types.ts";
 import { Icon } from "../../ui/Icon.tsx";
@@ -18,16 +19,15 @@ function FileTrouble({ file, page }: { file: CliFile; page: Clis }) {
       </p>
       {page.managed &&
         file.entries.map(({ id }) => (
-          <button
+          <Button
             key={id}
-            type="button"
-            class="button small"
+            small
             disabled={page.busy}
             onClick={() => void page.attempt(() => api.delete("/api/clis/{id}", { path: { id } }))}
-            data-testid="clis-file-remove"
+            testid="clis-file-remove"
           >
             Remove {id}
-          </button>
+          </Button>
         ))}
     </div>
   );
@@ -44,9 +44,9 @@ export function ClisPage() {
     return <CliForm onClose={close} onMade={made} />;
   };
   const edit = (
-    <button type="button" class="button" onClick={() => void page.manage()} data-testid="clis-manage">
+    <Button onClick={() => void page.manage()} testid="clis-manage">
       Edit list
-    </button>
+    </Button>
   );
   return (
     <ListPage

@@ -1,4 +1,5 @@
 /** The container of a case: how it stands, what it uses of its limits, and making it anew. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { ApiError, formatError } from "../../api/errors.ts";
@@ -125,16 +126,15 @@ function Shown({ box, own, busy, onRecreate }: ShownProps) {
           <Bar key={figure.name} {...figure} />
         ))}
       </dl>
-      <button
-        type="button"
-        class="button small"
-        aria-label={`Recreate the container of ${box.caseName}`}
+      <Button
+        small
+        label={`Recreate the container of ${box.caseName}`}
         disabled={busy || !own}
         onClick={onRecreate}
-        data-testid="container-recreate"
+        testid="container-recreate"
       >
         {busy ? "Recreating…" : "Recreate"}
-      </button>
+      </Button>
     </>
   );
 }

@@ -1,4 +1,5 @@
 /** Engines that make containers for cases, and those containers. */
+import { Button } from "../../ui/Button.tsx";
 import { useState, useEffect, useRef } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
@@ -84,28 +85,24 @@ export function HostRow(props: HostRowProps) {
         <small class="host-address">{host.image}</small>
         <small>{resourcesText(host)}</small>
         <div class="host-actions">
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Edit ${host.label}`}
+          <Button
+            small
+            label={`Edit ${host.label}`}
             disabled={page.busy}
             onClick={() => setEditing(true)}
-            data-testid="container-host-edit"
+            testid="container-host-edit"
           >
-            {" "}
             Edit
-          </button>
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Remove ${host.label}`}
+          </Button>
+          <Button
+            small
+            label={`Remove ${host.label}`}
             disabled={page.busy}
             onClick={() => void remove(props)}
-            data-testid="container-host-remove"
+            testid="container-host-remove"
           >
-            {" "}
             Remove
-          </button>
+          </Button>
         </div>
         {host.image === DEFAULT_IMAGE && <Build host={host} page={page} />}
         <Boxes host={host} />
@@ -178,36 +175,33 @@ export function Build({ host, page }: { host: ContainerHostResponse; page: Conta
       {open && <Log id={host.id} turn={`${running?.line} ${running?.percent} ${ended}`} />}
       <div class="host-actions">
         {running ? (
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Cancel the build for ${host.label}`}
+          <Button
+            small
+            label={`Cancel the build for ${host.label}`}
             onClick={() => page.cancel(host.id)}
-            data-testid="build-cancel"
+            testid="build-cancel"
           >
             Cancel
-          </button>
+          </Button>
         ) : (
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Build image for ${host.label}`}
+          <Button
+            small
+            label={`Build image for ${host.label}`}
             onClick={() => page.build(host.id)}
-            data-testid="build-start"
+            testid="build-start"
           >
             Build image
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
-          class="button small"
+        <Button
+          small
           aria-expanded={open}
-          aria-label={`Log of the build for ${host.label}`}
+          label={`Log of the build for ${host.label}`}
           onClick={() => setOpen(!open)}
-          data-testid="build-log-open"
+          testid="build-log-open"
         >
           Log
-        </button>
+        </Button>
       </div>
     </div>
   );

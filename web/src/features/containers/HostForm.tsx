@@ -2,10 +2,9 @@
 import { api } from "../../api/client.ts";
 import type { ContainerHostResponse } from "../../api/types.ts";
 import { FormRow } from "../../ui/FormRow.tsx";
-import { Problem } from "../../ui/Problem.tsx";
+import { SheetForm } from "../../ui/SheetForm.tsx";
 import { TextRow } from "../../ui/TextRow.tsx";
 import { type FieldForm, useFieldForm } from "../../ui/useFieldForm.ts";
-import { useFirstField } from "../../ui/useFirstField.ts";
 import { bodyOf, CREDENTIALS, DEFAULT_IMAGE, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
 
 interface Props {
@@ -111,7 +110,6 @@ function More({ of }: { of: Form }) {
 }
 
 export function HostForm({ host, onClose, onKept }: Props) {
-  const ref = useFirstField();
   const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
     const body = bodyOf(draft);
     if (host) await api.put("/api/container-hosts/{id}", { path: { id: host.id }, body });
@@ -119,13 +117,19 @@ export function HostForm({ host, onClose, onKept }: Props) {
     onKept();
   });
   return (
-    <form
-      ref={ref}
-      class="sheet host-form"
-      aria-label={host ? `Edit ${host.label}` : "New container host"}
-      onSubmit={(event) => void form.submit(event)}
+    <SheetForm
+      class="host-form"
+      label={host ? `Edit ${host.label}` : "New container host"}
+      testid="container-host"
+      onSubmit={form.submit}
+      onClose={onClose}
+      problem={form.problem}
+      busy={form.busy}
+      action="Save"
+      pending="Saving…"
+      actionTestid="container-host-save"
+      note="Changes apply to new containers only."
       noValidate
-      data-testid="container-host-form"
     >
       <TextRow form="container-host" of={form} name="label" label="Name" hint="shown in lists" />
       <SelectRow of={form} name="engine" label="Engine" choices={ENGINES} />
@@ -139,16 +143,6 @@ export function HostForm({ host, onClose, onKept }: Props) {
       <Limits of={form} />
       <SelectRow of={form} name="mountCredentials" label="Agent credentials" choices={CREDENTIALS} />
       <More of={form} />
-      <Problem text={form.problem} testid="container-host-problem" />
-      <div class="sheet-foot">
-        <small>Changes apply to new containers only.</small>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={form.busy} data-testid="container-host-save">
-          {form.busy ? "Saving…" : "Save"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

@@ -1,4 +1,5 @@
 /** What was said to agents before, of every CLI: found, read, and gone on with. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
@@ -150,15 +151,9 @@ export function ConversationsPage() {
         ))}
       </ul>
       {list.sum && list.found.length < list.sum.total && (
-        <button
-          type="button"
-          class="button"
-          disabled={list.busy}
-          onClick={list.more}
-          data-testid="conversations-more"
-        >
+        <Button disabled={list.busy} onClick={list.more} testid="conversations-more">
           Show more
-        </button>
+        </Button>
       )}
     </div>
   );

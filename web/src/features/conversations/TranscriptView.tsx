@@ -1,4 +1,5 @@
 /** One conversation as it reads: what was said, without the tools. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import type { ConversationResponse, Session, TranscriptMessageResponse } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
@@ -16,16 +17,15 @@ import { useNow } from "../../ui/useNow.ts";
 
 function Open({ one, home }: { one: ConversationResponse; home: Session }) {
   return (
-    <button
-      type="button"
-      class="button small"
+    <Button
+      small
       title={`It is open in ${home.name}`}
-      aria-label={`Open ${titleOf(one)} in ${home.name}`}
+      label={`Open ${titleOf(one)} in ${home.name}`}
       onClick={() => select(home.id)}
-      data-testid="conversation-open"
+      testid="conversation-open"
     >
       Open
-    </button>
+    </Button>
   );
 }
 
@@ -49,17 +49,16 @@ function GoOn({ one }: { one: ConversationResponse }) {
     setBusy(false);
   };
   return (
-    <button
-      type="button"
-      class="button small"
+    <Button
+      small
       disabled={busy || why !== undefined}
       title={why}
-      aria-label={why ?? `Resume ${titleOf(one)}`}
+      label={why ?? `Resume ${titleOf(one)}`}
       onClick={() => void resume()}
-      data-testid="conversation-resume"
+      testid="conversation-resume"
     >
       {busy ? "Starting…" : "Resume"}
-    </button>
+    </Button>
   );
 }
 

@@ -1,4 +1,5 @@
 /** Jobs that start sessions by themselves: the list, and the way to the editor. */
+import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { editNew, editing } from "./editor/editing.ts";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -30,9 +31,9 @@ export function EmptyJobs() {
         A job starts a session at the times you choose and sends its prompt. You find the session here and in
         your session list.
       </p>
-      <button type="button" class="button primary" onClick={editNew} data-testid="cron-new">
+      <Button primary onClick={editNew} testid="cron-new">
         <Icon name="plus" size={16} /> New job
-      </button>
+      </Button>
       <ul class="tips">
         {USES.map(([title, text]) => (
           <li key={title}>
@@ -111,9 +112,7 @@ function LoadProblem({ text }: { text: string }) {
       <p class="problem" role="alert" data-testid="cron-trouble">
         <Icon name="alert" /> {text}
       </p>
-      <button type="button" class="button" onClick={readAll}>
-        Try again
-      </button>
+      <Button onClick={readAll}>Try again</Button>
     </div>
   );
 }

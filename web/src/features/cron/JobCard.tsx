@@ -1,4 +1,5 @@
 /** One job of the list. */
+import { Button } from "../../ui/Button.tsx";
 import { useId, useState } from "preact/hooks";
 import { plural, shortenPath } from "../../lib/format.ts";
 import { cliOf, serviceZone } from "../../store/state.ts";
@@ -97,18 +98,12 @@ interface FootProps {
 function Foot({ job, open, count, onToggle }: FootProps) {
   return (
     <footer class="job-foot">
-      <button
-        type="button"
-        class="button small"
-        disabled={busyJobs.value.has(job.id)}
-        onClick={() => void runNow(job)}
-        data-testid="job-run"
-      >
+      <Button small disabled={busyJobs.value.has(job.id)} onClick={() => void runNow(job)} testid="job-run">
         <Icon name="play" size={14} /> Run now
-      </button>
-      <button type="button" class="button small" onClick={() => edit(job)} data-testid="job-edit">
+      </Button>
+      <Button small onClick={() => edit(job)} testid="job-edit">
         Edit
-      </button>
+      </Button>
       <span class="spring" />
       <button
         type="button"

@@ -1,4 +1,5 @@
 /** How another device comes in, and which ones are in. */
+import { Button } from "../../ui/Button.tsx";
 import { useResource } from "../../store/resource.ts";
 import { isMultiUser } from "../../store/me.ts";
 import { formatAgo, formatDate } from "../../lib/ago.ts";
@@ -35,15 +36,14 @@ function Row({ device, now }: { device: AuthSession; now: number }) {
           {device.ip} · {describeMethod(device.method)} · {formatAgo(device.createdAt, now)}
         </small>
       </div>
-      <button
-        type="button"
-        class="button small"
-        aria-label={`Sign out ${name} at ${device.ip}`}
+      <Button
+        small
+        label={`Sign out ${name} at ${device.ip}`}
         onClick={() => void revoke(device)}
-        data-testid="device-revoke"
+        testid="device-revoke"
       >
         Sign out
-      </button>
+      </Button>
     </li>
   );
 }
@@ -60,14 +60,9 @@ function Devices({ devices }: { devices: readonly AuthSession[] }) {
           {plural(devices.length, "signed-in device")}
         </span>
         {rest.length > 0 && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => void revokeOthers()}
-            data-testid="revoke-others"
-          >
+          <Button onClick={() => void revokeOthers()} testid="revoke-others">
             Sign out all others
-          </button>
+          </Button>
         )}
       </div>
       <ul class="records">

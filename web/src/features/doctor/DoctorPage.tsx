@@ -1,4 +1,5 @@
 /** Which programs of the host the service works with, and which are missing. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { ApiError, getErrorText } from "../../api/errors.ts";
@@ -191,9 +192,9 @@ export function DoctorPage() {
           {spoken(found)}
           {found.state === "read" && ` · ${found.report.platform}`}
         </small>
-        <button type="button" class="button" disabled={looking} onClick={again} data-testid="doctor-again">
+        <Button disabled={looking} onClick={again} testid="doctor-again">
           {looking ? <span class="spinner" /> : <Icon name="refresh" size={16} />} Check again
-        </button>
+        </Button>
       </footer>
     </div>
   );

@@ -1,4 +1,5 @@
 /** The files of the session in front: found, looked at, changed, followed, fetched and added to. */
+import { Button } from "../../ui/Button.tsx";
 import { useState, useEffect } from "preact/hooks";
 import { formatBytes } from "../../lib/format.ts";
 import { Icon } from "../../ui/Icon.tsx";
@@ -10,11 +11,11 @@ import { canReveal } from "./tree.ts";
 import { opened, type Content, type Opened, type Text, type Media } from "./state.ts";
 import { TextView } from "./TextView.tsx";
 import { type Loaded, useContent } from "./useContent.ts";
-import { formatError } from "../../api/errors.ts";
 import { readHead } from "./raw.ts";
 import { PdfPreview } from "./Preview.tsx";
 import { readNow } from "../git/state.ts";
 import { activeSession } from "../../store/state.ts";
+import { useRead } from "../../store/resource.ts";
 import { TreePane } from "./TreePane.tsx";
 import { UploadBar } from "./UploadBar.tsx";
 import "./files.css";
@@ -32,9 +33,9 @@ function Refused({ path, loaded }: { path: string; loaded: Loaded }) {
       {loaded.status === 403 && canReveal(path) && (
         <>
           <small>This file may contain secrets. The audit log records who opens it.</small>
-          <button type="button" class="button" onClick={() => loaded.read(true)} data-testid="file-reveal">
+          <Button onClick={() => loaded.read(true)} testid="file-reveal">
             Show file
-          </button>
+          </Button>
         </>
       )}
     </div>
@@ -120,16 +121,10 @@ export function hexOf(bytes: Uint8Array): string {
 }
 
 export function HexHead({ file }: { file: Opened }) {
-  const [text, setText] = useState<string>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    const end = new AbortController();
-    readHead(file, HEAD_BYTES, end.signal).then(
-      (bytes) => setText(hexOf(bytes)),
-      (error: unknown) => !end.signal.aborted && setProblem(formatError(error)),
-    );
-    return () => end.abort();
-  }, [file.sessionId, file.path]);
+  const { data: text, problem } = useRead(
+    async (signal) => hexOf(await readHead(file, HEAD_BYTES, signal)),
+    [file.sessionId, file.path],
+  );
   if (problem !== "") return <p class="field-problem">{problem}</p>;
   return (
     <pre class="hex" tabIndex={0} aria-label="First bytes" data-testid="hex">

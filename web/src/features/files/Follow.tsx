@@ -1,4 +1,5 @@
 /** A file as it grows. The end stays in sight until a person scrolls away from it. */
+import { Button } from "../../ui/Button.tsx";
 import type { TailMessage, Opened } from "./state.ts";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
@@ -93,9 +94,9 @@ export function Follow({ file }: { file: Opened }) {
           {state.problem !== "" && `: ${state.problem}`}
         </span>
         {state.state === "ended" && (
-          <button type="button" class="button small" onClick={again}>
+          <Button small onClick={again}>
             Resume following
-          </button>
+          </Button>
         )}
       </p>
     </div>

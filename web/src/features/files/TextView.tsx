@@ -1,4 +1,5 @@
 /** A text, with its colours, to be read and, where the service says so, changed. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { plural } from "../../lib/format.ts";
@@ -14,18 +15,12 @@ function Conflict({ saving }: { saving: Saving }) {
         The file changed while you were editing it. The differences are marked. Keep the parts you want, then
         save.
       </p>
-      <button
-        type="button"
-        class="button small"
-        disabled={saving.busy}
-        onClick={() => void saving.save()}
-        data-testid="conflict-save"
-      >
+      <Button small disabled={saving.busy} onClick={() => void saving.save()} testid="conflict-save">
         Save mine
-      </button>
-      <button type="button" class="button small" onClick={saving.takeTheirs} data-testid="conflict-theirs">
+      </Button>
+      <Button small onClick={saving.takeTheirs} testid="conflict-theirs">
         Discard mine
-      </button>
+      </Button>
     </div>
   );
 }
@@ -44,16 +39,16 @@ function Foot({ text, editable, saving }: { text: Text; editable: boolean; savin
         {saving.problem === "" && (editable ? (saving.changed ? "Unsaved changes" : "Saved") : whyNot(text))}
       </span>
       {editable && (
-        <button
-          type="button"
-          class="button small primary"
+        <Button
+          small
+          primary
           disabled={!saving.changed || saving.busy}
           title="Save  Ctrl+S"
           onClick={() => void saving.save()}
-          data-testid="file-save"
+          testid="file-save"
         >
           {saving.busy ? "Saving…" : "Save"}
-        </button>
+        </Button>
       )}
     </p>
   );

@@ -1,4 +1,5 @@
 /** Files that are brought into the workspace, by drop or button, each with its progress. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { formatBytes } from "../../lib/format.ts";
@@ -140,9 +141,9 @@ export function UploadBar({ id }: { id: string }) {
         }}
         data-testid="upload-input"
       />
-      <button type="button" class="button" onClick={() => input.current?.click()} data-testid="upload-button">
+      <Button onClick={() => input.current?.click()} testid="upload-button">
         <Icon name="up" size={16} /> Upload or drop files here
-      </button>
+      </Button>
     </div>
   );
 }

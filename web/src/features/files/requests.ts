@@ -1,8 +1,7 @@
 /** Requests for files (protocol-files). */
+import { useRead } from "../../store/resource.ts";
 import { serviceUrl } from "../../api/paths.ts";
 import { showError } from "../../store/toasts.ts";
-import { useEffect, useState } from "preact/hooks";
-import { formatError } from "../../api/errors.ts";
 import { api } from "../../api/client.ts";
 
 export async function downloadFile(id: string, path: string): Promise<void> {
@@ -14,22 +13,6 @@ export async function downloadFile(id: string, path: string): Promise<void> {
   } catch (error) {
     showError("Couldn't download the file", error);
   }
-}
-
-export function useLink({ sessionId, path }: { sessionId: string; path: string }) {
-  const [url, setUrl] = useState<string>();
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    let alive = true;
-    makeLink(sessionId, path, false).then(
-      (found) => alive && setUrl(serviceUrl(found, document.baseURI)),
-      (error: unknown) => alive && setProblem(formatError(error)),
-    );
-    return () => {
-      alive = false;
-    };
-  }, [sessionId, path]);
-  return { url, problem };
 }
 
 /** Lines that one answer holds at most (protocol-files). */
@@ -58,4 +41,11 @@ export const saveContent = (id: string, path: string, content: string, baseHash:
 async function makeLink(id: string, path: string, download: boolean): Promise<string> {
   const { url } = await api.post("/api/sessions/{id}/file-link", { path: { id }, body: { path, download } });
   return url.replace(/^\//, "");
+}
+
+/** @returns an address of a file that the browser can fetch by itself. */
+export function useLink({ sessionId, path }: { sessionId: string; path: string }) {
+  const link = async () => serviceUrl(await makeLink(sessionId, path, false), document.baseURI);
+  const { data: url, problem } = useRead(link, [sessionId, path]);
+  return { url, problem };
 }

@@ -1,4 +1,5 @@
 /** The changed files of one repository, by kind. */
+import { Button } from "../../ui/Button.tsx";
 import { plural } from "../../lib/format.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import "./files.css";
@@ -134,9 +135,9 @@ export function GitError({ problem, onRetry }: GitErrorProps) {
       <p class="problem" role="alert">
         <Icon name="alert" /> {problem}
       </p>
-      <button type="button" class="button small" onClick={() => onRetry(late ? LONGEST_TIMEOUT : undefined)}>
+      <Button small onClick={() => onRetry(late ? LONGEST_TIMEOUT : undefined)}>
         {late ? "Try again with more time" : "Try again"}
-      </button>
+      </Button>
     </div>
   );
 }

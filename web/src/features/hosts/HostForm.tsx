@@ -3,10 +3,9 @@ import { api } from "../../api/client.ts";
 import type { RemoteHost } from "../../api/types.ts";
 import { clis } from "../../store/state.ts";
 import { FormRow } from "../../ui/FormRow.tsx";
-import { Problem } from "../../ui/Problem.tsx";
+import { SheetForm } from "../../ui/SheetForm.tsx";
 import { TextRow } from "../../ui/TextRow.tsx";
 import { type FieldForm, useFieldForm } from "../../ui/useFieldForm.ts";
-import { useFirstField } from "../../ui/useFirstField.ts";
 import { bodyOf, type Draft, draftOf, EMPTY, validateDraft } from "./texts.ts";
 
 interface Props {
@@ -131,7 +130,6 @@ function ProgramFields({ of }: { of: Form }) {
 }
 
 export function HostForm({ host, onClose, onKept }: Props) {
-  const ref = useFirstField();
   const form = useFieldForm(host ? draftOf(host) : EMPTY, validateDraft, async (draft) => {
     const body = bodyOf(draft);
     const kept = host
@@ -140,30 +138,24 @@ export function HostForm({ host, onClose, onKept }: Props) {
     onKept((await kept).host.id);
   });
   return (
-    <form
-      ref={ref}
-      class="sheet host-form"
-      aria-label={host ? `Edit ${host.label}` : "New remote host"}
-      onSubmit={(event) => void form.submit(event)}
+    <SheetForm
+      class="host-form"
+      label={host ? `Edit ${host.label}` : "New remote host"}
+      testid="host"
+      onSubmit={form.submit}
+      onClose={onClose}
+      problem={form.problem}
+      busy={form.busy}
+      action="Save and check"
+      pending="Saving…"
+      actionTestid="host-save"
+      note="The host needs sshd, a POSIX shell, tmux 3.2 or later, and a key that needs no passphrase."
       noValidate
-      data-testid="host-form"
     >
       <AddressFields of={form} />
       <ConnectionFields of={form} />
       <WakeFields of={form} />
       <ProgramFields of={form} />
-      <Problem text={form.problem} testid="host-problem" />
-      <div class="sheet-foot">
-        <small>
-          The host needs sshd, a POSIX shell, tmux 3.2 or later, and a key that needs no passphrase.
-        </small>
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={form.busy} data-testid="host-save">
-          {form.busy ? "Saving…" : "Save and check"}
-        </button>
-      </div>
-    </form>
+    </SheetForm>
   );
 }

@@ -1,4 +1,6 @@
 /** Other machines that sessions run on, by ssh. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import type { HostCheckResponse, RemoteHost, Session } from "../../api/types.ts";
 import { copyText } from "../../ui/clipboard.ts";
@@ -74,15 +76,9 @@ function UnknownKey({
       </p>
       <Key name="Its key is" fingerprint={fingerprint} />
       <CompareHint />
-      <button
-        type="button"
-        class="button primary"
-        disabled={busy}
-        onClick={() => onTrust(fingerprint)}
-        data-testid="key-trust"
-      >
+      <Button primary disabled={busy} onClick={() => onTrust(fingerprint)} testid="key-trust">
         It matches: trust it
-      </button>
+      </Button>
     </div>
   );
 }
@@ -109,25 +105,11 @@ function ChangedKey({ label, fingerprint, known, busy, onTrust }: ChangedProps) 
         <span>
           To trust the new key, type its last {TYPED} characters <small>as shown on the host's console</small>
         </span>
-        <input
-          class="field code"
-          value={typed}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          data-testid="key-typed"
-        />
+        <PlainInput class="field code" value={typed} onText={setTyped} testid="key-typed" />
       </label>
-      <button
-        type="button"
-        class="button danger"
-        disabled={busy || !same}
-        onClick={() => onTrust(fingerprint)}
-        data-testid="key-trust"
-      >
+      <Button danger disabled={busy || !same} onClick={() => onTrust(fingerprint)} testid="key-trust">
         Trust new key
-      </button>
+      </Button>
     </div>
   );
 }
@@ -172,16 +154,15 @@ export function Wake({ host, page, state }: WakeProps) {
   return (
     <>
       {(busy || canWake(host, state)) && (
-        <button
-          type="button"
-          class="button small"
-          aria-label={`Wake ${host.label}`}
+        <Button
+          small
+          label={`Wake ${host.label}`}
           disabled={busy || page.busy}
           onClick={() => void act()}
-          data-testid="host-wake"
+          testid="host-wake"
         >
           {busy ? "Waking…" : "Wake"}
-        </button>
+        </Button>
       )}
       <span class="dim" role="status" data-testid="host-woken">
         {told}
@@ -230,16 +211,9 @@ function Actions(props: HostRowProps & { state: State; onEdit: () => void }) {
   const { host, page, state, onEdit } = props;
   const looking = page.looking.has(host.id);
   const action = (name: string, shown: string, off: boolean, testid: string, act: () => void) => (
-    <button
-      type="button"
-      class="button small"
-      aria-label={`${name} ${host.label}`}
-      disabled={off}
-      onClick={act}
-      data-testid={testid}
-    >
+    <Button small label={`${name} ${host.label}`} disabled={off} onClick={act} testid={testid}>
       {shown}
-    </button>
+    </Button>
   );
   return (
     <div class="host-actions">

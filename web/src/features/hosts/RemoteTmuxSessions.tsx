@@ -1,4 +1,5 @@
 /** The tmux sessions of a host's user, which somebody else has made. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
@@ -68,16 +69,15 @@ function Row({ each, shown, busy, onAttach }: RowProps) {
           {each.created !== undefined && ` · created ${formatAgo(each.created, now)}`}
         </small>
       </span>
-      <button
-        type="button"
-        class="button small"
+      <Button
+        small
         disabled={busy}
-        aria-label={`${shown === undefined ? "Attach" : "Show"} ${each.name}`}
+        label={`${shown === undefined ? "Attach" : "Show"} ${each.name}`}
         onClick={shown === undefined ? onAttach : show}
-        data-testid="tmux-attach"
+        testid="tmux-attach"
       >
         {shown === undefined ? "Attach" : "Show"}
-      </button>
+      </Button>
     </li>
   );
 }
@@ -89,16 +89,15 @@ export function RemoteTmuxSessions({ host }: { host: RemoteHost }) {
       ?.id;
   return (
     <div class="tmux-sessions" aria-busy={busy}>
-      <button
-        type="button"
-        class="button small"
-        aria-label={`List tmux sessions on ${host.label}`}
+      <Button
+        small
+        label={`List tmux sessions on ${host.label}`}
         disabled={busy}
         onClick={() => void look()}
-        data-testid="tmux-sessions"
+        testid="tmux-sessions"
       >
         {busy ? "Loading…" : all === undefined ? "List tmux sessions" : "Refresh list"}
-      </button>
+      </Button>
       <Problem text={problem} testid="tmux-sessions-problem" />
       {all?.length === 0 && <p class="dim">This user has no tmux sessions on the host.</p>}
       {all !== undefined && all.length > 0 && (

@@ -1,4 +1,5 @@
 /** The host of the session in front is out of reach: since when no more is known, and what can be done. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import type { Session } from "../../api/types.ts";
@@ -85,15 +86,9 @@ function Notice({ session, told }: { session: Session; told: Unreachable }) {
         <QueuedInput id={session.id} />
       </span>
       {canReconnect(told, isAdmin.value) && (
-        <button
-          type="button"
-          class="button small"
-          disabled={busy || waking}
-          onClick={tryNow}
-          data-testid="unreachable-try"
-        >
+        <Button small disabled={busy || waking} onClick={tryNow} testid="unreachable-try">
           {told.wake === "mac" || told.wake === "command" ? "Wake host" : "Try now"}
-        </button>
+        </Button>
       )}
     </div>
   );

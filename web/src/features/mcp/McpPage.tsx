@@ -1,4 +1,5 @@
 /** MCP servers that one agent has, and the others would get. */
+import { Button } from "../../ui/Button.tsx";
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { readSettings, writeSettings } from "../../api/calls.ts";
@@ -127,15 +128,9 @@ function Off({ page }: { page: SyncPage }) {
         It reads every agent's configuration file and adds the servers that other agents have, with their
         keys. It never edits or removes a server, and shows you its changes first.
       </small>
-      <button
-        type="button"
-        class="button primary"
-        disabled={page.busy}
-        onClick={() => void page.enable()}
-        data-testid="mcp-enable"
-      >
+      <Button primary disabled={page.busy} onClick={() => void page.enable()} testid="mcp-enable">
         Turn on
-      </button>
+      </Button>
     </div>
   );
 }
@@ -175,24 +170,12 @@ function Foot({ page }: { page: SyncPage }) {
   const waiting = result !== undefined && !result.applied && countAdditions(result) > 0;
   return (
     <footer class="mcp-foot">
-      <button
-        type="button"
-        class="button"
-        disabled={busy}
-        onClick={() => void page.look()}
-        data-testid="mcp-look"
-      >
+      <Button disabled={busy} onClick={() => void page.look()} testid="mcp-look">
         <Icon name="refresh" size={16} /> Check again
-      </button>
-      <button
-        type="button"
-        class="button primary"
-        disabled={busy || !waiting}
-        onClick={() => void page.apply()}
-        data-testid="mcp-apply"
-      >
+      </Button>
+      <Button primary disabled={busy || !waiting} onClick={() => void page.apply()} testid="mcp-apply">
         {busy ? <span class="spinner" /> : <Icon name="plus" size={16} />} Add servers
-      </button>
+      </Button>
     </footer>
   );
 }

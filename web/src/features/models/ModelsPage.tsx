@@ -1,4 +1,6 @@
 /** Servers whose models agents can be given. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
 import { api } from "../../api/client.ts";
 import type { Endpoint } from "../../api/types.ts";
 import { Field } from "../settings/fields.tsx";
@@ -36,17 +38,16 @@ interface Part {
   set: (part: Partial<Draft>) => void;
 }
 
-const plain = { autocomplete: "off", autocapitalize: "off", spellcheck: false } as const;
-
 function Key({ draft, set, kept }: Part & { kept: boolean }) {
   return (
     <>
       <Field label="Key" hint={kept ? "saved; type a new one to replace it" : "if the endpoint needs one"}>
         <input
-          {...plain}
           class="field"
           type="password"
           autocomplete="new-password"
+          autocapitalize="off"
+          spellcheck={false}
           value={draft.apiKey}
           maxLength={4096}
           disabled={draft.forgetKey}
@@ -127,24 +128,20 @@ export function EndpointForm({ endpoint, onClose, onKept }: EndpointFormProps) {
       note="Anyone who can start a session with it can read its key through the agent."
     >
       <Field label="Name" hint="shown in lists">
-        <input
-          {...plain}
-          class="field"
+        <PlainInput
           value={draft.label}
           maxLength={60}
-          onInput={(event) => set({ label: event.currentTarget.value })}
-          data-testid="endpoint-label"
+          onText={(text) => set({ label: text })}
+          testid="endpoint-label"
         />
       </Field>
       <Field label="Address" hint="base URL; /v1 is optional">
-        <input
-          {...plain}
-          class="field"
+        <PlainInput
           inputMode="url"
           value={draft.baseUrl}
           placeholder="http://127.0.0.1:8080"
-          onInput={(event) => set({ baseUrl: event.currentTarget.value })}
-          data-testid="endpoint-url"
+          onText={(text) => set({ baseUrl: text })}
+          testid="endpoint-url"
         />
       </Field>
       <Key draft={draft} set={set} kept={endpoint?.apiKeySet === true} />
@@ -174,16 +171,9 @@ async function remove({ endpoint, page }: Props): Promise<void> {
 function Actions(props: Props & { onEdit: () => void }) {
   const { endpoint, page, onEdit } = props;
   const action = (name: string, testid: string, act: () => void) => (
-    <button
-      type="button"
-      class="button small"
-      aria-label={`${name} ${endpoint.label}`}
-      disabled={page.busy}
-      onClick={act}
-      data-testid={testid}
-    >
+    <Button small label={`${name} ${endpoint.label}`} disabled={page.busy} onClick={act} testid={testid}>
       {name}
-    </button>
+    </Button>
   );
   return (
     <span class="endpoint-actions">
@@ -261,15 +251,9 @@ function Off({ page }: { page: Endpoints }) {
         in such a session goes to that endpoint.
       </small>
       {isAdmin.value && (
-        <button
-          type="button"
-          class="button primary"
-          disabled={page.busy}
-          onClick={() => void page.enable()}
-          data-testid="models-enable"
-        >
+        <Button primary disabled={page.busy} onClick={() => void page.enable()} testid="models-enable">
           Turn on
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,4 +1,5 @@
 /** Says that sessions can come back, until they are or nobody wants them. */
+import { Button } from "../../ui/Button.tsx";
 import { RESTORE_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { restoreSessions, dismissOffer, offer, progress, restoring } from "./state.ts";
@@ -7,24 +8,17 @@ import { describeOffer } from "./texts.ts";
 function Choices() {
   return (
     <>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => void restoreSessions()}
-        data-testid="restore-all"
-      >
-        {" "}
+      <Button small onClick={() => void restoreSessions()} testid="restore-all">
         Restore
-      </button>
-      <button
-        type="button"
-        class="button small"
+      </Button>
+      <Button
+        small
         title="Sessions stay in the list"
         onClick={() => void dismissOffer()}
-        data-testid="restore-dismiss"
+        testid="restore-dismiss"
       >
         Dismiss
-      </button>
+      </Button>
     </>
   );
 }
@@ -40,15 +34,9 @@ export function RestoreBanner() {
       </span>
       <span class="restore-buttons">
         {!restoring.value && <Choices />}
-        <button
-          type="button"
-          class="button small"
-          onClick={() => (openPage.value = RESTORE_PAGE)}
-          data-testid="restore-look"
-        >
-          {" "}
+        <Button small onClick={() => (openPage.value = RESTORE_PAGE)} testid="restore-look">
           Show
-        </button>
+        </Button>
       </span>
     </div>
   );

@@ -1,4 +1,5 @@
 /** What a reboot has ended: what will be there of each, and what became of it. */
+import { Button } from "../../ui/Button.tsx";
 import type { RestorableSessionResponse } from "../../api/types.ts";
 import { shortenPath } from "../../lib/format.ts";
 import { formatAgo } from "../../lib/ago.ts";
@@ -32,17 +33,15 @@ function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
           </small>
         )}
       </span>
-      <button
-        type="button"
-        class="button small"
+      <Button
+        small
         disabled={restoring.value}
-        aria-label={`Restore ${lost.name}`}
+        label={`Restore ${lost.name}`}
         onClick={() => void restoreSessions([lost.id])}
-        data-testid="restore-one"
+        testid="restore-one"
       >
-        {" "}
         Restore
-      </button>
+      </Button>
     </li>
   );
 }
@@ -50,24 +49,17 @@ function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {
 function Foot() {
   return (
     <footer class="restore-foot">
-      <button
-        type="button"
-        class="button"
-        disabled={restoring.value}
-        onClick={() => void dismissOffer()}
-        data-testid="restore-page-dismiss"
-      >
+      <Button disabled={restoring.value} onClick={() => void dismissOffer()} testid="restore-page-dismiss">
         Dismiss
-      </button>
-      <button
-        type="button"
-        class="button primary"
+      </Button>
+      <Button
+        primary
         disabled={restoring.value}
         onClick={() => void restoreSessions()}
-        data-testid="restore-page-all"
+        testid="restore-page-all"
       >
         {restoring.value ? <span class="spinner" /> : <Icon name="refresh" size={16} />} Restore all
-      </button>
+      </Button>
     </footer>
   );
 }

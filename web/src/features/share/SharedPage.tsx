@@ -1,4 +1,5 @@
 /** What another app shared: shown first, and put into a prompt only by the person's own press. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../../api/types.ts";
 import { serviceUrl } from "../../api/paths.ts";
@@ -61,9 +62,7 @@ function Where({ shared }: { shared: Shared }) {
     return (
       <p class="dim">
         No agent is running. The shared items stay here until you start one.
-        <button type="button" class="button" onClick={() => (newSessionOpen.value = true)}>
-          Start a session
-        </button>
+        <Button onClick={() => (newSessionOpen.value = true)}>Start a session</Button>
       </p>
     );
   return (
@@ -84,9 +83,9 @@ function Where({ shared }: { shared: Shared }) {
           ))}
         </select>
       </label>
-      <button type="button" class="button primary" onClick={() => put(id, shared)} data-testid="shared-put">
+      <Button primary onClick={() => put(id, shared)} testid="shared-put">
         Add to prompt
-      </button>
+      </Button>
     </>
   );
 }
@@ -118,16 +117,14 @@ export function SharedPage() {
       )}
       <Pictures files={shared.files} />
       <Where shared={shared} />
-      <button
-        type="button"
-        class="button"
+      <Button
         onClick={() =>
           void leave().catch((error: unknown) => showError("Couldn't discard the shared items", error))
         }
-        data-testid="shared-discard"
+        testid="shared-discard"
       >
         <Icon name="close" size={16} /> Discard
-      </button>
+      </Button>
     </div>
   );
 }

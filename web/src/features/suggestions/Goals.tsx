@@ -1,4 +1,5 @@
 /** What its person wants in a workspace: read for suggestions, and set where a session works there. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client.ts";
 import { formatError } from "../../api/errors.ts";
@@ -88,14 +89,13 @@ export function Goals({ session }: Props) {
         </details>
       )}
       <div class="case-buttons">
-        <button type="submit" class="button small" disabled={busy || text === saved} data-testid="goals-save">
+        <Button submit small disabled={busy || text === saved} testid="goals-save">
           Save goals
-        </button>
+        </Button>
         {intent && (
-          <button type="button" class="button small" onClick={() => void forget()} data-testid="goals-forget">
-            {" "}
+          <Button small onClick={() => void forget()} testid="goals-forget">
             Delete
-          </button>
+          </Button>
         )}
       </div>
     </form>

@@ -1,4 +1,5 @@
 /** What could be said next, as chips above the prompt box: a tap fills it, nothing is sent. */
+import { Button } from "../../ui/Button.tsx";
 import { useState } from "preact/hooks";
 import type { Session, SuggestionResponse } from "../../api/types.ts";
 import { focusPrompt } from "../prompt/focus.ts";
@@ -51,10 +52,9 @@ function OtherSuggestions({ id }: { id: string }) {
         onKeyDown={key}
         data-testid="rethink-steer"
       />
-      <button type="button" class="button small" onClick={again} data-testid="rethink">
-        {" "}
+      <Button small onClick={again} testid="rethink">
         Suggest others
-      </button>
+      </Button>
     </span>
   );
 }

@@ -1,4 +1,6 @@
 /** Agents that are kept going until their time is over. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import { Button } from "../../ui/Button.tsx";
 import { SheetForm } from "../../ui/SheetForm.tsx";
 import { useForm } from "../../ui/useForm.ts";
 import { Field } from "../settings/fields.tsx";
@@ -43,15 +45,11 @@ export function NewRun({ onClose }: { onClose: () => void }) {
         />
       </Field>
       <Field label="Folder" hint="on the server">
-        <input
-          class="field"
+        <PlainInput
           value={draft.folder}
           placeholder="default folder"
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          onInput={(event) => set({ folder: event.currentTarget.value })}
-          data-testid="run-folder"
+          onText={(text) => set({ folder: text })}
+          testid="run-folder"
         />
       </Field>
       <Field label="Minutes" hint="1 to 14400">
@@ -78,9 +76,9 @@ function Visit({ run }: { run: TimedRunResponse }) {
     openPage.value = undefined;
   };
   return (
-    <button type="button" class="button small" onClick={visit} aria-label={`Show ${session.name}`}>
+    <Button small onClick={visit} label={`Show ${session.name}`}>
       Show
-    </button>
+    </Button>
   );
 }
 
@@ -105,15 +103,9 @@ function Row({ run, now }: { run: TimedRunResponse; now: number }) {
       <span class="setting-buttons">
         <Visit run={run} />
         {run.status === "running" && (
-          <button
-            type="button"
-            class="button small"
-            aria-label={`Stop ${run.prompt}`}
-            onClick={() => void stop(run)}
-            data-testid="run-stop"
-          >
+          <Button small label={`Stop ${run.prompt}`} onClick={() => void stop(run)} testid="run-stop">
             Stop
-          </button>
+          </Button>
         )}
       </span>
     </li>

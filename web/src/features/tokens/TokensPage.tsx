@@ -1,4 +1,5 @@
 /** Keys of one's own for programs. */
+import { Button } from "../../ui/Button.tsx";
 import { isAdmin } from "../../store/me.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { sessions, sessionList } from "../../store/state.ts";
@@ -183,15 +184,9 @@ function Row({ token, now }: { token: TokenResponse; now: number }) {
           {describeLastUse(token, now)} · {describeSessions(token, nameOf)}
         </small>
       </div>
-      <button
-        type="button"
-        class="button small"
-        aria-label={`Revoke ${token.name}`}
-        onClick={() => void revoke(token)}
-        data-testid="token-revoke"
-      >
+      <Button small label={`Revoke ${token.name}`} onClick={() => void revoke(token)} testid="token-revoke">
         Revoke
-      </button>
+      </Button>
     </li>
   );
 }

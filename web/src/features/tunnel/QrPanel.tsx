@@ -1,4 +1,5 @@
 /** The tunnel, and the code that signs another device in through it. */
+import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { serverNow } from "../../api/stream/servertime.ts";
 import type { Qr, TunnelStatusAnswer } from "../../api/types.ts";
@@ -52,15 +53,9 @@ function Countdown({ expiresAt }: { expiresAt: number }) {
 
 function RenewButton() {
   return (
-    <button
-      type="button"
-      class="button small"
-      disabled={working.value !== ""}
-      onClick={() => void renew()}
-      data-testid="qr-renew"
-    >
+    <Button small disabled={working.value !== ""} onClick={() => void renew()} testid="qr-renew">
       New code
-    </button>
+    </Button>
   );
 }
 
@@ -156,15 +151,9 @@ export function Address({ label, url, testid }: Props) {
 
 export function StopButton() {
   return (
-    <button
-      type="button"
-      class="button small"
-      disabled={working.value !== ""}
-      onClick={() => void stop()}
-      data-testid="tunnel-stop"
-    >
+    <Button small disabled={working.value !== ""} onClick={() => void stop()} testid="tunnel-stop">
       {working.value === "stop" ? "Stopping…" : "Stop tunnel"}
-    </button>
+    </Button>
   );
 }
 
@@ -179,15 +168,9 @@ function Off() {
           to get in.
         </p>
       </div>
-      <button
-        type="button"
-        class="button primary"
-        disabled={starting}
-        onClick={() => void start()}
-        data-testid="tunnel-start"
-      >
+      <Button primary disabled={starting} onClick={() => void start()} testid="tunnel-start">
         {starting ? "Starting…" : "Start tunnel"}
-      </button>
+      </Button>
     </div>
   );
 }

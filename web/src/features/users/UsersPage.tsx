@@ -1,4 +1,5 @@
 /** Everybody with an account, for admins. */
+import { PlainInput } from "../../ui/PlainInput.tsx";
 import { Field, Switch } from "../settings/fields.tsx";
 import { SheetForm } from "../../ui/SheetForm.tsx";
 import { useForm } from "../../ui/useForm.ts";
@@ -69,14 +70,10 @@ export function NewUser({ osUsers, onClose }: NewUserProps) {
       note="A one-time password is created and shown once."
     >
       <Field label="User name" hint="lowercase letters, digits, - and _">
-        <input
-          class="field"
+        <PlainInput
           value={draft.username}
-          onInput={(event) => set({ username: event.currentTarget.value.trim().toLowerCase() })}
-          autocomplete="off"
-          autocapitalize="off"
-          spellcheck={false}
-          data-testid="new-user-name"
+          onText={(text) => set({ username: text.trim().toLowerCase() })}
+          testid="new-user-name"
         />
       </Field>
       <RoleChoice role={draft.role} onChange={(role) => set({ role })} />
@@ -90,14 +87,7 @@ export function NewUser({ osUsers, onClose }: NewUserProps) {
       )}
       {osUsers && (
         <Field label="OS user" hint="runs this user's sessions; leave empty for the server's own user">
-          <input
-            class="field"
-            value={draft.osUser ?? ""}
-            onInput={(event) => setOsUser(event.currentTarget.value)}
-            autocapitalize="off"
-            spellcheck={false}
-            data-testid="new-user-os"
-          />
+          <PlainInput value={draft.osUser ?? ""} onText={setOsUser} testid="new-user-os" />
         </Field>
       )}
     </SheetForm>

@@ -1,4 +1,5 @@
 /** Messages to a chat, a push topic or a program: one webhook for the whole service. */
+import { Button } from "../../ui/Button.tsx";
 import { Segments } from "../../ui/Segments.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import {
@@ -135,26 +136,19 @@ function Buttons({ card, saved }: { card: Card; saved: WebhookResponse }) {
           >
             Delete URL
           </button>
-          <button
-            type="button"
-            class="button"
+          <Button
             disabled={card.busy !== "" || !isEmpty(change)}
             title={isEmpty(change) ? undefined : "Save first. The test uses the saved URL."}
             onClick={() => void card.test()}
-            data-testid="webhook-test"
+            testid="webhook-test"
           >
             {card.busy === "testing" ? <span class="spinner" /> : <Icon name="send" size={16} />} Send test
-          </button>
+          </Button>
         </>
       )}
-      <button
-        type="submit"
-        class="button primary"
-        disabled={card.busy !== "" || isEmpty(change)}
-        data-testid="webhook-save"
-      >
+      <Button submit primary disabled={card.busy !== "" || isEmpty(change)} testid="webhook-save">
         Save
-      </button>
+      </Button>
     </div>
   );
 }

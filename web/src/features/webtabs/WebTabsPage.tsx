@@ -1,4 +1,5 @@
 /** Pages of other servers beside the sessions. */
+import { Button } from "../../ui/Button.tsx";
 import type { WebView } from "../../api/types.ts";
 import { useResource } from "../../store/resource.ts";
 import { Field } from "../settings/fields.tsx";
@@ -38,9 +39,9 @@ function NewTab() {
       <Problem text={problem} testid="webtab-refused" />
       <div class="sheet-foot">
         <small>Sandboxed: the page can't access tservice.</small>
-        <button type="submit" class="button primary" disabled={busy} data-testid="webtab-keep">
+        <Button submit primary disabled={busy} testid="webtab-keep">
           Open
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -59,24 +60,12 @@ function Row({ tab }: { tab: WebView }) {
         <small>{tab.url}</small>
       </div>
       <span class="setting-buttons">
-        <button
-          type="button"
-          class="button small"
-          aria-label={`Open ${tab.name}`}
-          onClick={() => showWebTab(tab)}
-        >
+        <Button small label={`Open ${tab.name}`} onClick={() => showWebTab(tab)}>
           Open
-        </button>
-        <button
-          type="button"
-          class="button small"
-          aria-label={`Remove ${tab.name}`}
-          onClick={() => void removeTab(tab)}
-          data-testid="webtab-forget"
-        >
-          {" "}
+        </Button>
+        <Button small label={`Remove ${tab.name}`} onClick={() => void removeTab(tab)} testid="webtab-forget">
           Remove
-        </button>
+        </Button>
       </span>
     </li>
   );

@@ -1,4 +1,5 @@
 /** Makes a job or changes one, in the place of the list. */
+import { Button } from "../../../ui/Button.tsx";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Field, Switch } from "../../settings/fields.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -99,12 +100,10 @@ function Foot({ state, fresh }: { state: EditorState; fresh: boolean }) {
           <Icon name="alert" /> {state.trouble}
         </p>
       )}
-      <button type="button" class="button" onClick={state.close}>
-        Cancel
-      </button>
-      <button type="submit" class="button primary" disabled={state.busy} data-testid="job-save">
+      <Button onClick={state.close}>Cancel</Button>
+      <Button submit primary disabled={state.busy} testid="job-save">
         {state.busy ? "Saving…" : word}
-      </button>
+      </Button>
     </div>
   );
 }

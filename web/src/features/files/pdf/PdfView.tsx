@@ -1,4 +1,5 @@
 /** A PDF, page by page; its code comes with the first one that is opened. */
+import { Button } from "../../../ui/Button.tsx";
 import { useEffect, useRef, useState, useLayoutEffect } from "preact/hooks";
 import { formatError } from "../../../api/errors.ts";
 import { drawPage, type Pdf, openPdf } from "./document.ts";
@@ -255,9 +256,9 @@ export function PdfBar({ current, pages, percent, go, zoom, fit }: Props) {
       </label>
       <span class="pdf-space" />
       <IconButton icon="shrink" label="Zoom out" keys="-" onClick={() => zoom(-1)} testid="pdf-smaller" />
-      <button type="button" class="button small" title="Fit width  0" onClick={fit} data-testid="pdf-fit">
+      <Button small title="Fit width  0" onClick={fit} testid="pdf-fit">
         {percent} %
-      </button>
+      </Button>
       <IconButton icon="grow" label="Zoom in" keys="+" onClick={() => zoom(1)} testid="pdf-larger" />
     </div>
   );
@@ -285,9 +286,7 @@ function Unread({ file, why }: { file: Opened; why: string }) {
   return (
     <div class="files-none" role="alert" data-testid="pdf-problem">
       <p>{why}</p>
-      <button type="button" class="button" onClick={() => void downloadFile(file.sessionId, file.path)}>
-        Download file
-      </button>
+      <Button onClick={() => void downloadFile(file.sessionId, file.path)}>Download file</Button>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** One file's diff: its head with figures and buttons, then its lines. */
+import { Button } from "../../../ui/Button.tsx";
 import { useEffect, useState, useLayoutEffect, useRef } from "preact/hooks";
 import { getErrorText } from "../../../api/errors.ts";
 import { api } from "../../../api/client.ts";
@@ -118,17 +119,12 @@ function Lines({ file, shown }: { file: Chosen; shown: Shown }) {
         <IconButton icon="up" label="Previous change" onClick={() => jump(-1)} testid="diff-previous" />
         <IconButton icon="down" label="Next change" onClick={() => jump(1)} testid="diff-next" />
         <span class="spring" />
-        <button
-          type="button"
-          class="button small"
-          onClick={() => void copy(shown.text)}
-          data-testid="diff-copy"
-        >
+        <Button small onClick={() => void copy(shown.text)} testid="diff-copy">
           <Icon name="copy" size={15} /> Copy diff
-        </button>
-        <button type="button" class="button small" onClick={() => void copy(file.path)}>
+        </Button>
+        <Button small onClick={() => void copy(file.path)}>
           Copy path
-        </button>
+        </Button>
       </div>
       {shown.truncated && (
         <p class="diff-note" data-testid="diff-truncated">
