@@ -55,7 +55,7 @@ function Boxes({ host }: { host: ContainerHostResponse }) {
   );
 }
 
-export function HostRow(props: HostRowProps) {
+function HostRow(props: HostRowProps) {
   const { host, page } = props;
   const [editing, setEditing] = useState(false);
   if (editing)
@@ -149,7 +149,7 @@ function Log({ id, turn }: { id: string; turn: string }) {
   );
 }
 
-export function Build({ host, page }: { host: ContainerHostResponse; page: ContainersState }) {
+function Build({ host, page }: { host: ContainerHostResponse; page: ContainersState }) {
   const [open, setOpen] = useState(false);
   const running = page.builds[host.id];
   const ended = page.ends[host.id];

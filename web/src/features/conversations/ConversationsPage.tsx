@@ -18,7 +18,7 @@ const PAGE = 50;
 /** Milliseconds without a key before a search is begun. */
 const PAUSE_MS = 300;
 
-export interface Conversations {
+interface Conversations {
   words: string;
   search: (words: string) => void;
   sum: ConversationListResponse | undefined;
@@ -28,7 +28,7 @@ export interface Conversations {
   more: () => void;
 }
 
-export function useConversations(): Conversations {
+function useConversations(): Conversations {
   const [words, setWords] = useState("");
   const [offset, setOffset] = useState(0);
   const [sum, setSum] = useState<ConversationListResponse>();

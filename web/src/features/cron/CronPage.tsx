@@ -20,7 +20,7 @@ const USES = [
 ] as const;
 
 /** What the page is for, where there is nothing on it yet. */
-export function EmptyJobs() {
+function EmptyJobs() {
   return (
     <section class="cron-none" data-testid="cron-none">
       <span class="cron-none-mark">

@@ -19,7 +19,7 @@ import {
 } from "./texts.ts";
 import "./doctor.css";
 
-export type Examined =
+type Examined =
   | { state: "looking"; before?: DoctorResponse }
   | { state: "refused" }
   | { state: "failed"; problem: string }
@@ -31,7 +31,7 @@ function outcome(error: unknown): Examined {
   return refused ? { state: "refused" } : { state: "failed", problem: getErrorText(error) };
 }
 
-export function useReport(): [Examined, () => void] {
+function useReport(): [Examined, () => void] {
   const [found, setFound] = useState<Examined>({ state: "looking" });
   const [turn, setTurn] = useState(0);
   useEffect(() => {
@@ -89,7 +89,7 @@ function Hint({ hint, label }: { hint: string; label: string }) {
   );
 }
 
-export function ToolRow({ tool }: { tool: ToolResponse }) {
+function ToolRow({ tool }: { tool: ToolResponse }) {
   return (
     <li class="tool" data-status={tool.status} data-testid="doctor-tool" data-tool={tool.id}>
       <span class="tool-mark">

@@ -53,7 +53,7 @@ function Body({ file, loaded, preview }: { file: Opened; loaded: Loaded; preview
   );
 }
 
-export function FileView({ file }: { file: Opened }) {
+function FileView({ file }: { file: Opened }) {
   const loaded = useContent(file);
   const [following, setFollowing] = useState(false);
   const [asSource, setAsSource] = useState(file.line !== undefined);
@@ -120,7 +120,7 @@ export function hexOf(bytes: Uint8Array): string {
   return lines.join("\n");
 }
 
-export function HexHead({ file }: { file: Opened }) {
+function HexHead({ file }: { file: Opened }) {
   const { data: text, problem } = useRead(
     async (signal) => hexOf(await readHead(file, HEAD_BYTES, signal)),
     [file.sessionId, file.path],
@@ -151,7 +151,7 @@ function Linked({ file, media }: { file: Opened; media: Media }) {
   );
 }
 
-export function MediaView({ file, media }: { file: Opened; media: Media }) {
+function MediaView({ file, media }: { file: Opened; media: Media }) {
   if (media.type === "pdf") return <PdfPreview file={file} media={media} />;
   if (media.type !== "binary") return <Linked file={file} media={media} />;
   return (

@@ -59,7 +59,7 @@ function brief({ status }: RepositoryResponse): string {
   return status.counts.uncommitted === 0 ? "clean" : plural(status.counts.uncommitted, "change");
 }
 
-export function RepositoryPart({ repo, alone, onRetry }: RepositoryPartProps) {
+function RepositoryPart({ repo, alone, onRetry }: RepositoryPartProps) {
   const busy = repo.status.state === "error" || repo.status.counts.uncommitted > 0;
   if (alone)
     return (

@@ -114,7 +114,7 @@ function ChangedKey({ label, fingerprint, known, busy, onTrust }: ChangedProps) 
   );
 }
 
-export function HostCheckResult(props: HostKeyCheckProps) {
+function HostCheckResult(props: HostKeyCheckProps) {
   const { found } = props;
   const { hostKey, fingerprint, knownFingerprint = "" } = found;
   if (hostKey === "unknown" && fingerprint) return <UnknownKey {...props} fingerprint={fingerprint} />;
@@ -135,7 +135,7 @@ interface WakeProps {
   state: State;
 }
 
-export function Wake({ host, page, state }: WakeProps) {
+function Wake({ host, page, state }: WakeProps) {
   const [told, setTold] = useState("");
   const [busy, setBusy] = useState(false);
   if (describeWakeMethod(host) === undefined) return null;
@@ -235,7 +235,7 @@ function Actions(props: HostRowProps & { state: State; onEdit: () => void }) {
 const awayIn = (found: readonly Session[]): boolean | undefined =>
   found.length === 0 ? undefined : found.some(({ id }) => isUnreachable(id));
 
-export function HostRow({ host, page }: HostRowProps) {
+function HostRow({ host, page }: HostRowProps) {
   const [editing, setEditing] = useState(false);
   const told = page.found[host.id];
   const here = sessions.value.filter(({ remote }) => remote?.hostId === host.id);

@@ -59,7 +59,7 @@ async function apply(): Promise<void> {
   }
 }
 
-export function useSync() {
+function useSync() {
   const { enabled, result } = useResource(sync) ?? {};
   useEffect(() => () => void (refused.value = ""), []);
   return {
@@ -74,7 +74,7 @@ export function useSync() {
   };
 }
 
-export type SyncPage = ReturnType<typeof useSync>;
+type SyncPage = ReturnType<typeof useSync>;
 
 const MARKS: Record<Status, IconName> = {
   ok: "check",
@@ -98,7 +98,7 @@ function Names({ title, names, kind }: { title: string; names: string[]; kind: s
   );
 }
 
-export function TargetRow({ target, applied }: { target: Target; applied: boolean }) {
+function TargetRow({ target, applied }: { target: Target; applied: boolean }) {
   const { status, added } = target;
   const reason = explainStatus(target);
   const gets = added.length > 0;

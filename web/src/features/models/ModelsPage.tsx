@@ -197,7 +197,7 @@ function Found({ endpoint }: { endpoint: Endpoint }) {
   );
 }
 
-export function EndpointRow(props: Props) {
+function EndpointRow(props: Props) {
   const { endpoint, page, mayChange } = props;
   const now = useNow();
   const [editing, setEditing] = useState(false);
