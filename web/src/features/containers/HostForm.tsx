@@ -1,4 +1,5 @@
 /** The form of a container host. */
+import { Select } from "../../ui/Select.tsx";
 import { api } from "../../api/client.ts";
 import type { ContainerHostResponse } from "../../api/types.ts";
 import { FormRow } from "../../ui/FormRow.tsx";
@@ -28,18 +29,12 @@ function SelectRow({ of, name, label, hint, choices }: SelectProps) {
   return (
     <FormRow form="container-host" name={name} label={label} hint={hint} problem={of.wrong[name]}>
       {(tied) => (
-        <select
-          class="field"
+        <Select
           value={of.draft[name]}
-          onChange={(event) => of.set({ [name]: event.currentTarget.value } as Partial<Draft>)}
+          choices={choices}
+          onChoose={(chosen) => of.set({ [name]: chosen } as Partial<Draft>)}
           {...tied}
-        >
-          {choices.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
+        />
       )}
     </FormRow>
   );

@@ -1,4 +1,5 @@
 /** Servers whose models agents can be given. */
+import { Select } from "../../ui/Select.tsx";
 import { PlainInput } from "../../ui/PlainInput.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { api } from "../../api/client.ts";
@@ -86,19 +87,14 @@ function Default({ draft, set, endpoint }: Part & { endpoint: Endpoint }) {
   if (endpoint.models.length === 0) return null;
   return (
     <Field label="Model" hint="default for new sessions">
-      <select
-        class="field"
+      <Select
         value={draft.defaultModelId}
-        onChange={(event) => set({ defaultModelId: event.currentTarget.value })}
-        data-testid="endpoint-default"
+        testid="endpoint-default"
+        choices={endpoint.models.map((model) => [model.id, formatModel(model)] as const)}
+        onChoose={(chosen) => set({ defaultModelId: chosen })}
       >
         <option value="">none</option>
-        {endpoint.models.map((model) => (
-          <option key={model.id} value={model.id}>
-            {formatModel(model)}
-          </option>
-        ))}
-      </select>
+      </Select>
     </Field>
   );
 }

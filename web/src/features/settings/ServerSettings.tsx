@@ -1,4 +1,5 @@
 /** What the service keeps for all its clients. */
+import { Select } from "../../ui/Select.tsx";
 import { canLaunch } from "../sessions/newsession.ts";
 import { cliOf, clis, settings } from "../../store/state.ts";
 import { Field, getErrorAttributes, NumberField, TextField } from "./fields.tsx";
@@ -16,25 +17,23 @@ function ModeField() {
   const modes = clis.value.filter(canLaunch);
   return (
     <Field label="New sessions run" name="defaultMode">
-      <select
-        class="field"
+      <Select
         value={mode}
-        onChange={(event) => void saveSetting("defaultMode", event.currentTarget.value)}
-        data-testid="setting-defaultMode"
+        testid="setting-defaultMode"
+        choices={modes.map((entry) => [entry.id, entry.label] as const)}
+        onChoose={(chosen) => void saveSetting("defaultMode", chosen)}
         {...getErrorAttributes("defaultMode")}
       >
         {!modes.some((entry) => entry.id === mode) && <option value={mode}>{missingMode(mode)}</option>}
-        {modes.map((entry) => (
-          <option key={entry.id} value={entry.id}>
-            {entry.label}
-          </option>
-        ))}
-      </select>
+      </Select>
     </Field>
   );
 }
 
-const GROUNDS = { dark: "Dark", light: "Light" };
+const GROUNDS = [
+  ["dark", "Dark"],
+  ["light", "Light"],
+] as const;
 
 function GroundField() {
   return (
@@ -43,30 +42,22 @@ function GroundField() {
       hint="the colours that programs see while no page shows the terminal"
       name="terminalGround"
     >
-      <select
-        class="field"
+      <Select
         value={settings.value.terminalGround ?? "dark"}
-        onChange={(event) =>
-          void saveSetting("terminalGround", event.currentTarget.value as "dark" | "light")
-        }
-        data-testid="setting-terminalGround"
+        testid="setting-terminalGround"
+        choices={GROUNDS}
+        onChoose={(chosen) => void saveSetting("terminalGround", chosen)}
         {...getErrorAttributes("terminalGround")}
-      >
-        {Object.entries(GROUNDS).map(([ground, name]) => (
-          <option key={ground} value={ground}>
-            {name}
-          </option>
-        ))}
-      </select>
+      />
     </Field>
   );
 }
 
-const TRUST = {
-  own: "Those that bring something that runs",
-  ask: "All",
-  always: "None: whatever a folder brings runs",
-};
+const TRUST = [
+  ["own", "Those that bring something that runs"],
+  ["ask", "All"],
+  ["always", "None: whatever a folder brings runs"],
+] as const;
 
 function TrustField() {
   return (
@@ -75,21 +66,13 @@ function TrustField() {
       hint="in the inbox, before an agent starts there"
       name="trustFolders"
     >
-      <select
-        class="field"
+      <Select
         value={settings.value.trustFolders ?? "own"}
-        onChange={(event) =>
-          void saveSetting("trustFolders", event.currentTarget.value as keyof typeof TRUST)
-        }
-        data-testid="setting-trustFolders"
+        testid="setting-trustFolders"
+        choices={TRUST}
+        onChoose={(chosen) => void saveSetting("trustFolders", chosen)}
         {...getErrorAttributes("trustFolders")}
-      >
-        {Object.entries(TRUST).map(([rule, name]) => (
-          <option key={rule} value={rule}>
-            {name}
-          </option>
-        ))}
-      </select>
+      />
     </Field>
   );
 }

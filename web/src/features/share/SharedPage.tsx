@@ -1,4 +1,5 @@
 /** What another app shared: shown first, and put into a prompt only by the person's own press. */
+import { Select } from "../../ui/Select.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../../api/types.ts";
@@ -70,18 +71,12 @@ function Where({ shared }: { shared: Shared }) {
       <label class="labelled">
         {" "}
         Send to{" "}
-        <select
-          class="field"
+        <Select
           value={id}
-          onChange={(event) => setChosen(event.currentTarget.value)}
-          data-testid="shared-session"
-        >
-          {able.map((session) => (
-            <option key={session.id} value={session.id}>
-              {session.name}
-            </option>
-          ))}
-        </select>
+          testid="shared-session"
+          choices={able.map((session) => [session.id, session.name] as const)}
+          onChoose={(chosen) => setChosen(chosen)}
+        />
       </label>
       <Button primary onClick={() => put(id, shared)} testid="shared-put">
         Add to prompt

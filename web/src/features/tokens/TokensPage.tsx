@@ -1,11 +1,12 @@
 /** Keys of one's own for programs. */
+import { Select } from "../../ui/Select.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { isAdmin } from "../../store/me.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { sessions, sessionList } from "../../store/state.ts";
 import { SheetForm } from "../../ui/SheetForm.tsx";
 import { useForm } from "../../ui/useForm.ts";
-import { bodyOf, type Draft, EMPTY, type Lifetime, LIFETIMES, validateDraft, toggled } from "./draft.ts";
+import { bodyOf, type Draft, EMPTY, LIFETIMES, validateDraft, toggled } from "./draft.ts";
 import {
   offered,
   labelOf,
@@ -89,19 +90,13 @@ function Expiry({ draft, set }: PartProps) {
     <div class="setting">
       <label for="token-lifetime">Expires</label>
       <span class="setting-buttons">
-        <select
-          class="field"
+        <Select
           id="token-lifetime"
           value={draft.lifetime}
-          onChange={(event) => set({ lifetime: event.currentTarget.value as Lifetime })}
-          data-testid="token-lifetime"
-        >
-          {LIFETIMES.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
+          testid="token-lifetime"
+          choices={LIFETIMES}
+          onChoose={(chosen) => set({ lifetime: chosen })}
+        />
         {draft.lifetime === "date" && (
           <input
             class="field"

@@ -1,4 +1,5 @@
 /** Whether there is dictation, and who understands it. */
+import { Select } from "../../ui/Select.tsx";
 import type { VoiceSettingsPatch } from "../../api/types.ts";
 import { Field, SaveMark, Switch, TextField } from "../settings/fields.tsx";
 import { getPendingValue, marks, saveSetting, saveSome } from "../settings/saving.ts";
@@ -37,23 +38,12 @@ export function VoiceSettings() {
       {enabled && voice && (
         <>
           <Field label="Speech service">
-            <select
-              class="field"
-              value={voice.provider}
-              onChange={(event) =>
-                set(
-                  { provider: event.currentTarget.value as Provider },
-                  { provider: voice.provider as Provider },
-                )
-              }
-              data-testid="voice-provider"
-            >
-              {PROVIDERS.map(([provider, text]) => (
-                <option key={provider} value={provider}>
-                  {text}
-                </option>
-              ))}
-            </select>
+            <Select
+              value={voice.provider as Provider}
+              testid="voice-provider"
+              choices={PROVIDERS}
+              onChoose={(chosen) => set({ provider: chosen }, { provider: voice.provider as Provider })}
+            />
           </Field>
           {voice.provider !== "primary" && voice.provider !== "browser" && (
             <Field label="Deepgram key" hint="stored on the server, never shown again">

@@ -1,17 +1,9 @@
 /** Messages to a chat, a push topic or a program: one webhook for the whole service. */
+import { Select } from "../../ui/Select.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Segments } from "../../ui/Segments.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import {
-  type FieldName,
-  type Problem,
-  type Kind,
-  diffDraft,
-  isEmpty,
-  KINDS,
-  describeResult,
-  SCOPES,
-} from "./texts.ts";
+import { type FieldName, type Problem, diffDraft, isEmpty, KINDS, describeResult, SCOPES } from "./texts.ts";
 import { Field, Switch } from "../settings/fields.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import type { DeliveryResultResponse, WebhookResponse } from "../../api/types.ts";
@@ -41,19 +33,13 @@ function KindField({ card, now }: { card: Card; now: WebhookResponse }) {
   return (
     <>
       <Field label="Kind" hint={hint}>
-        <select
-          class="field"
+        <Select
           value={now.kind}
-          onChange={(event) => card.edit({ kind: event.currentTarget.value as Kind })}
-          data-testid="webhook-kind"
+          testid="webhook-kind"
+          choices={KINDS}
+          onChoose={(chosen) => card.edit({ kind: chosen })}
           {...marked(card, "kind")}
-        >
-          {KINDS.map(([kind, label]) => (
-            <option key={kind} value={kind}>
-              {label}
-            </option>
-          ))}
-        </select>
+        />
       </Field>
       <FieldProblem field="kind" problem={card.problem} />
     </>

@@ -1,4 +1,5 @@
 /** Makes a job or changes one, in the place of the list. */
+import { Select } from "../../../ui/Select.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Field, Switch } from "../../settings/fields.tsx";
@@ -42,20 +43,12 @@ function RuleFields({ state: { draft, set } }: { state: EditorState }) {
         label={isShellMode(draft.agentType) ? "If a shell is running" : "If the same agent is running"}
         hint="in a session of another job or user; Run now ignores this"
       >
-        <select
-          class="field"
+        <Select
           value={draft.concurrencyPolicy}
-          onChange={(event) =>
-            set({ concurrencyPolicy: event.currentTarget.value as Definition["concurrencyPolicy"] })
-          }
-          data-testid="job-concurrencyPolicy"
-        >
-          {POLICIES.map(([policy, word]) => (
-            <option key={policy} value={policy}>
-              {word}
-            </option>
-          ))}
-        </select>
+          testid="job-concurrencyPolicy"
+          choices={POLICIES}
+          onChoose={(chosen) => set({ concurrencyPolicy: chosen })}
+        />
       </Field>
       {draft.scheduleType !== "once" && (
         <Switch

@@ -1,4 +1,5 @@
 /** When a job fires, with the next times of what is chosen. */
+import { Select } from "../../../ui/Select.tsx";
 import { serviceZone } from "../../../store/state.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { useNow } from "../../../ui/useNow.ts";
@@ -145,19 +146,13 @@ function IntervalField({ state: { draft, set, problems } }: Part) {
             value={draft.every}
             onInput={(event) => set({ every: event.currentTarget.value })}
           />
-          <select
-            class="field"
+          <Select
             aria-label="Unit"
             value={draft.unit}
-            onChange={(event) => set({ unit: event.currentTarget.value as Unit })}
-            data-testid="job-unit"
-          >
-            {Object.keys(UNITS).map((unit) => (
-              <option key={unit} value={unit}>
-                {unit}
-              </option>
-            ))}
-          </select>
+            testid="job-unit"
+            choices={(Object.keys(UNITS) as Unit[]).map((unit) => [unit, unit] as const)}
+            onChoose={(chosen) => set({ unit: chosen })}
+          />
         </span>
       )}
     </Row>
