@@ -19,7 +19,7 @@ import { CaseHostPane } from "./cases/CaseHostPane.tsx";
 import { ClonePane } from "./cases/ClonePane.tsx";
 import { CreatePane } from "./cases/CreatePane.tsx";
 import { LinkForm } from "./cases/LinkForm.tsx";
-import { CliForm } from "./clis/CliRow.tsx";
+import { CliForm } from "./clis/ClisPage.tsx";
 import { HostForm as ContainerHostForm } from "./containers/HostForm.tsx";
 import { Editor } from "./cron/editor/Editor.tsx";
 import { newDraft } from "./cron/editor/draft.ts";

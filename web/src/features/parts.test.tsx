@@ -9,7 +9,7 @@ import type { ContainerResponse, RemoteHost, TunnelStatusAnswer } from "../api/t
 import { createSessionList } from "../store/sessions.ts";
 import { activeId, sessionList, settings } from "../store/state.ts";
 import { listViolations, show } from "../ui/rendered.ts";
-import { FolderList } from "./cases/FolderList.tsx";
+import { FolderList } from "./cases/Picker.tsx";
 import { Worktree } from "./cases/Worktree.tsx";
 import { ContainerCard } from "./containers/ContainerCard.tsx";
 import { TreePane } from "./files/TreePane.tsx";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SESSION } from "../../api/sample.ts";
-import { type CaseHost, getHostKey, isComplete, type CaseDraft } from "./casehosts.ts";
+import { type CaseHost, getHostKey, isComplete, type CaseDraft } from "./CaseHostPane.tsx";
 import {
   describeRemoval,
   runsElsewhere,

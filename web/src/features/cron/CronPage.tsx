@@ -6,10 +6,9 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../lib/format.ts";
 import { serviceZone } from "../../store/state.ts";
 import { useNow } from "../../ui/useNow.ts";
-import { nextJob } from "./jobs/joblist.ts";
+import { nextJob, jobList, followCron, isLoaded, readAll, loadProblem } from "./jobs/state.ts";
 import { Editor } from "./editor/Editor.tsx";
 import { JobCard } from "./JobCard.tsx";
-import { jobList, followCron, isLoaded, readAll, loadProblem } from "./jobs/state.ts";
 import { describeNextRun, formatTime, describeZone } from "./jobs/texts.ts";
 import "./cron.css";
 

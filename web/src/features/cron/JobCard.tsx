@@ -7,11 +7,10 @@ import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { menuUnder } from "../../ui/menu.ts";
 import { busyJobs, enable, remove, runNow } from "./jobs/actions.ts";
-import { runsOf } from "./jobs/joblist.ts";
+import { runsOf, jobList } from "./jobs/state.ts";
 import { edit, editAgain, editCopy } from "./editor/editing.ts";
 import type { JobResponse } from "./jobs/job.ts";
 import { LastRun, Moment, Runs } from "./Runs.tsx";
-import { jobList } from "./jobs/state.ts";
 import { describeNextRun, describeSchedule } from "./jobs/texts.ts";
 
 function Head({ job, id }: { job: JobResponse; id: string }) {

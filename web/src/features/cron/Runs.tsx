@@ -1,8 +1,7 @@
 /** What became of a job's runs, newest first. */
 import { serviceZone, sessionList } from "../../store/state.ts";
-import { runsOf } from "./jobs/joblist.ts";
+import { runsOf, jobList, refreshRuns } from "./jobs/state.ts";
 import type { JobResponse, RunResponse } from "./jobs/job.ts";
-import { jobList, refreshRuns } from "./jobs/state.ts";
 import {
   formatAgo,
   formatMoment,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { GitStatusResponse } from "../../api/types.ts";
 import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./Follow.tsx";
 import { hexOf } from "./FilesPage.tsx";
-import { languageOf } from "./languages.ts";
+import { languageOf } from "./codemirror.ts";
 import { canReveal, searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
 import type { Entry } from "./state.ts";
 

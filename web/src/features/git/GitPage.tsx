@@ -1,20 +1,67 @@
 /** What is uncommitted and unpushed in the folder of the session in front. */
-import { describeTracking, explainAbsence, formatAge, type ReadState } from "./texts.ts";
-import { describeHead } from "./summary.ts";
-import { Icon } from "../../ui/Icon.tsx";
-import type { RepositoryResponse, GitStatusResponse } from "../../api/types.ts";
 import { plural } from "../../lib/format.ts";
-import { Commits } from "./Commits.tsx";
+import { copyText } from "../../ui/clipboard.ts";
+import { showError, showToast } from "../../store/toasts.ts";
+import { useNow } from "../../ui/useNow.ts";
+import type { UnpushedCommitResponse, RepositoryResponse, GitStatusResponse } from "../../api/types.ts";
+import { formatAge, type ReadState, describeTracking, explainAbsence } from "./texts.ts";
+import { shortHash, describeHead } from "./summary.ts";
+import { Icon } from "../../ui/Icon.tsx";
 import { FileList, GitError } from "./FileList.tsx";
 import { useEffect } from "preact/hooks";
 import { activeSession } from "../../store/state.ts";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { useNow } from "../../ui/useNow.ts";
 import { DiffView } from "./diff/DiffView.tsx";
-import { answers, chosen, reading, readNow } from "./state.ts";
-import type { Answer } from "./refresher.ts";
+import { answers, chosen, reading, readNow, type Answer } from "./state.ts";
 import { handleListKey } from "./diff/diff.ts";
 import "./git.css";
+
+async function copyHash(hash: string): Promise<void> {
+  if (await copyText(hash)) showToast("good", "Copied", hash);
+  else showError("Couldn't copy", "Your browser blocked access to the clipboard.");
+}
+
+function Row({ commit, now }: { commit: UnpushedCommitResponse; now: number }) {
+  return (
+    <li class="git-commit">
+      <span class="git-subject">{commit.subject || "(no subject)"}</span>
+      <span class="git-meta">
+        <button
+          type="button"
+          class="git-hash"
+          title="Copy the full hash"
+          aria-label={`Copy hash ${shortHash(commit.hash)}`}
+          onClick={() => void copyHash(commit.hash)}
+        >
+          {shortHash(commit.hash)}
+        </button>
+        <bdi class="git-author">{commit.author}</bdi>
+        <time dateTime={new Date(commit.time * 1000).toISOString()}>
+          {formatAge(commit.time * 1000, now)}
+        </time>
+      </span>
+    </li>
+  );
+}
+
+function Commits({ status }: { status: ReadState }) {
+  const now = useNow();
+  if (status.unpushedCount === 0) return null;
+  const more = status.unpushedCount - status.unpushed.length;
+  return (
+    <details class="git-commits" open={status.unpushed.length <= 5} data-testid="git-unpushed">
+      <summary>
+        Not pushed <span class="count">{status.unpushedCount.toLocaleString("en")}</span>
+      </summary>
+      <ul>
+        {status.unpushed.map((commit) => (
+          <Row key={commit.hash} commit={commit} now={now} />
+        ))}
+      </ul>
+      {more > 0 && <p class="dim git-more">{plural(more, "older commit")}, not listed</p>}
+    </details>
+  );
+}
 
 function Standing({ status }: { status: ReadState }) {
   const { stashes } = status.counts;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EVERY_MS, GAP_MS, LEAST_MS, Refresher, SETTLE_MS } from "./refresher.ts";
+import { EVERY_MS, GAP_MS, LEAST_MS, Refresher, SETTLE_MS } from "./state.ts";
 
 /** A clock whose timers a test lets run, and a service that answers when it is told to. */
 class World {

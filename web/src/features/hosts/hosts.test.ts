@@ -10,8 +10,8 @@ import {
   reportLostInput,
   meaning,
   listSessionsOnHost,
-} from "./follow.ts";
-import { describeLocation } from "./LocationMark.tsx";
+  describeLocation,
+} from "./parts.tsx";
 import { unreachableSessions, queuedInput, isUnreachable } from "./state.ts";
 import { addQueuedInput, setUnreachable } from "./unreachable.ts";
 import {

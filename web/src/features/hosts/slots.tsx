@@ -7,7 +7,7 @@ import { lazySlot } from "../../ui/lazySlot.tsx";
 
 const failed = (error: unknown) => showError("Couldn't load where sessions run", error);
 
-const loadParts = () => import("./parts.ts");
+const loadParts = () => import("./parts.tsx");
 
 const LocationMark = lazySlot(async () => (await loadParts()).LocationMark, {});
 const UnreachableNotice = lazySlot(async () => (await loadParts()).UnreachableNotice, {});

@@ -2,8 +2,7 @@
 import { Button } from "../../ui/Button.tsx";
 import { RESTORE_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { restoreSessions, dismissOffer, offer, progress, restoring } from "./state.ts";
-import { describeOffer } from "./texts.ts";
+import { restoreSessions, dismissOffer, offer, progress, restoring, describeOffer } from "./state.ts";
 
 function Choices() {
   return (

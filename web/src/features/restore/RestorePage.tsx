@@ -6,8 +6,18 @@ import { formatAgo } from "../../lib/ago.ts";
 import { cliOf } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { restoreSessions, dismissOffer, offer, outcomes, progress, restoring } from "./state.ts";
-import { describeOffer, describeRestore, describeExpiry, explainFailure } from "./texts.ts";
+import {
+  restoreSessions,
+  dismissOffer,
+  offer,
+  outcomes,
+  progress,
+  restoring,
+  describeOffer,
+  describeRestore,
+  describeExpiry,
+  explainFailure,
+} from "./state.ts";
 import "../../ui/styles/records.css";
 
 function Row({ lost, now }: { lost: RestorableSessionResponse; now: number }) {

@@ -11,8 +11,12 @@ import {
   outcomes,
   progress,
   restoring,
+  describeOffer,
+  describeRestore,
+  describeExpiry,
+  explainFailure,
+  summarizeRestore,
 } from "./state.ts";
-import { describeOffer, describeRestore, describeExpiry, explainFailure, summarizeRestore } from "./texts.ts";
 
 const service = new FakeService();
 const RESTORE = "/api/reboot-restore";

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { closeText, handleFrame } from "./link.ts";
-import { findSpan, placeAt, insertText } from "./place.ts";
+import { findSpan, placeAt, insertText } from "./state.ts";
 import { RATE, Resampler, toPcm16 } from "./resample.ts";
 import { wholeOf } from "./speech.ts";
 

@@ -4,7 +4,7 @@ import { serviceZone } from "../../../store/state.ts";
 import { askQuestion } from "../../../ui/ask.ts";
 import { showToast } from "../../../store/toasts.ts";
 import { useNow } from "../../../ui/useNow.ts";
-import { putJob } from "../jobs/joblist.ts";
+import { putJob, setJobList } from "../jobs/state.ts";
 import { api } from "../../../api/client.ts";
 import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
@@ -18,7 +18,6 @@ import {
   parseRefusal,
   selectShownProblems,
 } from "./problems.ts";
-import { setJobList } from "../jobs/state.ts";
 
 export interface EditorState {
   draft: Draft;

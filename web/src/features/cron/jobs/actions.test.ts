@@ -6,7 +6,7 @@ import { EMPTY as NO_SESSIONS, createSessionList } from "../../../store/sessions
 import { clis, sessionList } from "../../../store/state.ts";
 import { openQuestion } from "../../../ui/ask.ts";
 import { toasts } from "../../../store/toasts.ts";
-import { EMPTY, putRuns, withJobs } from "./joblist.ts";
+import { EMPTY, putRuns, withJobs } from "./state.ts";
 import { job, run } from "./fixtures.ts";
 
 const service = new FakeService();

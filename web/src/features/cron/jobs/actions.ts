@@ -5,9 +5,8 @@ import { plural } from "../../../lib/format.ts";
 import { cliOf, sessionList } from "../../../store/state.ts";
 import { askQuestion } from "../../../ui/ask.ts";
 import { showError, showToast } from "../../../store/toasts.ts";
-import { dropJob, putJob, putRuns, runsOf } from "./joblist.ts";
+import { dropJob, putJob, putRuns, runsOf, jobList, setJobList } from "./state.ts";
 import { closesPrevious, type JobResponse, type RunResponse } from "./job.ts";
-import { jobList, setJobList } from "./state.ts";
 
 /** Jobs with a request under way. */
 export const busyJobs = signal<ReadonlySet<string>>(new Set());

@@ -10,7 +10,7 @@ import {
   RUNS_MAX,
   runsOf,
   withJobs,
-} from "./joblist.ts";
+} from "./state.ts";
 import { job, run } from "./fixtures.ts";
 
 const names = (book: JobList) => book.jobs.map((each) => each.name);

@@ -7,8 +7,7 @@ import { hasReceivedInit, streamState } from "../../../api/stream/connection.ts"
 import { FakeService } from "../../../api/fakeservice.ts";
 import { dispatchServerEvent } from "../../../api/stream/events.ts";
 import { followGit } from "./follow.ts";
-import { EVERY_MS, GAP_MS, LEAST_MS, SETTLE_MS } from "../refresher.ts";
-import { answers } from "../state.ts";
+import { EVERY_MS, GAP_MS, LEAST_MS, SETTLE_MS, answers } from "../state.ts";
 
 const status = { state: "not-a-repo" as const, repos: [], reposTruncated: false, checkedAt: 1 };
 const asked = () => read.mock.calls.map(([{ path }]) => path["id"]);

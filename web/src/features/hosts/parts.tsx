@@ -1,6 +1,6 @@
-/** Hears of the hosts that sessions are on, and asks where nothing was told yet (protocol-remote). */
+/** All that the page shows and hears of sessions elsewhere, loaded with the first one. */
 import { plural } from "../../lib/format.ts";
-import { type Unreachable, unreachableSessions, isUnreachable } from "./state.ts";
+import { type Unreachable, unreachableSessions, isUnreachable, queuedInput } from "./state.ts";
 import { api } from "../../api/client.ts";
 import type { HostReachability, Session, Told } from "../../api/types.ts";
 import { effect } from "@preact/signals";
@@ -10,6 +10,14 @@ import { sessionList } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showToast } from "../../store/toasts.ts";
 import { setUnreachable } from "./unreachable.ts";
+import { Icon } from "../../ui/Icon.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { useEffect, useState } from "preact/hooks";
+import { HOSTS_PAGE, openPage } from "../../ui/pages/registry.ts";
+import { isAdmin } from "../../store/me.ts";
+import { serverNow } from "../../api/stream/servertime.ts";
+import { formatError } from "../../api/errors.ts";
+import "./parts.css";
 
 export function describeUnreachable(hostId: string, { waking }: Unreachable): string {
   if (waking) return `Waking ${hostId}…`;
@@ -148,3 +156,125 @@ export function follow(): void {
     readNewSessions();
   });
 }
+
+interface SessionLocation {
+  kind: "remote" | "container";
+  /** Short enough for a tab. */
+  name: string;
+  /** The whole of it. */
+  hint: string;
+}
+
+/** @returns undefined for a session of the service's own machine. */
+export function describeLocation({ remote, container }: Session): SessionLocation | undefined {
+  if (remote) {
+    const what = remote.owned ? "on the remote host" : "a tmux session on the remote host";
+    return { kind: "remote", name: remote.hostId, hint: `${what} ${remote.hostId}` };
+  }
+  if (container) return { kind: "container", name: "container", hint: `in container ${container.name}` };
+  return undefined;
+}
+
+export function LocationMark({ session }: { session: Session }) {
+  const place = describeLocation(session);
+  if (!place) return null;
+  const gone = isUnreachable(session.id);
+  const hint = gone ? `${place.hint}, unreachable` : place.hint;
+  return (
+    <span
+      class="location-mark"
+      data-tip={hint}
+      data-away={gone}
+      data-kind={place.kind}
+      data-testid="place-mark"
+    >
+      <Icon name={place.kind === "remote" ? "server" : "box"} size={13} />
+      <span class="location-mark-name" aria-hidden="true">
+        {place.name}
+      </span>
+      <span class="sr-only">{hint}</span>
+    </span>
+  );
+}
+
+const TICK_MS = 1_000;
+
+/** The service's present, to the second. */
+function useSeconds(): number {
+  const [now, setNow] = useState(serverNow);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(serverNow()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** It takes up to 40 s, of which not everybody is told by events (protocol-wake). */
+async function wakeHostOf(sessionId: string): Promise<void> {
+  setUnreachable(sessionId, { waking: true });
+  try {
+    await api.post("/api/sessions/{id}/wake", { path: { id: sessionId } });
+  } finally {
+    if (isUnreachable(sessionId)) setUnreachable(sessionId, { waking: false });
+  }
+}
+
+/** A wake where one is configured; otherwise looking there connects at once. */
+async function reconnect(sessionId: string, hostId: string, how: Unreachable["wake"]): Promise<void> {
+  try {
+    if (how === "mac" || how === "command") await wakeHostOf(sessionId);
+    else {
+      const found = await api.post("/api/remote-hosts/{id}/check", { path: { id: hostId } });
+      if (!found.ok) throw new Error(found.error ?? "The host can't be used.");
+    }
+  } catch (error) {
+    const act = () => void (openPage.value = HOSTS_PAGE);
+    showToast("bad", `Couldn't reach ${hostId}`, formatError(error), { label: "Remote hosts", act });
+  }
+  await readHost(hostId);
+}
+
+function QueuedInput({ id }: { id: string }) {
+  const count = queuedInput.value.get(id) ?? 0;
+  return count > 0 ? (
+    <small data-testid="unreachable-queued">{plural(count, "keystroke")} queued until it is reachable</small>
+  ) : null;
+}
+
+export function UnreachableNotice({ session }: { session: Session }) {
+  const told = unreachableSessions.value.get(session.id);
+  return told && session.pid !== null ? <Notice session={session} told={told} /> : null;
+}
+
+function Notice({ session, told }: { session: Session; told: Unreachable }) {
+  const now = useSeconds();
+  const [busy, setBusy] = useState(false);
+  const hostId = session.remote?.hostId ?? "";
+  const waking = told.waking === true;
+  const tryNow = () => {
+    setBusy(true);
+    void reconnect(session.id, hostId, told.wake).then(() => setBusy(false));
+  };
+  return (
+    <div class="banner session-notice unreachable" data-testid="unreachable-notice">
+      <span class="spinner" />
+      <span class="unreachable-text">
+        <span>
+          {describeUnreachable(hostId, told)} {/* Read once, not every second. */}
+          <span role="timer" aria-live="off" data-testid="unreachable-countdown">
+            {waking ? "" : describeNextTry(told, now)}
+          </span>
+        </span>
+        {told.why !== undefined && !waking && <small>{told.why}</small>}
+        <QueuedInput id={session.id} />
+      </span>
+      {canReconnect(told, isAdmin.value) && (
+        <Button small disabled={busy || waking} onClick={tryNow} testid="unreachable-try">
+          {told.wake === "mac" || told.wake === "command" ? "Wake host" : "Try now"}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** All that the page shows and hears of sessions elsewhere, loaded with the first one. */
