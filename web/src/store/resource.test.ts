@@ -98,6 +98,19 @@ describe("a resource", () => {
     expect(list.trouble.value).toBe("");
   });
 
+  test("says nothing of an action that ends after its page was closed", async () => {
+    const { read, answer } = answers<number>();
+    const list = resource(read);
+    const end = list.follow();
+    await answer(1);
+    let fail = (_: Error) => {};
+    const done = list.attempt(() => new Promise((_, reject) => (fail = reject)));
+    end();
+    fail(new Error("too late"));
+    await done;
+    expect([list.trouble.value, read.mock.calls.length]).toEqual(["", 1]);
+  });
+
   test("is followed by several, until the last one ends", async () => {
     const { read, answer } = answers<number>();
     const list = resource(read, ["tunnel:"]);

@@ -39,7 +39,7 @@ export interface Resource<T> {
   readonly data: Signal<T | undefined>;
   /** Why the last read or action failed; empty without a failure. */
   readonly trouble: Signal<string>;
-  /** A read or an action is under way, or the first answer is awaited. */
+  /** An action is under way, or the first answer is awaited; reading again holds nobody up. */
   readonly busy: ReadonlySignal<boolean>;
   /** Read now, or after the read under way. */
   refresh(): Promise<void>;
@@ -102,19 +102,22 @@ class ServerResource<T> implements Resource<T> {
     return reads;
   }
 
-  refresh = (): Promise<void> => this.#during(() => this.#reads.now());
+  refresh = (): Promise<void> => this.#reads.now();
 
-  attempt = (act?: () => Promise<unknown>): Promise<void> =>
-    this.#during(async () => {
-      this.trouble.value = "";
-      this.#unread = false;
-      try {
-        await act?.();
-      } catch (error) {
-        this.#fail(error);
-      }
-      await this.#reads.now();
-    });
+  attempt = async (act?: () => Promise<unknown>): Promise<void> => {
+    const reads = this.#reads;
+    this.#pending.value++;
+    this.trouble.value = "";
+    this.#unread = false;
+    try {
+      await act?.();
+    } catch (error) {
+      if (reads === this.#reads) this.#fail(error);
+    }
+    if (reads !== this.#reads) return;
+    await reads.now();
+    if (reads === this.#reads) this.#pending.value--;
+  };
 
   follow = (): (() => void) => {
     if (this.#followers++ === 0) this.#listen();
@@ -123,16 +126,6 @@ class ServerResource<T> implements Resource<T> {
       if (--this.#followers === 0) this.#forget();
     };
   };
-
-  async #during(act: () => Promise<void>): Promise<void> {
-    const reads = this.#reads;
-    this.#pending.value++;
-    try {
-      await act();
-    } finally {
-      if (reads === this.#reads) this.#pending.value--;
-    }
-  }
 
   #fail(error: unknown): void {
     this.trouble.value = (this.#options.failed ?? getErrorText)(error);
