@@ -7,7 +7,7 @@ import { IconButton } from "../../ui/IconButton.tsx";
 import { downloadFile, useLink } from "./requests.ts";
 import { Follow } from "./Follow.tsx";
 import { isMarkdown, PREVIEW_MAX } from "./markdown/places.ts";
-import { canReveal } from "./tree.ts";
+import { canReveal } from "./keys.ts";
 import { opened, type Content, type Opened, type Text, type Media } from "./state.ts";
 import { TextView } from "./TextView.tsx";
 import { type Loaded, useContent } from "./useContent.ts";

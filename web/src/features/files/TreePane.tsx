@@ -2,16 +2,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { readTree, downloadFile } from "./requests.ts";
-import {
-  searchTree,
-  ROOT,
-  listRows,
-  type Row,
-  type Mark,
-  getMark,
-  collectMarks,
-  handleTreeKey,
-} from "./tree.ts";
+import { searchTree, ROOT, listRows, type Row, type Mark, getMark, collectMarks } from "./tree.ts";
+import { handleTreeKey } from "./keys.ts";
 import { type Entry, type Tree, opened, openFile } from "./state.ts";
 import { answers } from "../git/state.ts";
 import { Icon } from "../../ui/Icon.tsx";

@@ -3,7 +3,8 @@ import type { GitStatusResponse } from "../../api/types.ts";
 import { type Followed, applyTailMessage, KEPT_CHARS, START } from "./Follow.tsx";
 import { hexOf } from "./FilesPage.tsx";
 import { languageOf } from "./codemirror.ts";
-import { canReveal, searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
+import { searchTree, getMark, collectMarks, listRows, relativePath } from "./tree.ts";
+import { canReveal } from "./keys.ts";
 import type { Entry } from "./state.ts";
 
 const file = (path: string): Entry => ({
