@@ -106,14 +106,13 @@ def build_hosts(
         await children.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
+    routes = HostRoutes(service, lambda name: sessions().get(name).location_id)
     return FeatureRegistration(
         name="remote hosts",
         service=HostsFeature(
             service=service, setups={LocationKind.REMOTE: RemoteSetups(HostRunners(links))}
         ),
-        operations=collect_operations(
-            HostRoutes(service, lambda name: sessions().get(name).location_id)
-        ),
+        operations=collect_operations(routes),
         close=lambda: Deferred.fromCoroutine(close()),
     )
 

@@ -19,7 +19,7 @@ export function AskNotice({ item }: { item: ApprovalItemResponse }) {
   return (
     <div class="ask-notice" role="status" data-testid="ask-notice">
       <span class="dot" data-state="attention" />
-      <span class="ask-text">{describeRequest(item)}</span>
+      <span class="ask-notice-text">{describeRequest(item)}</span>
       <button type="button" class="button small" onClick={openInbox}>
         Answer
       </button>

@@ -171,7 +171,7 @@ function Form({ session }: { session: Session }) {
       <Suggestions session={session} />
       <TrayHost id={session.id} />
       <MentionHost id={session.id} onChoose={choose} />
-      <div class="prompt-row" onClick={focusField}>
+      <div class="prompt-row" data-part="prompt" onClick={focusField}>
         {asks && <AskNotice item={asks} />}
         <button
           type="button"
