@@ -194,6 +194,9 @@ class CustomModelTests(SynchronousTestCase):
     def test_pi_uses_the_custom_endpoint(self) -> None:
         self.walk("pi", "pi")
 
+    def test_older_pi_uses_the_custom_endpoint(self) -> None:
+        self.walk("pi-0.73", "pi", "api-key")
+
 
 def processes() -> Iterator[tuple[tuple[int, ...], bytes, bytes]]:
     """Every process that can be looked at: its id and its ancestors', its command line, its

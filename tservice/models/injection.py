@@ -231,14 +231,16 @@ def _pi_injection(target: InjectionTarget) -> Injection:
     model: dict[str, Any] = {"id": target.model_id, "name": target.model_id}
     if target.context_length is not None:
         model["contextWindow"] = target.context_length
+    # Versions differ in how they name a variable. All of them run a command for a value.
+    key = f'!printf %s "${{{KEY_VARIABLE}:-none}}"'
     provider: dict[str, Any] = {
         "baseUrl": f"{target.endpoint.root}/v1",
         "api": "openai-completions",
-        "apiKey": KEY_VARIABLE,
+        "apiKey": key,
         "models": [model],
     }
     if target.endpoint.auth_style is AuthStyle.API_KEY:
-        provider["headers"] = {"x-api-key": KEY_VARIABLE}
+        provider["headers"] = {"x-api-key": key}
     chosen = {"defaultProvider": PROVIDER, "defaultModel": target.model_id}
     user = target.find_user_folder("PI_CODING_AGENT_DIR", ".pi/agent")
     return Injection(

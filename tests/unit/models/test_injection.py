@@ -112,7 +112,10 @@ class InjectionStyleTests(InjectionCase):
         made = self.made(CustomModelStyle.PI_HOME)
         self.assertNotIn(KEY, "".join(made.files.values()))
         provider = json.loads(made.files["models.json"])["providers"]["custom"]
-        self.assertEqual(KEY, made.secrets[provider["apiKey"]])
+        ((name, key),) = made.secrets.items()
+        self.assertEqual(KEY, key)
+        # The shell puts its value in, whatever that is, as one argument of a builtin.
+        self.assertEqual(f'!printf %s "${{{name}:-none}}"', provider["apiKey"])
 
     def test_gemini_keeps_the_settings_of_the_user(self) -> None:
         own = self.home / ".gemini" / "settings.json"
