@@ -118,7 +118,7 @@ class OperationTests(SynchronousTestCase):
         self.assertIn("post: { answer: null; body?: string };", found)
 
     def test_operations_without_json_are_left_out(self) -> None:
-        upload = {"content": {"multipart/form-data": {}}}
-        text = {"responses": {"200": {"content": {"text/plain": {}}}}}
+        upload: dict[str, Any] = {"content": {"multipart/form-data": {}}}
+        text: dict[str, Any] = {"responses": {"200": {"content": {"text/plain": {}}}}}
         found = self.interface(get=text, post=operation({}, requestBody=upload))
         self.assertNotIn("/api/jobs", found)
