@@ -159,6 +159,10 @@ class WordTests(DecideCase):
         expect(card).to_contain_text("has a plan for you")
         plan = card.get_by_test_id("approval-plan")
         expect(plan.get_by_role("heading")).to_have_text("Move the login")
+        size = "each => getComputedStyle(each).fontSize"
+        texts = (plan.get_by_role("heading"), card.locator("kbd + span").first)
+        sizes = [each.evaluate(size) for each in texts]
+        self.assertEqual(1, len(set(sizes)), sizes)
         expect(plan.get_by_role("listitem")).to_have_count(2)
         expect(plan.locator("strong")).to_have_text("one")
         expect(card).not_to_contain_text("ExitPlanMode")
