@@ -78,7 +78,7 @@ describe("the changes of a workspace", () => {
       ["s", { at: 1, status: { state: "not-a-repo", repos: [], reposTruncated: false, checkedAt: 1 } }],
     ]);
     const { container } = show(<GitPage />);
-    await waitFor(() => expect(container.textContent).toMatch(/repositor/i));
+    await waitFor(() => expect(container.textContent).toMatch(/repository|repositories/i));
     expect(await listViolations(container)).toEqual([]);
     answers.value = new Map([["s", { at: 1, problem: "git: timed out" }]]);
     await waitFor(() => expect(screen.getByRole("alert").textContent).toContain("git: timed out"));
