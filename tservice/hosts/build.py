@@ -71,7 +71,6 @@ def build_hosts(
 
     children = ground.make_child_runner()
     alarm = HostWaker(children, ground.reactor, env)
-    answers = PortProbe(ground.reactor)
     links = HostLinks(
         clock=ground.reactor,
         processes=ground.reactor,
@@ -80,7 +79,7 @@ def build_hosts(
         find=book.find_host,
         auto_reconnect=lambda: ground.settings.get().remote_auto_reconnect,
         waker=lambda host, way: HostWakeService(
-            ground.reactor, host, way, alarm, answers, make_publisher(host)
+            ground.reactor, host, way, alarm, PortProbe(ground.reactor), make_publisher(host)
         ),
         on_new_link=lambda link: link.connection.add_listener(make_publisher(link.host)),
     )
