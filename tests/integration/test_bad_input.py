@@ -14,7 +14,7 @@ import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.integration.harness import PATIENCE, DaemonHarness
-from tests.security.matrix_rows import ROWS
+from tests.security.matrix_rows import CLI, ROWS
 
 SAMPLES: dict[str, Any] = {
     "string": "text",
@@ -124,9 +124,11 @@ class BadInputTests(SynchronousTestCase):
         """Something of each kind that a path can name, by the beginning of the path."""
         job = {**self.good("POST", "/api/cron/jobs"), "enabled": False}
         token = {"name": "kept", "scopes": ["sessions:read"]}
+        self.make("/api/clis", {**CLI, "id": "own"})
         return {
             "/api/cron": self.make("/api/cron/jobs", job)["job"]["id"],
             "/api/tokens": self.make("/api/tokens", token)["record"]["id"],
+            "/api/clis/custom": "own",
             "/api/clis": "codex",
         }
 
@@ -290,7 +292,7 @@ class BadInputTests(SynchronousTestCase):
             good = self.good(method, path)
             for where, allowed in self.fields(schema):
                 # Beside a field of an inner record, the ones that it lacks may be named.
-                names = (".".join(where), *(where[:-1] and [".".join(where[:-1])]))
+                names = tuple(".".join(where[:depth]) for depth in range(len(where), 0, -1))
                 for value in self.wrong(allowed):
                     body = nested(good, where, value)
                     answer = self.send(method, self.concrete(path), body)

@@ -57,7 +57,7 @@ class ConsoleTests(SynchronousTestCase):
         self.daemon.wait_for_log(rf"  page   {re.escape(self.daemon.url)}/")
         self.daemon.wait_for_log(rf"  data   {re.escape(str(self.daemon.data))}")
         self.daemon.wait_for_log("  phone  not reachable yet")
-        self.assertEqual(-signal.SIGINT, self.daemon.stop(signal.SIGINT))
+        self.assertEqual(-signal.SIGTERM, self.daemon.stop(signal.SIGTERM))
         self.assertFalse((self.daemon.data / "address").exists())
 
     def test_up_draws_a_code_for_the_phone_if_others_can_connect(self) -> None:

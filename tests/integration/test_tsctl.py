@@ -77,7 +77,8 @@ class TsctlSessionTests(TsctlCase):
 
     def test_session_names_cannot_send_escape_sequences_to_the_terminal(self) -> None:
         session = self.shell()
-        self.tsctl("send", "one", f"printf '\\033]2;{EVIL}\\007'; printf '\\033[31mr\\033[0med\\n'")
+        printing = f"printf '\\033]2;{EVIL}\\007'; printf '\\033[31mr\\033[0med\\n'\r"
+        self.tsctl("send", "one", "--raw", printing)
         self.see(session, "from=buffer&match=red")
         for words in (("read", "one"), ("tail", "one"), ("ls",), ("read", "--full", "one")):
             self.assertNotRegex(self.tsctl(*words), r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", words)

@@ -88,13 +88,8 @@ JOB = {
     "enabled": True,
     "concurrencyPolicy": "warn_only",
 }
-CLI = {
-    "id": "mine",
-    "label": "Mine",
-    "shortBadge": "MI",
-    "binaries": ["true"],
-    "argv": ["true"],
-}
+CLI_FIELDS = {"label": "Mine", "shortBadge": "MI", "binaries": ["true"], "argv": ["true"]}
+CLI = {"id": "mine", **CLI_FIELDS}
 
 ROWS: dict[str, MatrixRow] = {
     "POST /api/login": MatrixRow(access="public", body={"username": "nobody", "password": "x"}),
@@ -255,7 +250,7 @@ ROWS: dict[str, MatrixRow] = {
     "GET /api/clis/file": _admin(),
     "PUT /api/clis/{id}": _admin({"enabled": False}, id="codex"),
     "POST /api/clis": _admin(CLI),
-    "PUT /api/clis/custom/{id}": _admin({**CLI, "label": "x"}, id="mine"),
+    "PUT /api/clis/custom/{id}": _admin({**CLI_FIELDS, "label": "x"}, id="mine"),
     "DELETE /api/clis/{id}": _admin(id="mine"),
     "POST /api/clis/{id}/install": _admin(id="codex"),
     "GET /api/clis/{id}/install": _admin(id="codex"),

@@ -267,7 +267,7 @@ class CredentialTests(AttackCase):
         gate: Any = self.world.site.kernel._gate
         known = gate._authenticators[-1]._passwords._known
         log = self.world.good("root", "GET", "/api/admin/audit?action=login&actor=bob")["entries"]
-        self.assertTrue(known.knows_name(log[0]["address"], "bob"))
+        self.assertTrue(known.has_user_signed_in_from(log[0]["address"], "bob"))
 
     def test_changed_account_loses_its_open_streams(self) -> None:
         streams = self.world.site.kernel.table

@@ -11,7 +11,7 @@ from tests.security.matrix_rows import JOB
 
 AGENTS = ("primary", "opencode", "codex", "gemini", "antigravity")
 """Modes that need no grant by themselves."""
-PROMPTS = ("!id", "! id > pwned", "  !id", "\n\t !id", "\u00a0!id", "\ufeff!id", "!!id", "\x01!id")
+PROMPTS = ("!id", "! id > pwned", "  !id", "\n\t !id", "\u00a0!id", "\ufeff!id", "!!id")
 KEYS = (
     *("great!", "a!id\r", "\x19", "\x1b[121;5u", "\x1b[0033u", "\x1b[3", "3;33u", "[33u", "\x1b["),
     *("!", "!id\r", " !id\r", "\x15!id\r", "\x1b[H!", "a\x7f!", "a\r!id\r"),
@@ -32,6 +32,13 @@ class CommandPromptTests(FenceCase):
                     answer = self.call("POST", f"/api/sessions/{session}/input", body)
                     self.assert_forbidden(answer, "input")
             self.assertEqual(b"", bytes(pane.typed))
+
+    def test_control_character_before_a_command_is_refused(self) -> None:
+        session = self.made()
+        for body in ({"input": "\x01!id", "useMux": True}, {"input": "\x01!id\r"}):
+            answer = self.call("POST", f"/api/sessions/{session}/input", body)
+            self.assertEqual((400, "INVALID_INPUT"), (answer.status, answer.error), answer.body)
+        self.assertEqual(b"", bytes(self.world.host.panes[session].typed))
 
     def test_keys_that_can_begin_a_command_need_the_grant(self) -> None:
         session = self.made()

@@ -20,7 +20,7 @@ REQUESTS = {
     "webviews/build.py": "Web tab",
     "webviews/routes/upstream.py": "Web tab",
     "git/changing/clone.py": "Clone",
-    "voice/upstream.py": "Dictation",
+    "voice/upstream_connector.py": "Dictation",
     "hosts/wake_signals.py": "Remote host",
 }
 """Which row each module that connects to something makes; others stand in the page by hand."""

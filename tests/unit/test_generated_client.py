@@ -59,6 +59,8 @@ def document() -> dict[str, Any]:
                                "more": {"type": "object",
                                         "additionalProperties": {"type": "number"}}}},
             "Kind": {"enum": ["x", "y"], "type": "string"},
+            "Error": {"type": "object", "required": ["errorCode"],
+                      "properties": {"errorCode": {"enum": ["NOT_FOUND"]}}},
         }},
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from tservice.core.failfast import FAIL_FAST
 from tservice.core.text import LINE
 
 PLACEHOLDER = re.compile(r"\{([a-z][A-Za-z0-9]{0,31})\}")
@@ -44,8 +45,8 @@ Text = Annotated[str, StringConstraints(pattern=f"^{LINE}$")]
 CliId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,23}$", max_length=24)]
 Label = Annotated[str, StringConstraints(pattern=f"^{LINE}$", min_length=1, max_length=60)]
 Badge = Annotated[str, StringConstraints(pattern=f"^{LINE}$", min_length=1, max_length=6)]
-Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4, strict=False)]
-Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16, strict=False)]
+Binaries = Annotated[tuple[Binary, ...], Field(min_length=1, max_length=4, strict=False), FAIL_FAST]
+Argv = Annotated[tuple[Word, ...], Field(min_length=1, max_length=16, strict=False), FAIL_FAST]
 
 REFUSED_ENV = frozenset({"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "PYTHONPATH", "NODE_OPTIONS"})
 """Variables that neither an entry nor a caller may set (protocol-environment)."""
