@@ -41,6 +41,8 @@ class HeadlessAnswerTests(SynchronousTestCase):
             world = held.enter_context(AgentEnvironmentHarness(cli, folder, isolated=isolated))
             env = base_env(world.place.home, isolated=isolated)
             env |= RECIPES[cli](world.place, trusted=False).env
+            # The Node.js that is installed beside a CLI that needs a newer one than the machine's.
+            env["PATH"] = f"{binary.parent}:{env['PATH']}"
             scratch = folder / "scratch"
             scratch.mkdir()
             done = subprocess.run(
