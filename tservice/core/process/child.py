@@ -313,18 +313,22 @@ class ChildProcess(ProcessProtocol):
         """Send a signal to the process and its family.  Return true if the group has a process."""
         if self._pid is None:
             return False
-        if self.command.family is not ProcessFamily.ALONE:
-            try:
-                self._kill_group(self._pid, number)
-            except (ProcessLookupError, PermissionError):
-                pass
-            else:
-                return True
+        if self.command.family is not ProcessFamily.ALONE and self._signal_group(number):
+            return True
         # It is alone, has not made its group yet, or the rest of the group became another user's.
         if number and self.transport is not None and self.transport.pid is not None:
             with suppress(ProcessExitedAlready):
                 self.transport.signalProcess(number)
         return False
+
+    def _signal_group(self, number: int) -> bool:
+        """Send a signal to the process group.  Return false if it has no process of this user."""
+        assert self._pid is not None  # noqa: S101
+        try:
+            self._kill_group(self._pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
 
     def _close_pipes(self) -> None:
         if self.transport is not None:
