@@ -78,7 +78,7 @@ def restore_backup(source: Path, data_dir: Path, terminal: Terminal) -> int:
         raise CommandError(f"{source}: {error}; nothing was changed") from None
     (made / MANIFEST).unlink()
     for path in made.rglob("*"):
-        path.chmod(0o700 if path.is_dir() else 0o600)
+        path.chmod(path.stat().st_mode & 0o700)
     if data_dir.exists():
         aside = data_dir.with_name(f"{data_dir.name}.old-{int(get_system_seconds())}")
         data_dir.rename(aside)

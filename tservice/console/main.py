@@ -58,7 +58,7 @@ def run_command_line(argv: Sequence[str], terminal: Terminal) -> int:
     except StartError as error:
         print(error, file=terminal.error)  # its text begins with the program's name
         return FAILED
-    except CommandError as error:
+    except (CommandError, OSError) as error:
         print(f"tservice: {error}", file=terminal.error)
         return FAILED
     except KeyboardInterrupt:

@@ -8,6 +8,7 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 
 import segno
@@ -21,7 +22,6 @@ from tservice.core.config.model import Config
 from tservice.core.net.endpoints import ListenAddress, parse_listen
 from tservice.tap.options import Options
 
-WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104
 UNROUTED = ("192.0.2.1", 9)
 """Address of the documentation network: choosing a route to it sends no packet."""
 
@@ -73,7 +73,8 @@ class StartBanner:
         for line in format_banner(urls, self._config.data_dir, phone_url):
             self._terminal.print_line(line)
         if self._open_page and urls[0].startswith("http"):
-            webbrowser.open(urls[0])
+            # A browser in the terminal would block the service until it is closed.
+            Thread(target=webbrowser.open, args=(urls[0],), daemon=True).start()
 
 
 def format_banner(urls: Sequence[str], data_dir: Path, phone_url: str | None) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from enum import Enum
+from importlib.metadata import distribution
 from pathlib import Path
 
 import tservice
@@ -79,6 +80,8 @@ def update_program(source: str | None, terminal: Terminal) -> int:
     """
     package = Path(tservice.__file__).parent
     kind = find_install_kind(Path(sys.prefix), Path(sys.base_prefix), package)
+    if source is None and kind is InstallKind.VENV:
+        _refuse_unknown_source()
     for argv in list_update_commands(kind, source, sys.executable, package.parent):
         terminal.print_line(f"+ {' '.join(argv)}")
         status = terminal.replace(argv)
@@ -101,6 +104,8 @@ def check_for_update(terminal: Terminal) -> int:
     kind = find_install_kind(Path(sys.prefix), Path(sys.base_prefix), package)
     if kind is InstallKind.CHECKOUT:
         return _check_checkout(package.parent, terminal)
+    if kind is InstallKind.VENV:
+        _refuse_unknown_source()
     done = terminal.run(_list_outdated_command(kind))
     if done.returncode != 0:
         raise CommandError((done.stderr.strip().splitlines() or ["the index did not answer"])[-1])
@@ -110,6 +115,20 @@ def check_for_update(terminal: Terminal) -> int:
         return 0
     terminal.print_line(f"tservice {newest} is available, {tservice.__version__} is installed")
     return 1
+
+
+def _refuse_unknown_source() -> None:
+    """Refuse to ask a package index for a program that did not come from there.
+
+    A stranger could publish a package of the same name.
+
+    @raise CommandError: pip installed the program from a file or a URL.
+    """
+    if distribution(NAME).read_text("direct_url.json") is not None:
+        raise CommandError(
+            "it was installed from a file, not from a package index: name the new wheel,"
+            " as in 'tservice update FILE'"
+        )
 
 
 def _list_outdated_command(kind: InstallKind) -> Sequence[str]:

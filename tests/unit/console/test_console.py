@@ -186,6 +186,17 @@ class UpdateTests(ConsoleCase):
         self.programs.answers["uv pip list --outdated"] = (2, "no network\n")
         self.assertEqual(2, self.update(InstallKind.UV_TOOL, "--check"))
 
+    def test_program_from_a_file_is_never_sought_on_an_index(self) -> None:
+        """A stranger could publish a package of the same name there."""
+        with patch("tservice.console.update.distribution") as found:
+            found.return_value.read_text.return_value = '{"url": "file:///w.whl"}'
+            for words in ((), ("--check",)):
+                self.assertEqual(2, self.update(InstallKind.VENV, *words))
+            self.assertEqual([], self.programs.calls)
+            self.assertEqual(0, self.update(InstallKind.VENV, "new.whl"))
+            found.return_value.read_text.return_value = None
+            self.assertEqual(0, self.update(InstallKind.VENV))
+
     def test_check_of_a_checkout_counts_the_commits_behind(self) -> None:
         self.programs.answers["git"] = (0, "3\n")
         self.assertEqual(1, self.update(InstallKind.CHECKOUT, "--check"))
