@@ -8,12 +8,11 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from tservice import __version__
+from tservice.client.commands.parsing import OneLineErrorParser
 from tservice.console.terminal import (
     FAILED,
-    USAGE,
     CommandError,
     Terminal,
     run_program,
@@ -22,14 +21,6 @@ from tservice.console.terminal import (
 from tservice.core.errors import StartError
 
 SETTINGS = "Every setting is an option as well, for example --listen tcp:9000; see tservice(8)."
-
-
-class _OneLineErrorParser(argparse.ArgumentParser):
-    """Argument parser that prints an error as one line."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"tservice: {message} (see {self.prog} --help)", file=sys.stderr)
-        raise SystemExit(USAGE)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -67,7 +58,7 @@ def run_command_line(argv: Sequence[str], terminal: Terminal) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = _OneLineErrorParser(
+    top = OneLineErrorParser(
         prog="tservice",
         description="Start tservice, keep it running, update it and back it up.",
         allow_abbrev=False,
@@ -76,7 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True)
 
     def add(
-        parent: argparse._SubParsersAction[_OneLineErrorParser],
+        parent: argparse._SubParsersAction[OneLineErrorParser],
         name: str,
         text: str,
         *,

@@ -10,8 +10,8 @@ from typing import TextIO
 
 from attrs import frozen
 
-FAILED, USAGE = 2, 2
-"""Exit statuses, as of C{tsctl}: the command failed; the command line is invalid."""
+FAILED = 2
+"""Exit status if the command failed, as of C{tsctl}."""
 
 RunProgram = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 """Function that runs a program to its end and returns its output as text."""

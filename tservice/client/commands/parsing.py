@@ -29,11 +29,12 @@ GROUPS = {
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
-class _OneLineErrorParser(argparse.ArgumentParser):
-    """Argument parser that prints an error as one line, as for all errors of C{tsctl}."""
+class OneLineErrorParser(argparse.ArgumentParser):
+    """Argument parser that prints an error as one line."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"tsctl: {safe_line(message)} (see {self.prog} --help)", file=sys.stderr)
+        program = self.prog.partition(" ")[0]
+        print(f"{program}: {safe_line(message)} (see {self.prog} --help)", file=sys.stderr)
         raise SystemExit(USAGE)
 
 
@@ -48,7 +49,7 @@ def parse_command_line(argv: Sequence[str]) -> tuple[CommandSpec, argparse.Names
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = _OneLineErrorParser(
+    top = OneLineErrorParser(
         prog="tsctl", description="Control tservice from a shell.", allow_abbrev=False
     )
     top.add_argument("--version", action="version", version=f"tsctl {__version__}")
