@@ -22,11 +22,11 @@ from tests.integration.harness import ROOT
 from tests.waiting import PATIENCE
 from tservice.core.process.child import (
     ChildCommand,
+    ChildFamily,
     ChildProcess,
     ChildResult,
     ChildRunner,
     ChildTools,
-    ProcessFamily,
     find_child_tools,
 )
 from tservice.core.process.landlock import (
@@ -113,7 +113,7 @@ class LimitTests(ChildCase):
         )
 
     async def test_process_that_holds_the_pipes_does_not_delay_the_result(self) -> None:
-        for family in ProcessFamily:
+        for family in ChildFamily:
             found = await self.run_script(AWAY, family=family, pipe_seconds=0.1)
             self.assertEqual(0, found.status)
             # This test's own process: its number is of this run and still taken.

@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import frozen
 from twisted.internet.defer import Deferred
 
-from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
+from tservice.core.process.child import ChildCommand, ChildFamily, ChildResult, ChildRunner
 
 TIME_LIMIT = 300.0
 """Seconds after which a command is terminated (protocol-clis)."""
@@ -68,7 +68,7 @@ class CliCommand:
             argv=argv,
             env=env,
             folder=str(cwd),
-            family=ProcessFamily.GROUP,
+            family=ChildFamily.GROUP,
             is_guarded=is_guarded,
             seconds=seconds,
             term_seconds=GRACE,

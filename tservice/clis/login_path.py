@@ -12,7 +12,7 @@ from twisted.logger import Logger
 
 from tservice.clis.environments import remove_service_variables
 from tservice.core.errors import ServiceError
-from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
+from tservice.core.process.child import ChildCommand, ChildFamily, ChildResult, ChildRunner
 from tservice.core.process.program_folders import join_path
 from tservice.core.tasks import spawn_logged
 from tservice.core.users.os_users import NO_LOGIN
@@ -137,7 +137,7 @@ class LoginPathReader:
             name=f"-{PurePath(program).name}",
             env={**env, "TERM": "dumb"},
             folder=str(self._shell.home),
-            family=ProcessFamily.GROUP,
+            family=ChildFamily.GROUP,
             seconds=seconds,
             output_limit=OUTPUT_LIMIT,
             pipe_seconds=PIPE_SECONDS,

@@ -10,7 +10,7 @@ from typing import Protocol
 from attrs import frozen
 from twisted.internet.defer import Deferred, DeferredSemaphore
 
-from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
+from tservice.core.process.child import ChildCommand, ChildFamily, ChildResult, ChildRunner
 
 TIME_LIMIT = 30.0
 """Default time limit of an engine command in seconds.
@@ -108,7 +108,7 @@ def make_engine_command(
     return ChildCommand(
         argv=argv,
         env=environ,
-        family=ProcessFamily.ALONE,
+        family=ChildFamily.ALONE,
         seconds=seconds,
         output_limit=OUTPUT_LIMIT,
         error_limit=ERRORS_LIMIT,

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
 from tservice.core.files import FileError
-from tservice.core.process.child import ChildCommand, ChildRunner, ProcessFamily
+from tservice.core.process.child import ChildCommand, ChildFamily, ChildRunner
 from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.connection import HostUnreachable
 from tservice.hosts.host_keys import HostKey, KnownHostsFile, parse_keys
@@ -221,7 +221,7 @@ class HostService:
                 argv=self._ssh.build_key_scan_command(host, known),
                 env=self._env,
                 # ssh runs a ProxyCommand or another ssh for a jump.
-                family=ProcessFamily.BOUND,
+                family=ChildFamily.BOUND,
                 seconds=KNOCK_TIMEOUT,
                 error_limit=KEPT_ERRORS,
             )

@@ -11,7 +11,7 @@ from twisted.internet.interfaces import IReactorUDP
 from twisted.internet.protocol import DatagramProtocol, Factory
 from twisted.internet.protocol import Protocol as Connected
 
-from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, ProcessFamily
+from tservice.core.process.child import ChildCommand, ChildFamily, ChildResult, ChildRunner
 from tservice.hosts.model import RemoteHost
 
 COMMAND_TIMEOUT = 10.0
@@ -67,7 +67,7 @@ class HostWaker:
         command = ChildCommand(
             argv=[program],
             env=self.env,
-            family=ProcessFamily.ALONE,
+            family=ChildFamily.ALONE,
             is_silent=True,
             seconds=COMMAND_TIMEOUT,
         )

@@ -50,7 +50,7 @@ KillGroup = Callable[[int, int], None]
 SetPriority = Callable[[int, int, int], None]
 
 
-class ProcessFamily(Enum):
+class ChildFamily(Enum):
     """Processes that are ended together with a child.
 
     - C{ALONE}: none.  The child stays in the process group of the service.
@@ -94,7 +94,7 @@ class ChildCommand:
     env: Mapping[Any, Any] = field(repr=False)
     folder: str | None = "/"
     user: ProcessIdentity | None = None
-    family: ProcessFamily = ProcessFamily.BOUND
+    family: ChildFamily = ChildFamily.BOUND
     stdin: bytes | int = field(default=b"", repr=False)
     is_silent: bool = False
     is_guarded: bool = False
@@ -156,7 +156,7 @@ class ChildTools:
         tie = make_parent_death_prefix(self.setpriv)
         if command.user is not None:
             return [*self._build_user_prefix(command.user), *command.argv]
-        if command.family is ProcessFamily.ALONE:
+        if command.family is ChildFamily.ALONE:
             return [*tie, *command.argv]
         if self.setsid is not None and command.name is None:
             return [self.setsid, *tie, *command.argv]
@@ -264,7 +264,7 @@ class ChildProcess(ProcessProtocol):
             self._status, self._signal = end.exitCode, end.signal
         else:
             self._status = 0
-        if self.command.family is ProcessFamily.BOUND and not self._is_ending:
+        if self.command.family is ChildFamily.BOUND and not self._is_ending:
             self._send_signal(signal.SIGKILL)
         if self._was_killed:
             self._close_pipes()
@@ -313,7 +313,7 @@ class ChildProcess(ProcessProtocol):
         """Send a signal to the process and its family.  Return true if the group has a process."""
         if self._pid is None:
             return False
-        if self.command.family is not ProcessFamily.ALONE and self._signal_group(number):
+        if self.command.family is not ChildFamily.ALONE and self._signal_group(number):
             return True
         # It is alone, has not made its group yet, or the rest of the group became another user's.
         if number and self.transport is not None and self.transport.pid is not None:

@@ -16,10 +16,10 @@ from tservice.core.process import warden
 from tservice.core.process.child import (
     ABANDON_SECONDS,
     ChildCommand,
+    ChildFamily,
     ChildProcess,
     ChildResult,
     ChildTools,
-    ProcessFamily,
 )
 from tservice.core.users.os_users import make_missing_user, make_user_prefix
 
@@ -85,14 +85,14 @@ class StartTests(ChildCase):
         tie = ["/p", "--pdeathsig", "KILL", "--"]
         for fields, begin in (
             ({}, ["/s", *tie]),
-            ({"family": ProcessFamily.ALONE}, tie),
+            ({"family": ChildFamily.ALONE}, tie),
             ({"user": user}, make_user_prefix("/s", "/p", user)),
         ):
             command = evolve(COMMAND, **fields)
             self.assertEqual([*begin, "/bin/x", "y"], TOOLS.build_argv(command))
         named = TOOLS.build_argv(evolve(COMMAND, name="-x"))
         self.assertEqual((tie, ["/bin/x", "-x", "y"]), (named[:4], named[-3:]))
-        alone = evolve(COMMAND, family=ProcessFamily.ALONE)
+        alone = evolve(COMMAND, family=ChildFamily.ALONE)
         self.assertEqual(["/bin/x", "y"], ChildTools().build_argv(alone))
 
     def test_guarded_command_runs_under_a_warden(self) -> None:
@@ -232,14 +232,14 @@ class EndTests(ChildCase):
         self.assertTrue(self.result(child).is_stopped)
 
     def test_rest_of_a_bound_family_is_killed(self) -> None:
-        for family, sent in ((ProcessFamily.BOUND, [KILL]), (ProcessFamily.GROUP, [])):
+        for family, sent in ((ChildFamily.BOUND, [KILL]), (ChildFamily.GROUP, [])):
             self.setUp()
             self.start(family=family)
             self.process.finish(0)
             self.assertEqual(sent, self.processes.sent, family)
 
     def test_lone_child_is_signalled_without_its_group(self) -> None:
-        child = self.start(family=ProcessFamily.ALONE)
+        child = self.start(family=ChildFamily.ALONE)
         child.stop()
         self.assertEqual(([signal.SIGKILL], []), (self.process.signals, self.processes.sent))
         self.process.exit(None, 9)
@@ -279,7 +279,7 @@ class EndTests(ChildCase):
         self.assertEqual(found, self.result(child))
 
     def test_ended_child_is_not_stopped(self) -> None:
-        child = self.start(family=ProcessFamily.GROUP)
+        child = self.start(family=ChildFamily.GROUP)
         self.process.finish(0)
         child.stop()
         self.assertEqual((ChildResult(status=0), []), (self.result(child), self.processes.sent))
