@@ -88,8 +88,10 @@ class SteadyTargetTests(ThumbCase):
         if typing:
             page.locator(FIELD).focus()
         session = page.context.new_cdp_session(page)
+        # Parts of the page come one after another.
+        expected = f"{least} controls in sight"
+        wait_until_on_page(page, expected, lambda: page.evaluate(TARGETS) >= least)
         faults, count = [], page.evaluate(TARGETS)
-        self.assertGreaterEqual(count, least)
         for at in range(count):
             if typing:
                 page.locator(FIELD).focus()
