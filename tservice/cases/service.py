@@ -127,18 +127,15 @@ class CaseService:
         top = None if free else str(spaces.get_cases_folder(caller))
         where = normalize_path(path or top or str(spaces.get_home(caller)), bounds)
         look = partial(list_folders, where, top, hidden=hidden)
+        whole, names = partial(look, look=True), partial(look, look=False)
+        limit = PROBE_SECONDS
         try:
-            whole = partial(look, look=True)
-            return await desk.run_on_folders(
-                caller, [where], whole, seconds=PROBE_SECONDS, inside=where
-            )
+            return await desk.run_on_folders(caller, [where], whole, seconds=limit, inside=where)
         except ServiceError as error:
             if error.code is not ErrorCode.OPERATION_FAILED:
                 raise
         # An entry does not answer, but its name can be listed.
-        return await desk.run_on_folders(
-            caller, [where], partial(look, look=False), seconds=PROBE_SECONDS
-        )
+        return await desk.run_on_folders(caller, [where], names, seconds=limit)
 
     # -- making
 

@@ -192,9 +192,8 @@ class HttpKernel:
             self._end_response(request, _refusal_response(request.refusal))
         elif self._base and request.path == self._base.encode():
             # Relative URLs in the page need the slash.
-            self._end_response(
-                request, HttpResponse(status=308, headers={"Location": f"{self._base}/"})
-            )
+            with_slash = HttpResponse(status=308, headers={"Location": f"{self._base}/"})
+            self._end_response(request, with_slash)
         elif path is None:
             self._spawn_writer(request, self._serve_unmatched(request, HTTPException()))
         elif visit.preflight:
