@@ -26,9 +26,9 @@ from tservice.client.errors import ApiError
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import RpcError, RpcServer, validate_message
 from tservice.client.mcp.tools import select_tools
-from tservice.core.errors import ServiceError
-from tservice.http.body import MAX_DIGITS, read_body_yielding
+from tservice.core.kernel.errors import ServiceError
 from tservice.http.operations import Operation
+from tservice.http.validation.body import MAX_DIGITS, read_body_yielding
 from tservice.mcp_server.routes import parse_message_body
 
 MIB = 1024 * 1024

@@ -21,10 +21,10 @@ from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.worker_pool import SynchronousThreads
-from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import GitOptions
-from tservice.git.runner import GitRunner
+from tservice.git.process.runner import GitRunner
 from tservice.git.service import GitService, GitWorkspace
+from tservice.git.status.inspector import RepositoryInspector
 
 FILES, SMALL = 100_000, 12
 CACHED_LIMIT, STATUS_RATIO = 2.0, 1.3

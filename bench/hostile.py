@@ -28,8 +28,12 @@ from tservice.git.references import has_reference
 from tservice.git.search import recognise_repository
 from tservice.mcp.config_files import find_config_files
 from tservice.mcp.survey import survey_files
-from tservice.terminal.cell_styles import STYLE_BYTES, read_styles
-from tservice.terminal.composer import ComposerRule, read_composer_text, shows_quoted_dialog
+from tservice.terminal.composers.composer import (
+    ComposerRule,
+    read_composer_text,
+    shows_quoted_dialog,
+)
+from tservice.terminal.frames.cell_styles import STYLE_BYTES, read_styles
 
 TURN = 0.25
 """Seconds of processor time in one turn of the reactor."""

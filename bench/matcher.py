@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Callable
 
-from tservice.terminal.ansi import EscapeStripper, strip_escapes
+from tservice.terminal.frames.ansi import EscapeStripper, strip_escapes
 from tservice.terminal.stream_matcher import TAIL, SearchNeedle, StreamMatcher
 
 CHUNK = 32 * 1024

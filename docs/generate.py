@@ -1,10 +1,10 @@
 """Write the generated parts of all documents.
 
-Settings are declared in L{tservice.core.config.model}, the commands of C{tsctl}
-in L{tservice.client.commands.table}, events in L{tservice.core.events}, operations and their scopes
-by the features. C{make docs} runs this module, and a test fails when a document differs
-from its output. L{tools.generated} makes the Python client and the types of the browser UI from two
-of these files.
+Settings are declared in L{tservice.core.config.model}, the commands of C{tsctl} in
+L{tservice.client.commands.table}, events in L{tservice.core.kernel.events}, operations and their
+scopes by the features. C{make docs} runs this module, and a test fails when a document differs
+from its output. L{tools.generated} makes the Python client and the types of the browser UI from
+two of these files.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tools.generated import write_generated_code
 from tservice import __version__
 from tservice.client.commands.record import CommandOption, CommandSpec
 from tservice.client.commands.table import COMMANDS, GLOBAL
-from tservice.core import event_payloads as told
 from tservice.core.config.model import SettingEntry, list_settings
-from tservice.core.events import EventAudience, EventName
-from tservice.core.payload import Payload
-from tservice.core.scopes import Scope
+from tservice.core.kernel import event_payloads as told
+from tservice.core.kernel.events import EventAudience, EventName
+from tservice.core.kernel.scopes import Scope
+from tservice.core.values.payload import Payload
 from tservice.http.docs.openapi import make_document
 from tservice.http.operations import Operation
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.events import Event, EventName
 from tservice.http.envelope import dump_json
 
 _PLAIN: dict[object, Any] = {str: "", int: 0, bool: False, list[str]: [], dict[str, Any]: {}}

@@ -25,10 +25,10 @@ from tests.agents.cli_cache import CLIS, CliUnavailable, install_version
 from tests.agents.recording.recorder import record
 from tests.frames import load
 from tests.frames.score import RULES
+from tservice.terminal.dialogs.trust import choose_next_key
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.model_name import find_displayed_model
-from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import read_screen
-from tservice.terminal.trust import choose_next_key
 
 SIZE = (120, 40)
 

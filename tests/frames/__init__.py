@@ -10,7 +10,7 @@ from typing import Any
 from attrs import field, frozen
 from attrs.validators import in_, optional
 
-from tservice.core.yamltext import parse_yaml
+from tservice.core.values.yamltext import parse_yaml
 
 HERE = Path(__file__).parent
 STATES = ("dialog", "working", "idle", "unknown")

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from attrs import Factory, define
 
 from tests.frames import HERE, DialogLabel, ScreenRecording
-from tservice.core.yamltext import parse_yaml
-from tservice.terminal.dialogs import AgentDialog
+from tservice.core.values.yamltext import parse_yaml
+from tservice.terminal.dialogs.dialogs import AgentDialog
+from tservice.terminal.dialogs.trust import choose_next_key
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.model_name import find_displayed_model
-from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import read_screen
-from tservice.terminal.trust import choose_next_key
 
 RULES = {
     cli: ScreenRules.from_capabilities(capabilities)

@@ -36,7 +36,7 @@ from tservice.core.process.landlock import (
     make_program_rules,
 )
 from tservice.core.users.os_users import make_missing_user
-from tservice.git.fence import SYSTEM
+from tservice.git.process.fence import SYSTEM
 
 ENV = {b"PATH": os.fsencode(os.environ["PATH"]), b"ODD": b"\xff \n"}
 TOOLS = find_child_tools(os.environ["PATH"])

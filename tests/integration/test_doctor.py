@@ -18,8 +18,8 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.integration.harness import PATIENCE, ROOT, wait_until_gone
 from tests.non_empty import require_items
-from tservice.core.errors import ServiceError
-from tservice.core.files import write_private_file
+from tservice.core.disk.files import write_private_file
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import TIME_LIMIT, encode_child_request

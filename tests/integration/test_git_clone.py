@@ -28,7 +28,7 @@ from tests.integration.git_servers import (
 )
 from tests.integration.harness import DaemonAnswer
 from tests.waiting import wait_until
-from tservice.git.inspector import CONFIG_SECONDS
+from tservice.git.status.inspector import CONFIG_SECONDS
 
 
 class CloneServerTests(DaemonGitCase):

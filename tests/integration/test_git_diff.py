@@ -11,7 +11,7 @@ from twisted.trial.unittest import TestCase
 
 from tests.unit.git.random_repositories import blob_name, run_git
 from tests.unit.git.real_git import folder_fingerprint, own_folder, real_service
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.model import DIFF_LIMIT, ChangeKind, GitOptions
 from tservice.git.routes import GitStatusResponse

@@ -20,7 +20,7 @@ from tests.unit.git.real_git import folder_fingerprint, own_folder, real_service
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.process.landlock import is_supported
 from tservice.git.model import ChangeKind, GitOptions
-from tservice.git.runner import GitActor
+from tservice.git.process.runner import GitActor
 from tservice.git.search import recognise_repository
 from tservice.git.service import GitService, GitWorkspace
 

@@ -21,10 +21,10 @@ from tests.waiting import PATIENCE
 from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner, find_child_tools
 from tservice.core.process.landlock import is_supported
 from tservice.core.workers.worker_pool import SynchronousThreads
-from tservice.git import fence as fence_module
-from tservice.git.fence import FenceBuilder, GitFence, start_fenced
-from tservice.git.isolation import make_environment
-from tservice.git.runner import GitActor
+from tservice.git.process import fence as fence_module
+from tservice.git.process.fence import FenceBuilder, GitFence, start_fenced
+from tservice.git.process.isolation import make_environment
+from tservice.git.process.runner import GitActor
 
 
 class GitFenceTests(TestCase):

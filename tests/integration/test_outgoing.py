@@ -35,7 +35,7 @@ from tests.integration.webhook_receivers import (
     flood_with,
 )
 from tests.unit.push.push_browsers import FixedPushSettings, PushBrowser, counted_bytes
-from tservice.core.events import EventHub
+from tservice.core.kernel.events import EventHub
 from tservice.core.net.egress import GUARDED, PUBLIC_ONLY, EgressPolicy
 from tservice.core.net.outbound import (
     OutboundClient,

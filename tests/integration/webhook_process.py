@@ -17,7 +17,7 @@ from tests.event_helpers import make_event
 from tests.runtime_harness import build_test_runtime
 from tests.unit.notify.harness import NotifySessions
 from tservice.core.config.model import Config
-from tservice.core.events import EventHub
+from tservice.core.kernel.events import EventHub
 from tservice.notify.build import build_webhooks
 from tservice.store.database import Database
 

@@ -27,14 +27,14 @@ from tests.unit.http.site_driver import MemoryTransport, SiteConnection, _Driver
 from tests.unit.http.websockets.ws_frames import UPGRADE, read_frames
 from tservice.access import build as building
 from tservice.access import credentials
-from tservice.access.accounts import AccountService
+from tservice.access.accounts.accounts import AccountService
 from tservice.access.capabilities import CapabilityRegistry
-from tservice.access.hashing import FairPasswordHasher
+from tservice.access.passwords.hashing import FairPasswordHasher
 from tservice.core.config.model import Config
-from tservice.core.events import EventHub
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.service_stack import ServiceStack
 from tservice.core.locations.workspace_bounds import get_account_folder
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.service_stack import ServiceStack
 from tservice.core.workers.worker_pool import SynchronousThreads, WorkerPools
 from tservice.http import build as building_http
 from tservice.http.kernel import HttpKernel

@@ -12,7 +12,7 @@ from tests.security.attack_harness import AttackCase
 from tests.security.harness import PASSWORD, SOON
 from tests.unit.http.gate_harness import basic_headers
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
-from tservice.access.failures import LOOK_SECONDS, MAX_COUNTED, WINDOW_SECONDS
+from tservice.access.passwords.failures import LOOK_SECONDS, MAX_COUNTED, WINDOW_SECONDS
 from tservice.audit.service import REPEAT_SECONDS
 
 

@@ -19,9 +19,9 @@ from tests.security.harness import CROSS, HOST, PASSWORD, SecurityAnswer, Securi
 from tests.security.matrix_rows import KEYS, PUSH
 from tests.unit.http.gate_harness import basic_headers
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection
-from tservice.access.failures import CAP
+from tservice.access.passwords.failures import CAP
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.net.endpoints import parse_listen
 
 EVIL = "https://evil.example"

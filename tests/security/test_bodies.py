@@ -14,12 +14,17 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.non_empty import require_items
 from tests.security.harness import SecurityHarness
-from tservice.core.errors import ServiceError
-from tservice.core.value_limits import count_values
-from tservice.http import body
-from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT, MAX_VALUES, BodyLimits
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.values.value_limits import count_values
 from tservice.http.operations import AccessRule, Operation
-from tservice.http.validation_errors import explain_error
+from tservice.http.validation import body
+from tservice.http.validation.body_limits import (
+    JSON_BODY_LIMIT,
+    LEAST_BODY_LIMIT,
+    MAX_VALUES,
+    BodyLimits,
+)
+from tservice.http.validation.validation_errors import explain_error
 
 FAULTS = 500
 """Faults that are found in one body at most: to find one and to tell it takes some microseconds."""

@@ -8,8 +8,8 @@ from tests.security.attack_harness import AttackCase
 from tests.security.harness import CROSS, HOST, SecurityAnswer
 from tests.unit.http.gate_harness import SECRET, basic_headers
 from tests.unit.http.websockets.ws_frames import UPGRADE
-from tservice.access.failures import CAP
 from tservice.access.hook_secret import HEADER
+from tservice.access.passwords.failures import CAP
 
 BAD = "\udce9"
 """The byte 0xE9 alone, as L{tests.unit.http.site_driver.head} takes it."""

@@ -17,7 +17,7 @@ from tests.run_figures import report_figure
 from tests.security.harness import CROSS, HOST, PASSWORD, SecurityAnswer, SecurityHarness
 from tests.security.matrix_rows import JOB, PREFIXES, ROWS, SESSION, TAB, MatrixRow
 from tests.unit.http.gate_harness import basic_headers
-from tservice.core.scopes import Scope
+from tservice.core.kernel.scopes import Scope
 from tservice.http.operations import ResponseStyle
 
 SAFE = ("GET", "HEAD")

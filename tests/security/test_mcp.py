@@ -16,9 +16,9 @@ from tests.security.harness import CROSS, SecurityAnswer, SecurityHarness
 from tests.unit.client.mcp import grammar
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tservice.client.mcp.protocol import BATCHES, VERSIONS
-from tservice.core.event_payloads import ApprovalResolvedPayload
-from tservice.core.events import Event, EventName
-from tservice.http.body import LONG_TEXT
+from tservice.core.kernel.event_payloads import ApprovalResolvedPayload
+from tservice.core.kernel.events import Event, EventName
+from tservice.http.validation.body import LONG_TEXT
 
 JSON = "application/json"
 ALL = ("sessions:read", "sessions:input", "sessions:manage", "waits", "approvals", "git")

@@ -21,7 +21,7 @@ from tests.unit.http.gate_harness import basic_headers
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
 from tests.unit.http.websockets.ws_frames import TEXT, UPGRADE, masked_frame, read_frames
 from tservice.agents.activity.input_gate import AgentGate
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.hosts.host_keys import HostKey
 from tservice.hosts.service import HostService
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle

@@ -16,7 +16,7 @@ from tests.unit.http.site_driver import SiteConnection
 from tservice.agents.hooks.launch_preparation import HookPreparation
 from tservice.cases.case_operations import CaseOperations
 from tservice.clis.service import CliService
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.cron.rules import JobRules
 from tservice.sessions.life.launcher import PaneLauncher
 from tservice.sessions.record.model import Session

@@ -19,7 +19,7 @@ from tests.security.token_effects import (
 )
 from tests.security.tunnel_harness import SecurityTunnelCase
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request_head
-from tservice.core.scopes import Scope
+from tservice.core.kernel.scopes import Scope
 from tservice.http.operations import ResponseStyle
 from tservice.settings.model import Settings
 from tservice.settings.scopes import SETTING_SCOPES

@@ -19,9 +19,9 @@ from tests.security.tunnel_harness import HOST, URL, SecurityTunnelCase, scanned
 from tests.unit.http.site_driver import MemoryTransport, SiteConnection
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
-from tservice.access.failures import CAP
 from tservice.access.model import hash_cookie
-from tservice.core.identity import Identity
+from tservice.access.passwords.failures import CAP
+from tservice.core.callers.identity import Identity
 from tservice.core.logs.redact import MARK, SecretRedactor
 from tservice.tunnel.build import make_sign_in
 from tservice.tunnel.guess_limit import MAX_GUESSES

@@ -13,7 +13,7 @@ from enum import StrEnum
 from attrs import frozen
 
 from tests.security.matrix_rows import ROWS
-from tservice.core.scopes import Scope
+from tservice.core.kernel.scopes import Scope
 
 HOOK_OPERATIONS = frozenset({"POST /api/hook-event", "POST /api/status-telemetry"})
 """Operations for hooks.  Any program in a pane can call them, because it can read the hook secret.

@@ -31,7 +31,7 @@ from tservice.agents.approvals.answer_delivery import (
 )
 from tservice.agents.approvals.answer_screen import SETTLE, AnswerScreen, GuardedScreen
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.mux.interface import PaneSpec
 
 ID = "0a1b2c3d-0000-4000-8000-00000000000a"

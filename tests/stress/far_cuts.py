@@ -31,8 +31,8 @@ from twisted.internet.task import deferLater, react
 
 from tests.sshd import SSH, SshServer, children_read, find_children
 from tests.waiting import PATIENCE
-from tservice.core.events import EventHub
-from tservice.core.late_binding import LateBinding
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.process.child import ChildRunner

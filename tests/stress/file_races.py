@@ -21,15 +21,15 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.stress.command import report
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.files.archive import pack_folder
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.files.confined_path import AccessRules, ConfinedFolder
-from tservice.files.file_tree import TreeRequest as WantedTree
-from tservice.files.file_tree import list_tree
-from tservice.files.tail import FileTail
-from tservice.files.text_content import TextRequest, describe_file
-from tservice.files.upload_forms import open_uploads_folder
-from tservice.files.upload_removal import remove_old_workspace_uploads
+from tservice.files.reading.archive import pack_folder
+from tservice.files.reading.file_tree import TreeRequest as WantedTree
+from tservice.files.reading.file_tree import list_tree
+from tservice.files.reading.tail import FileTail
+from tservice.files.reading.text_content import TextRequest, describe_file
+from tservice.files.uploads.upload_forms import open_uploads_folder
+from tservice.files.uploads.upload_removal import remove_old_workspace_uploads
 from tservice.files.writing import FileEdit, save_edit
 
 ROUNDS = 100_000

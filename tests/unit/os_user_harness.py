@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from tests.runtime_harness import own_location, places_of
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.core.locations.location import HookAccess, Location, make_os_user_location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights

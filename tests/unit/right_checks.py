@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 
 def allow_change() -> None:

@@ -12,8 +12,8 @@ import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.matrix_rows import ROWS
-from tservice.core.errors import HTTP_STATUS
-from tservice.core.scopes import Scope
+from tservice.core.kernel.errors import HTTP_STATUS
+from tservice.core.kernel.scopes import Scope
 from tservice.settings.model import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -30,9 +30,9 @@ from tservice.console.backup import create_backup as archive_data
 from tservice.console.terminal import CommandError, Terminal, run_program, stream_program
 from tservice.console.unit import write_unit
 from tservice.core.config.model import Config
-from tservice.core.errors import ServiceError, StartError
-from tservice.core.events import EventHub
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.errors import ServiceError, StartError
+from tservice.core.kernel.events import EventHub
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.process.folder_lock import FolderLock, write_addresses
 from tservice.core.users.shared_folder import SharedFolder
@@ -63,7 +63,7 @@ WRITERS = (
     "NamedTemporaryFile",
 )
 ELSEWHERE = {
-    "core/files.py": "what all others write by",
+    "core/disk/files.py": "what all others write by",
     "cases/creation.py": "takes back all that it made: the tests of cases fail each step",
     "hosts/build.py:build_hosts": "made anew at each start, which ends where it cannot be",
     "mux/tmux/sockets.py:_write_new": "shown once above a pane's first line, and gone with it",
@@ -309,7 +309,7 @@ FILES = [
         spare=("mcp.json.service-bak",),
     ),
     WrittenFile(
-        sites=("core/secret_file.py:_write_secret",),
+        sites=("core/disk/secret_file.py:_write_secret",),
         write=lambda folder: load_hook_secret(folder, _same),
         errors=(StartError,),
     ),
@@ -319,7 +319,7 @@ FILES = [
         errors=(OSError,),
     ),
     WrittenFile(
-        sites=("core/secret_file.py:_write_secret",),
+        sites=("core/disk/secret_file.py:_write_secret",),
         write=lambda folder: load_push_key(folder, _same),
         errors=(StartError,),
     ),
@@ -352,12 +352,15 @@ FILES = [
         errors=(OSError,),
     ),
     WrittenFile(
-        sites=("files/upload_forms.py:_write_gitignore", "files/upload_forms.py:_start_file"),
+        sites=(
+            "files/uploads/upload_forms.py:_write_gitignore",
+            "files/uploads/upload_forms.py:_start_file",
+        ),
         write=workspace_writers.upload_writer,
         errors=(OSError,),
     ),
     WrittenFile(
-        sites=("files/sweeper.py:_write_file",),
+        sites=("files/uploads/sweeper.py:_write_file",),
         write=workspace_writers.sweep_writer("b"),
         before=workspace_writers.sweep_writer("a"),
         errors=(),

@@ -22,9 +22,9 @@ from tests.event_helpers import to_wire
 from tests.runtime_harness import build_test_runtime
 from tests.unit.access.harness import cheap_hasher
 from tests.unit.store.failing_disk import FailingConnection
-from tservice.access.account import AccountRole
-from tservice.access.account_store import AccountStore
-from tservice.access.accounts import AccountChange, AccountsDependencies, AccountService
+from tservice.access.accounts.account import AccountRole
+from tservice.access.accounts.account_store import AccountStore
+from tservice.access.accounts.accounts import AccountChange, AccountsDependencies, AccountService
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
@@ -33,12 +33,12 @@ from tservice.audit.model import AuditEntry
 from tservice.audit.service import MOST_WAITING, AuditFilter, AuditLog
 from tservice.clis.build import load_clis
 from tservice.core.config.model import Config
-from tservice.core.disk_errors import FULL, QUOTA, READ_ONLY, DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import EventHub
+from tservice.core.disk.disk_errors import FULL, QUOTA, READ_ONLY, DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.scopes import Scope
 from tservice.core.logs.lines import FaultCount, LineObserver
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.scopes import Scope
 from tservice.notify.config_file import WebhookConfigFile
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookConfig, WebhookMessage
 from tservice.notify.outbox import OUTBOX_LIMIT, WebhookOutbox
@@ -345,7 +345,7 @@ class FullDiskFileTests(DiskCase):
     def check(self, name: str, write: Callable[[], object], number: int, reason: str) -> None:
         before = (self.folder / name).read_bytes()
         for step in STEPS:
-            with mock.patch(f"tservice.core.files.{step}", refusing(number), create=True):
+            with mock.patch(f"tservice.core.disk.files.{step}", refusing(number), create=True):
                 error = self.assertRaises(ServiceError, write)
             self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
             self.assertIn(reason, error.message, step)

@@ -250,7 +250,7 @@ class ImportLayerTests(SynchronousTestCase):
         wrong = [
             f"{name}:{getattr(node, 'lineno', 0)}"
             for name, tree in self.trees.items()
-            if name != "tservice.core.clock"
+            if name != "tservice.core.kernel.clock"
             for statement in tree.body
             if not is_program(statement)
             for node in ast.walk(statement)

@@ -27,13 +27,13 @@ from tservice.client.commands.record import CommandOption
 from tservice.client.commands.table import COMMANDS
 from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.tools import TOOLS, McpTool
-from tservice.core.errors import ServiceError
-from tservice.core.scopes import Scope
-from tservice.http.body import read_query
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.scopes import Scope
 from tservice.http.docs.html_page import render_page
 from tservice.http.docs.openapi import make_document
-from tservice.http.models import QueryParameters, RequestBody
 from tservice.http.operations import Operation
+from tservice.http.validation.body import read_query
+from tservice.http.validation.models import QueryParameters, RequestBody
 
 FULL: Mapping[str, Mapping[str, Any]] = {
     "new_session": {

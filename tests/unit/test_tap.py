@@ -17,8 +17,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.config.model import Config
-from tservice.core.disk_errors import FULL, DiskFull
-from tservice.core.errors import StartError
+from tservice.core.disk.disk_errors import FULL, DiskFull
+from tservice.core.kernel.errors import StartError
 from tservice.core.logs.redact import SecretRedactor
 from tservice.runtime.launch_context import LaunchContext
 from tservice.store.database import Database

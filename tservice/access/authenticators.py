@@ -11,7 +11,6 @@ from zope.interface import implementer
 
 from tservice.access.browser_detection import is_from_browser
 from tservice.access.cookie_sessions import CookieSessionRegistry
-from tservice.access.failures import TooManySignIns
 from tservice.access.hook_secret import (
     HEADER,
     derive_container_secret,
@@ -21,8 +20,9 @@ from tservice.access.hook_secret import (
 )
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession, format_session_cookie
-from tservice.access.sign_in import PasswordChecker
-from tservice.core.authentication import (
+from tservice.access.passwords.failures import TooManySignIns
+from tservice.access.passwords.sign_in import PasswordChecker
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     CredentialsRejected,
@@ -30,7 +30,7 @@ from tservice.core.authentication import (
     IAuthenticator,
     Verdict,
 )
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 
 HOOK = Identity(username="hook", admin=False, method="hook", can_bypass_permissions=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.authentication import AuthenticationRequest
+from tservice.core.callers.authentication import AuthenticationRequest
 
 _BROWSER_HEADERS = (
     "accept-language",

@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from tservice.access import hook_secret
-from tservice.access.account_routes import AccountRoutes
-from tservice.access.account_store import AccountStore
-from tservice.access.accounts import AccountsDependencies, AccountService
+from tservice.access.accounts.account_routes import AccountRoutes
+from tservice.access.accounts.account_store import AccountStore
+from tservice.access.accounts.accounts import AccountsDependencies, AccountService
+from tservice.access.accounts.first_admin import make_first_admin, warn_about_shared_user
+from tservice.access.accounts.removed_accounts import RemovedAccountCleanup
 from tservice.access.authenticators import (
     BasicAuthenticator,
     CookieAuthenticator,
@@ -21,19 +23,17 @@ from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.credentials import CredentialRegistry, OpenConnections
-from tservice.access.failures import FailureCounter
-from tservice.access.first_admin import make_first_admin, warn_about_shared_user
-from tservice.access.hashing import FairPasswordHasher, make_password_seal
 from tservice.access.interfaces import IAccounts
-from tservice.access.passwords import SingleAccount
-from tservice.access.removed_accounts import RemovedAccountCleanup
+from tservice.access.passwords.failures import FailureCounter
+from tservice.access.passwords.hashing import FairPasswordHasher, make_password_seal
+from tservice.access.passwords.passwords import SingleAccount
+from tservice.access.passwords.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker
 from tservice.access.routes import AccessRoutes
-from tservice.access.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker
 from tservice.audit.service import AuditLog
-from tservice.core.authentication import IAuthenticator
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
-from tservice.core.identity import AccountExists, Identity
+from tservice.core.callers.authentication import IAuthenticator
+from tservice.core.callers.identity import AccountExists, Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
 from tservice.http.gate import AccessGate, make_gate_rules
 from tservice.http.metrics import MetricSource
 from tservice.http.operation_decorator import collect_operations

@@ -25,10 +25,10 @@ from tservice.access.model import (
     OpenedSession,
     hash_cookie,
 )
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.clock import get_unix_ms, seconds_until
-from tservice.core.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
-from tservice.core.timers import cancel_call
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.disk.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
+from tservice.core.kernel.clock import get_unix_ms, seconds_until
+from tservice.core.kernel.timers import cancel_call
 
 SLACK_SECONDS = 300
 """Maximum difference in seconds between a session's expiry and the value on disk.

@@ -9,7 +9,7 @@ from zope.interface import implementer
 
 from tservice.access.interfaces import ICookieStore
 from tservice.access.model import CookieSession
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.store.database import Database
 
 _SAVE = """

@@ -11,13 +11,13 @@ from twisted.logger import Logger
 from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
-from tservice.access.failures import WINDOW_SECONDS, FailureCounter, LockoutEvent
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import CookieSession
-from tservice.access.sign_in import KnownAddresses, PasswordChecker
+from tservice.access.passwords.failures import WINDOW_SECONDS, FailureCounter, LockoutEvent
+from tservice.access.passwords.sign_in import KnownAddresses, PasswordChecker
 from tservice.audit.interfaces import AuditEntry, IAuditLog
-from tservice.core.identity import Identity
-from tservice.core.late_binding import LateBinding
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.late_binding import LateBinding
 
 Whose = Callable[[Identity], bool]
 

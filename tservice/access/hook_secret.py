@@ -11,9 +11,9 @@ from pathlib import Path
 from attrs import frozen
 
 from tservice.access.cookie_sessions import Random
-from tservice.core.errors import StartError
+from tservice.core.disk.secret_file import load_or_create_secret
+from tservice.core.kernel.errors import StartError
 from tservice.core.locations.location import HookAccess
-from tservice.core.secret_file import load_or_create_secret
 from tservice.core.users.os_users import OsUser
 from tservice.core.users.shared_folder import SharedFolder
 

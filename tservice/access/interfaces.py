@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from zope.interface import Interface
 
 from tservice.access.model import CookieSession
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 
 
 class IAccounts(Interface):

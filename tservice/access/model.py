@@ -8,7 +8,7 @@ from hmac import compare_digest
 from attrs import frozen
 
 from tservice.access.browser_detection import is_from_page
-from tservice.core.authentication import AuthenticationRequest
+from tservice.core.callers.authentication import AuthenticationRequest
 
 COOKIE = "service_session"
 TTL_SECONDS = 24 * 60 * 60

@@ -9,19 +9,19 @@ from pydantic import Field
 
 from tservice.access.authenticators import may_admit_page, parse_basic_header
 from tservice.access.cookie_sessions import CookieSessionRegistry
-from tservice.access.failures import TooManySignIns
 from tservice.access.model import format_cleared_cookie, format_session_cookie
-from tservice.access.sign_in import PasswordChecker
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode, make_field_error, make_not_found_error
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.identity import Identity
-from tservice.core.scopes import CHANGES_SIGN_IN
+from tservice.access.passwords.failures import TooManySignIns
+from tservice.access.passwords.sign_in import PasswordChecker
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, make_field_error, make_not_found_error
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import CHANGES_SIGN_IN
 from tservice.http.gate import make_lockout_refusal, make_unauthorized_refusal
-from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply
 from tservice.http.request import ServiceRequest
+from tservice.http.validation.models import RequestBody, ResponseModel
 
 
 class LoginBody(RequestBody):

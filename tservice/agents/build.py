@@ -26,7 +26,7 @@ from tservice.agents.transcripts.transcript_homes import (
 )
 from tservice.cases.interfaces import ICases, WorkspaceHookWriter
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.workers.thread_runners import make_owner_runner
 from tservice.http.operation_decorator import collect_operations

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 
-from tservice.terminal.dialog_options import MARKERS
-from tservice.terminal.dialog_questions import LINES
+from tservice.terminal.dialogs.dialog_options import MARKERS
+from tservice.terminal.dialogs.dialog_questions import LINES
 
 _DECORATION = re.compile(rf"{LINES.pattern}|[{MARKERS}☐☑☒✔✓←\s]")
 

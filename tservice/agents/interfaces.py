@@ -14,8 +14,8 @@ from twisted.internet.defer import Deferred
 from zope.interface import Interface
 
 from tservice.agents.model import HookEvent, PlanUsage, UsageWindow
-from tservice.terminal.dialogs import AgentDialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialogs import AgentDialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading
 

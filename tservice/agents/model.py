@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.text import cut_with_note, get_kept_part, replace_harmful_characters
+from tservice.core.values.text import cut_with_note, get_kept_part, replace_harmful_characters
 
 
 class HookEvent(StrEnum):

@@ -18,7 +18,7 @@ from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, rea
 from tservice.agents.transcripts.conversation_stores import PI, scan_folders
 from tservice.agents.transcripts.files import CANDIDATES, TranscriptLocations
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.files import rewrite_text
+from tservice.core.disk.files import rewrite_text
 from tservice.core.locations.move import FolderMove
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tservice.audit.export import open_export
 from tservice.audit.routes import AuditRoutes
 from tservice.audit.service import AuditLog
-from tservice.core.files import remove_temporary_files
+from tservice.core.disk.files import remove_temporary_files
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime

@@ -16,7 +16,7 @@ from typing import Any
 
 from twisted.logger import Logger
 
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 
 SYSLOG = "syslog"
 _SOCKET = "/dev/log"

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.errors import ErrorCode
 
 ORDINARY, SIGN_INS = "ordinary", "sign-ins"
 BOUNDS = {

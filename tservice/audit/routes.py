@@ -9,13 +9,13 @@ from pydantic import BaseModel, Field
 
 from tservice.audit.model import LONGEST_WORD, AuditEntry
 from tservice.audit.service import AuditFilter, AuditLog
-from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
-from tservice.core.payload import omit_if_none
-from tservice.core.scopes import READS_SERVICE_STATE
-from tservice.http.models import QueryInt, QueryParameters, ResponseModel
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.scopes import READS_SERVICE_STATE
+from tservice.core.values.payload import omit_if_none
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply, Scope
+from tservice.http.validation.models import QueryInt, QueryParameters, ResponseModel
 
 PAGE = 100
 LONGEST_PAGE = 500

@@ -17,8 +17,8 @@ from tservice.audit.export import AuditExport
 from tservice.audit.interfaces import IAuditLog
 from tservice.audit.model import BOUNDS, AuditEntry
 from tservice.audit.store import AuditStore
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.store.database import Database
 
 TYPING_SECONDS = 10.0
@@ -140,7 +140,7 @@ class AuditLog:
         """Record a wrong password, secret, token or code.
 
         @param bucket: the value of the
-            L{FailureBucket<tservice.core.authentication.FailureBucket>}.
+            L{FailureBucket<tservice.core.callers.authentication.FailureBucket>}.
         @param address: the address as it is counted; for IPv6 the host's network.
         @param locked: true if the failure was over the limit, so that the response was 429.
         """

@@ -26,17 +26,17 @@ from tservice.cases.model import (
     match_name,
 )
 from tservice.cases.path_rules import FolderBounds, check_path, resolve_bounds
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import (
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import FileError, read_json, read_small_text
+from tservice.core.kernel.errors import (
     ServiceError,
     make_conflict_error,
     make_failure_error,
     make_field_error,
     make_not_found_error,
 )
-from tservice.core.files import FileError, read_json, read_small_text
-from tservice.core.text import LINE
 from tservice.core.users.os_users import can_enter_folder
+from tservice.core.values.text import LINE
 
 TRASH = ".trash"
 """Name of the folder for removed cases, inside a folder of cases (protocol-cases)."""

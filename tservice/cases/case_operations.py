@@ -22,11 +22,11 @@ from tservice.cases.interfaces import WorkspaceHookWriter
 from tservice.cases.model import MAX_CASES, make_taken_error
 from tservice.cases.store import CaseStore
 from tservice.cases.workspaces import WorkspaceFolders
-from tservice.core.errors import make_conflict_error, make_failure_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
-from tservice.core.shared_work import SharedWork
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import make_conflict_error, make_failure_error
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.shared_work import SharedWork
+from tservice.core.values.payload import Payload
 from tservice.core.workers.reachability import PROBE_SECONDS as START_SECONDS
 from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.core.workers.worker_pool import WorkerPool

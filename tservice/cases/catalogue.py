@@ -24,8 +24,8 @@ from tservice.cases.model import (
     is_valid_folder_name,
     sort_cases,
 )
-from tservice.core.errors import ServiceError, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError, make_not_found_error
 from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 

@@ -27,12 +27,17 @@ from tservice.cases.model import (
     make_taken_error,
 )
 from tservice.cases.responses import make_case_response
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_not_found_error
-from tservice.core.event_payloads import CloneProgressPayload
-from tservice.core.events import EventName
-from tservice.core.identity import Identity
-from tservice.core.shared_work import SharedWork
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_not_found_error,
+)
+from tservice.core.kernel.event_payloads import CloneProgressPayload
+from tservice.core.kernel.events import EventName
+from tservice.core.kernel.shared_work import SharedWork
 from tservice.git.interfaces import (
     CloneOutcome,
     CloneProgress,

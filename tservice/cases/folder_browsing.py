@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from attrs import frozen
 
 from tservice.cases.case_folders import MAX_ENTRIES
-from tservice.core.errors import (
+from tservice.core.disk.kernel_paths import leads_to_kernel, open_without_magic_links
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_failure_error,
     make_field_error,
     make_not_found_error,
 )
-from tservice.core.kernel_paths import leads_to_kernel, open_without_magic_links
 
 MAX_FOLDERS = 500
 """Maximum number of listed folders (protocol-cases)."""

@@ -15,8 +15,8 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.cases.model import AgentMarker, CaseContainer, ContainerSettings
-from tservice.core.errors import make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location, LocationId
 
 __all__ = [

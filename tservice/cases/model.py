@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.text import CASE_NAME, cut_between_letters, is_combining_character
+from tservice.core.values.text import CASE_NAME, cut_between_letters, is_combining_character
 
 NAME_LENGTH = 128
 DESCRIPTION_LENGTH = 1000

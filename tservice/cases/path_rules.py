@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from attrs import field, frozen
 
-from tservice.core.errors import ServiceError, make_field_error
+from tservice.core.kernel.errors import ServiceError, make_field_error
 
 PATH_LENGTH = 4096
 """Maximum characters of a path, as in the operating system."""

@@ -12,10 +12,10 @@ from attrs import frozen
 from tservice.cases.case_operations import CaseOperations
 from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.model import NAME_LENGTH
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import make_failure_error
-from tservice.core.identity import Identity
-from tservice.core.text import cut_between_letters
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import make_failure_error
+from tservice.core.values.text import cut_between_letters
 from tservice.git.interfaces import IGitWork
 from tservice.sessions.interfaces import CreateRequest, InputRequest, ISessions
 

@@ -6,7 +6,7 @@ from attrs import evolve
 from twisted.internet.error import DNSLookupError
 from twisted.internet.interfaces import IHostnameResolver
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, parse_host
 from tservice.core.net.guarded import find_addresses
 from tservice.core.workers.resolver import limit_to_owner_share

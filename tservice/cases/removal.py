@@ -14,11 +14,11 @@ from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.interfaces import CaseContainers, NoContainers
 from tservice.cases.model import Case
 from tservice.cases.trash import RETENTION_MS
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error
-from tservice.core.event_payloads import CaseRemovedPayload
-from tservice.core.events import EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_conflict_error
+from tservice.core.kernel.event_payloads import CaseRemovedPayload
+from tservice.core.kernel.events import EventName
 from tservice.git.interfaces import IGitWork
 
 MAX_LISTED = 5

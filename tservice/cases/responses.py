@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field
 
 from tservice.cases.model import AgentMarker, Case, CaseLocation
-from tservice.core.event_payloads import CasePayload
-from tservice.core.payload import Payload, omit_if_false, omit_if_none
+from tservice.core.kernel.event_payloads import CasePayload
+from tservice.core.values.payload import Payload, omit_if_false, omit_if_none
 
 
 class WorktreeResponse(Payload):

@@ -50,11 +50,16 @@ from tservice.cases.removal import CaseRemover
 from tservice.cases.responses import make_case_response
 from tservice.cases.trash import TrashSweeper
 from tservice.cases.worktrees import CaseWorktreeMaker
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
-from tservice.core.event_payloads import CaseOrderPayload, CaseRemovedPayload
-from tservice.core.events import EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_field_error,
+    make_not_found_error,
+)
+from tservice.core.kernel.event_payloads import CaseOrderPayload, CaseRemovedPayload
+from tservice.core.kernel.events import EventName
 from tservice.core.locations.location import LocationId
 
 

@@ -11,10 +11,10 @@ from twisted.logger import Logger
 
 from tservice.cases.case_folders import remove_tree
 from tservice.cases.store import CaseStore, ScheduledRemoval
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import WorkerPool
 
 RETENTION_MS = 7 * 24 * 3600 * 1000

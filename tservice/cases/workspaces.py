@@ -13,9 +13,9 @@ from attrs import frozen
 
 from tservice.cases.case_folders import find_local_name
 from tservice.cases.path_rules import FolderBounds
-from tservice.core.errors import make_field_error
-from tservice.core.identity import Identity
-from tservice.core.kernel_paths import is_kernel_path, leads_to_kernel
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.kernel_paths import is_kernel_path, leads_to_kernel
+from tservice.core.kernel.errors import make_field_error
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import FolderLimit, make_kernel_folder_error
@@ -88,7 +88,7 @@ class WorkspaceFolders:
         @param named: the field of the request, for the error.
         @raise ServiceError: 400 if the path is not absolute, is missing, is no folder, cannot be
             entered by the caller's OS user, or leads through a kernel folder
-            (L{tservice.core.kernel_paths}); 403 if it is not in the caller's workspace.
+            (L{tservice.core.disk.kernel_paths}); 403 if it is not in the caller's workspace.
         """
         return self._run_as(caller, lambda place: self._resolve_folder(text, caller, place, named))
 

@@ -21,11 +21,11 @@ from tservice.cases.model import (
     make_worktree_names,
 )
 from tservice.cases.responses import make_case_response
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_failure_error
-from tservice.core.event_payloads import CaseRemovedPayload
-from tservice.core.events import EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_failure_error
+from tservice.core.kernel.event_payloads import CaseRemovedPayload
+from tservice.core.kernel.events import EventName
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.git.interfaces import IGitWork, WorktreeRequest, check_branch, check_ref
 

@@ -19,7 +19,7 @@ from tservice.client.commands.record import CommandSpec
 from tservice.client.errors import ApiError, Unusable
 from tservice.client.shell import FAILED, ShellContext
 from tservice.client.terminal.safe import safe_line
-from tservice.core.clock import get_system_seconds
+from tservice.core.kernel.clock import get_system_seconds
 
 FAULTS = (Unusable, ApiError)
 

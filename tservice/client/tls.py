@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from tservice.core.files import write_private_file
+from tservice.core.disk.files import write_private_file
 
 KEY, CERTIFICATE = "key.pem", "certificate.pem"
 LONGEST_DAYS = 825

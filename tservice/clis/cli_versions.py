@@ -15,7 +15,7 @@ from tservice.clis.command import CliCommand, CommandResult
 from tservice.clis.environments import remove_service_variables
 from tservice.clis.model import VersionQuery
 from tservice.core.process.child import ChildRunner
-from tservice.core.text import find_version
+from tservice.core.values.text import find_version
 
 TIME_LIMIT = 5.0
 """Seconds in which a program must print its version."""

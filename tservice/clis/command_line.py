@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from tservice.clis.field_types import PLACEHOLDER, RESUME_ID
 from tservice.clis.model import CliEntry
 from tservice.clis.params import LaunchParam, ParamValue
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 
 _CONVERSATION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}")
 

@@ -12,8 +12,8 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.capabilities import ConfigReader
-from tservice.core.files import FileError, read_json, read_text
-from tservice.core.value_limits import parse_toml
+from tservice.core.disk.files import FileError, read_json, read_text
+from tservice.core.values.value_limits import parse_toml
 
 MODEL_LENGTH = 64
 """Maximum length of a displayed model name in characters (protocol-session)."""

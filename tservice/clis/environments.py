@@ -15,7 +15,7 @@ from attrs import field, frozen
 from tservice.clis.field_types import is_refused
 from tservice.clis.interfaces import PaneVariables
 from tservice.clis.model import CliEntry
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.process.program_folders import join_path
 from tservice.core.users.os_users import is_locale_variable
 

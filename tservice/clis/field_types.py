@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
-from tservice.core.failfast import FAIL_FAST
-from tservice.core.text import LINE
+from tservice.core.values.failfast import FAIL_FAST
+from tservice.core.values.text import LINE
 
 PLACEHOLDER = re.compile(r"\{([a-z][A-Za-z0-9]{0,31})\}")
 RESUME_ID = "id"

@@ -15,12 +15,20 @@ from twisted.logger import Logger
 
 from tservice.clis.command import OUTPUT_LIMIT, CliCommand, CommandResult
 from tservice.clis.environments import remove_service_variables
-from tservice.core.errors import make_conflict_error, make_failure_error, make_not_found_error
-from tservice.core.event_payloads import CliInstallFinished, CliInstallOutput, CliInstallPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payload import Payload
+from tservice.core.kernel.errors import (
+    make_conflict_error,
+    make_failure_error,
+    make_not_found_error,
+)
+from tservice.core.kernel.event_payloads import (
+    CliInstallFinished,
+    CliInstallOutput,
+    CliInstallPayload,
+)
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.process.child import ChildRunner
-from tservice.core.timers import cancel_call
+from tservice.core.values.payload import Payload
 
 OUTPUT_INTERVAL = 0.1
 """Seconds for which output is collected before it is published as one event."""

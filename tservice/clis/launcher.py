@@ -37,7 +37,12 @@ from tservice.clis.interfaces import PRIMARY, ICliRegistry, InstalledCli, Launch
 from tservice.clis.model import CliEntry, CliKind
 from tservice.clis.params import ParamValue
 from tservice.clis.registry_merge import MergedRegistry
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_field_error
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_field_error,
+)
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.settings.interfaces import ISettings
 

@@ -11,10 +11,10 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
 from tservice.clis.environments import remove_service_variables
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.process.child import ChildCommand, ChildFamily, ChildResult, ChildRunner
 from tservice.core.process.program_folders import join_path
-from tservice.core.tasks import spawn_logged
 from tservice.core.users.os_users import NO_LOGIN
 
 TIME_LIMITS = (("-i", 5.0), ("", 3.0))

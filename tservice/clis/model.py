@@ -32,7 +32,7 @@ from tservice.clis.field_types import (
     is_refused,
 )
 from tservice.clis.params import LaunchParam
-from tservice.core.errors import make_field_error
+from tservice.core.kernel.errors import make_field_error
 
 PRIMARY = "primary"
 """Id of the entry for Claude Code."""

@@ -9,7 +9,7 @@ from attrs import frozen
 from tservice.clis.model import CliEntry
 from tservice.clis.registry_merge import merge_registry, read_registry_file
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
 
 FILE_NAME = "clis.json"
 """File name in the data folder."""

@@ -10,8 +10,8 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.model import ENTRY_LIMIT, CliEntry, CliKind, parse_entry
-from tservice.core.errors import ServiceError, make_field_error
-from tservice.core.files import UnparsableFile, read_json, write_private_file
+from tservice.core.disk.files import UnparsableFile, read_json, write_private_file
+from tservice.core.kernel.errors import ServiceError, make_field_error
 
 FIXED_FIELDS = ("id", "stock", "kind")
 """Fields of a packaged entry that C{clis.json} cannot override."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from tservice.clis.model import CliKind
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.values.payload import Payload, omit_if_none
 
 
 class CliItem(Payload):

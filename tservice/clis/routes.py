@@ -11,12 +11,12 @@ from tservice.clis.field_types import Argv, Badge, Binaries, CliId, Label
 from tservice.clis.model import EnvRules, Order, Params, ResumeWords, VersionQuery
 from tservice.clis.responses import CliFile, CliItem, InstalledItem, InstallPlan
 from tservice.clis.service import CliService
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.scopes import READS_SERVICE_STATE, READS_SETTINGS
-from tservice.http.models import QueryBool, QueryParameters, RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import READS_SERVICE_STATE, READS_SETTINGS
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import QueryBool, QueryParameters, RequestBody
 
 
 class CliEnabledBody(RequestBody):

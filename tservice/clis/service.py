@@ -25,8 +25,9 @@ from tservice.clis.model import CliEntry, CliKind, InstallCommand
 from tservice.clis.params import list_offered_choices
 from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
 from tservice.clis.responses import CliFile, CliItem, FaultyEntry, InstalledItem, InstallPlan
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import (
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import FileError, remove_temporary_files
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
@@ -34,9 +35,8 @@ from tservice.core.errors import (
     make_field_error,
     make_not_found_error,
 )
-from tservice.core.event_payloads import CliEntryPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError, remove_temporary_files
+from tservice.core.kernel.event_payloads import CliEntryPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.workers.reachability import AlwaysReachable, ReachabilityCheck
 from tservice.core.workers.worker_pool import IThreads, SynchronousThreads

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from tservice.clis.model import CliEntry, parse_entry
-from tservice.core.yamltext import parse_yaml
+from tservice.core.values.yamltext import parse_yaml
 
 
 def load_stock_entries() -> dict[str, CliEntry]:

@@ -20,8 +20,8 @@ from pathlib import Path
 from tservice import __version__
 from tservice.console.running import is_running
 from tservice.console.terminal import CommandError, Terminal
-from tservice.core.clock import get_system_seconds
-from tservice.core.files import replace_atomically
+from tservice.core.disk.files import replace_atomically
+from tservice.core.kernel.clock import get_system_seconds
 from tservice.core.process.folder_lock import ADDRESS_NAME, LOCK_NAME
 
 DATABASE = "tservice.db"

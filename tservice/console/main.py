@@ -18,7 +18,7 @@ from tservice.console.terminal import (
     run_program,
     stream_program,
 )
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 
 SETTINGS = "Every setting is an option as well, for example --listen tcp:9000; see tservice(8)."
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tservice.console.running import read_addresses
 from tservice.console.terminal import CommandError, Terminal
-from tservice.core.files import replace_atomically
+from tservice.core.disk.files import replace_atomically
 from tservice.core.net.endpoints import parse_listen
 from tservice.tap.options import Options
 

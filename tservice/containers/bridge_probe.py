@@ -14,7 +14,7 @@ from tservice.containers.hook_bridge import BridgeState, HookBridge
 from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.model import ContainerCase, ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 
 SECONDS = 8.0
 """Time limit in seconds of the test of one engine."""

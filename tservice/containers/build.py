@@ -27,7 +27,7 @@ from tservice.containers.routes import ContainerRoutes
 from tservice.containers.service import ContainerService
 from tservice.containers.store import ContainerStore
 from tservice.containers.tmux_setups import ContainerSetups
-from tservice.core.authentication import IFailureCounter
+from tservice.core.callers.authentication import IFailureCounter
 from tservice.core.locations.location import LocationKind
 from tservice.core.users.os_users import OsUser
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades, is_hook_operation

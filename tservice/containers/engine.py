@@ -21,7 +21,7 @@ from tservice.containers.engine_output import (
     parse_usage,
     parse_version,
 )
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 
 PULL_SECONDS = 600.0
 """Time limit in seconds of creating a container, which may have to pull the image."""

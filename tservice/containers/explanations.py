@@ -9,7 +9,7 @@ from tservice.containers.command_runner import EngineCommandResult
 from tservice.containers.engine_output import ContainerSnapshot
 from tservice.containers.model import ContainerCase
 from tservice.containers.procfs import find_process_shortage
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 
 MISSING_PROGRAM_STATUSES = (126, 127)
 """Exit codes with which a shell, an engine or a container's main process reports a missing program.

@@ -24,7 +24,7 @@ from attrs import frozen
 from tservice.containers.command_lines import BindMount
 from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.transport import LIBRARY, SOCKETS
-from tservice.core.files import replace_atomically
+from tservice.core.disk.files import replace_atomically
 
 CREDENTIALS = (
     ".claude/.credentials.json",

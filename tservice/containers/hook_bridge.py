@@ -15,8 +15,8 @@ from twisted.logger import Logger
 
 from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
-from tservice.core.disk_errors import DiskFull
-from tservice.core.timers import NamedTimers
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.timers import NamedTimers
 
 RETRY = 5.0
 """Seconds until a failed attempt to listen is repeated.

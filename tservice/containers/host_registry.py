@@ -19,7 +19,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.model import EngineKind as EngineName
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import make_failure_error, make_not_found_error
+from tservice.core.kernel.errors import make_failure_error, make_not_found_error
 
 
 class ContainerHostRegistry:

@@ -16,12 +16,16 @@ from tservice.containers.command_runner import describe_failure, make_engine_com
 from tservice.containers.engine import EngineClient, EngineError
 from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
-from tservice.core.errors import make_failure_error, make_not_found_error
-from tservice.core.event_payloads import ImageBuildFailed, ImageBuildPayload, ImageBuildProgress
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payload import Payload
+from tservice.core.kernel.errors import make_failure_error, make_not_found_error
+from tservice.core.kernel.event_payloads import (
+    ImageBuildFailed,
+    ImageBuildPayload,
+    ImageBuildProgress,
+)
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.shared_work import SharedWork
 from tservice.core.process.child import ChildProcess, ChildRunner
-from tservice.core.shared_work import SharedWork
+from tservice.core.values.payload import Payload
 
 CONTAINERFILE = Path(__file__).with_name("Containerfile")
 BUILD_SECONDS = 1800.0

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import NoReturn
 
 from tservice.containers.model import ResourceLimits
-from tservice.core.errors import make_field_error
+from tservice.core.kernel.errors import make_field_error
 
 WORKSPACE = "/workspace"
 """Path of the workspace inside the container."""

@@ -13,7 +13,7 @@ from tservice.containers.hook_bridge import HookBridge
 from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.model import ContainerCase
 from tservice.containers.registry import ContainerRegistry
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import OsUser, OsUsers
 

@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from attrs import evolve, field, frozen
 
-from tservice.core.errors import make_field_error
-from tservice.core.text import make_ascii_slug
+from tservice.core.kernel.errors import make_field_error
+from tservice.core.values.text import make_ascii_slug
 
 DEFAULT_HOST = "default"
 """Id of the host of cases that do not specify one."""

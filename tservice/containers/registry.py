@@ -50,7 +50,7 @@ from tservice.containers.model import (
 from tservice.containers.procfs import find_process_uid, has_ended, stat_path_in_container
 from tservice.containers.start_checks import inspect_settled, inspect_started
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.workers.worker_pool import IThreads
 
 CACHE_SECONDS = 30.0

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tservice.containers.model import ContainerHost, CredentialMode, ResourceLimits, parse_memory
 from tservice.containers.service import ContainerView
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.values.payload import Payload, omit_if_none
 
 _CREDENTIAL_VALUES: dict[CredentialMode, bool | Literal["copy"]] = {
     CredentialMode.MOUNTED: True,

@@ -26,12 +26,12 @@ from tservice.containers.responses import (
     make_host_response,
 )
 from tservice.containers.service import ContainerService
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.failfast import FAIL_FAST
-from tservice.http.models import RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.values.failfast import FAIL_FAST
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import RequestBody
 
 Word = Annotated[str, StringConstraints(max_length=WORD_LENGTH)]
 Words = Annotated[list[Word], Field(max_length=WORDS_MAX), FAIL_FAST]

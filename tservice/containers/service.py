@@ -30,8 +30,13 @@ from tservice.containers.model import (
 )
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.sessions.interfaces import ISessions
 
 

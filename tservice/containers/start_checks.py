@@ -7,7 +7,7 @@ from tservice.containers.engine_output import ContainerSnapshot, ContainerState
 from tservice.containers.explanations import explain_early_end
 from tservice.containers.model import ContainerCase
 from tservice.containers.procfs import has_ended
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 
 
 async def inspect_settled(case: ContainerCase, engine: EngineClient) -> ContainerSnapshot | None:

@@ -13,7 +13,7 @@ from tservice.containers.host_registry import ContainerHostRegistry
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
 from tservice.containers.transport import LIBRARY, ContainerSockets, ContainerTransport
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.location import Location
 from tservice.mux.interface import MuxError
 from tservice.mux.terminfo import FALLBACK

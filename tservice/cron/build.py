@@ -10,7 +10,7 @@ from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import IAuditLog
 from tservice.cases.interfaces import ICases
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.core.process.clock_alarm import make_alarm
 from tservice.cron.job_registry import JobRegistry
 from tservice.cron.routes import CronRoutes

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from zope.interface import Interface
 
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.cron.model import CronJob, CronRun, RunStatus, RunTrigger
 
 __all__ = ["CronJob", "CronRun", "ICron", "RunStatus", "RunTrigger"]

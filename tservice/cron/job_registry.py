@@ -8,12 +8,12 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_not_found_error
-from tservice.core.event_payloads import OccurrencePayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_not_found_error
+from tservice.core.kernel.event_payloads import OccurrencePayload
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.values.payload import Payload
 from tservice.cron.model import CronJob, CronRun
 from tservice.cron.responses import make_jobs_response, make_run_response
 from tservice.cron.store import CronStore

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve, field, fields_dict, frozen
 
-from tservice.core.errors import make_field_error
+from tservice.core.kernel.errors import make_field_error
 
 MAX_JOBS = 100
 MAX_JOBS_OF_ONE = 50

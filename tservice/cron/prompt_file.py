@@ -12,7 +12,7 @@ import stat
 from contextlib import ExitStack
 from pathlib import Path
 
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.cron.model import PROMPT_FILE_BYTES
 
 _STEP = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.event_payloads import CronJobsPayload, CronRunPayload
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.kernel.event_payloads import CronJobsPayload, CronRunPayload
+from tservice.core.values.payload import Payload, omit_if_none
 from tservice.cron.model import (
     ConcurrencyPolicy,
     CronJob,

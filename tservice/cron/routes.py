@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
-from tservice.core.clock import LATEST_MS
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.payload import omit_if_none
-from tservice.core.text import CASE_NAME
+from tservice.core.kernel.clock import LATEST_MS
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.values.payload import omit_if_none
+from tservice.core.values.text import CASE_NAME
 from tservice.cron.crontab import MAX_EXPRESSION_LENGTH as EXPRESSION_LENGTH
 from tservice.cron.explanation import explain_expression
 from tservice.cron.model import (
@@ -28,9 +28,9 @@ from tservice.cron.model import (
 )
 from tservice.cron.responses import JobResponse, RunResponse, make_job_response, make_run_response
 from tservice.cron.service import CronService
-from tservice.http.models import ENUM_MEMBER, RequestBody, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
+from tservice.http.validation.models import ENUM_MEMBER, RequestBody, ResponseModel
 
 BODY_LIMIT = 1536 * 1024
 """Maximum bytes of a request body.

@@ -10,9 +10,9 @@ from attrs import evolve, frozen
 
 from tservice.cases.interfaces import ResolvedCase
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
-from tservice.core.identity import Identity
-from tservice.core.kernel_paths import KERNEL_FOLDERS
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.kernel_paths import KERNEL_FOLDERS
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.locations.location import LocationKind
 from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.model import JobDefinition, PromptMode, normalize_prompt_path

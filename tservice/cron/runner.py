@@ -18,12 +18,12 @@ from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
-from tservice.core.clock import get_unix_ms, wait_seconds
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms, wait_seconds
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.tasks import spawn_logged
-from tservice.core.text import cut_between_letters
+from tservice.core.values.text import cut_between_letters
 from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.job_registry import JobRegistry
 from tservice.cron.model import (

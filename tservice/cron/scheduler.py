@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.process.clock_alarm import ClockAlarm
 from tservice.cron.fire_times import correct_next_fire, find_fire_after_planned, find_next_fire
 from tservice.cron.job_registry import JobRegistry

@@ -11,16 +11,16 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import (
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
     make_failure_error,
     make_field_error,
 )
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.cron.crontab import find_expression_fault
 from tservice.cron.fire_times import list_next_fires
 from tservice.cron.interfaces import ICron

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.cron.model import (
     MAX_RUNS,
     ConcurrencyPolicy,

@@ -16,7 +16,7 @@ from typing import IO
 from attrs import evolve, frozen
 
 from tservice.core.process.program_folders import find_npm_folder, join_path, list_folder_patterns
-from tservice.core.text import find_version, replace_harmful_characters
+from tservice.core.values.text import find_version, replace_harmful_characters
 from tservice.doctor.catalogue import make_install_hint
 from tservice.doctor.model import (
     HostTool,

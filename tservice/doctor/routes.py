@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode
-from tservice.core.payload import omit_if_none
-from tservice.core.scopes import READS_SERVICE_STATE
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_SERVICE_STATE
+from tservice.core.values.payload import omit_if_none
 from tservice.doctor.model import ToolCategory, ToolStatus
 from tservice.doctor.service import DoctorService
-from tservice.http.models import QueryParameters, ResponseModel
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
+from tservice.http.validation.models import QueryParameters, ResponseModel
 
 
 class DoctorQuery(QueryParameters):

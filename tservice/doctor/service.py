@@ -12,9 +12,9 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.shared_work import SharedWork
 from tservice.core.process.child import ChildCommand, ChildRunner
-from tservice.core.shared_work import SharedWork
 from tservice.doctor.catalogue import ExaminedCli
 from tservice.doctor.child_launch import (
     REPORT_LIMIT,

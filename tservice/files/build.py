@@ -10,16 +10,16 @@ from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.clis.capabilities import AttachmentForm
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
 from tservice.files.file_links import CapabilityTokens, FileLinks
-from tservice.files.folder_watches import FolderWatches
-from tservice.files.followers import FileFollowers
 from tservice.files.model import DAY_BYTES, Workspace
 from tservice.files.quotas import DailyUploadQuota
+from tservice.files.reading.folder_watches import FolderWatches
+from tservice.files.reading.followers import FileFollowers
 from tservice.files.routes import FilesRoutes
 from tservice.files.screenshot_routes import ScreenshotRoutes
 from tservice.files.screenshots import ScreenshotStore
 from tservice.files.service import AccessRulesFactory, FilesDependencies, FilesService
-from tservice.files.sweeper import UploadSweeper
 from tservice.files.transfer_routes import TransferRoutes
+from tservice.files.uploads.sweeper import UploadSweeper
 from tservice.files.workers import WorkspaceWorkers
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations

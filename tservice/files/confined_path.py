@@ -16,9 +16,9 @@ from contextlib import contextmanager, suppress
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import make_field_error
-from tservice.core.kernel_paths import LINKS as LINKS
-from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.disk.kernel_paths import LINKS as LINKS
+from tservice.core.disk.kernel_paths import open_without_magic_links
+from tservice.core.kernel.errors import make_field_error
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.files.model import check_path, make_outside_error, make_secret_error
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 
 KIND = "file"
 SECONDS = 600.0

@@ -7,10 +7,10 @@ import unicodedata
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
-from tservice.core.files import is_secret_file as is_secret_file
+from tservice.core.disk.files import is_secret_file as is_secret_file
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.locations.location import OWN_LOCATION, LocationId
-from tservice.core.text import is_combining_character
+from tservice.core.values.text import is_combining_character
 
 TREE_ENTRIES = 5000
 TREE_DEPTH = 10

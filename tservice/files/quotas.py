@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from attrs import define, field
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 
 WINDOW = 60.0
 DAY = 24 * 3600.0

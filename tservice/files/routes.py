@@ -8,19 +8,26 @@ from urllib.parse import quote
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.payload import omit_if_false, omit_if_none
-from tservice.core.scopes import READS_FILES
-from tservice.files import file_tree, text_content, writing
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.scopes import READS_FILES
+from tservice.core.values.payload import omit_if_false, omit_if_none
+from tservice.files import writing
 from tservice.files.file_links import SECONDS, FileLink, FileLinks
 from tservice.files.model import EDIT_BYTES, Workspace, is_secret_file
+from tservice.files.reading import file_tree, text_content
+from tservice.files.reading.tree_response import FileTreeAnswer
 from tservice.files.service import FilesService
-from tservice.files.tree_response import FileTreeAnswer
-from tservice.http.body_limits import LEAST_BODY_LIMIT
-from tservice.http.models import QueryBool, QueryInt, QueryParameters, RequestBody, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
+from tservice.http.validation.body_limits import LEAST_BODY_LIMIT
+from tservice.http.validation.models import (
+    QueryBool,
+    QueryInt,
+    QueryParameters,
+    RequestBody,
+    ResponseModel,
+)
 
 WorkspaceOf = Callable[[str], Workspace]
 """Function that returns the workspace of a session id, or fails with 404 for an unknown session."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import READS_FILES, SAVES_UPLOADS
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_FILES, SAVES_UPLOADS
 from tservice.files.model import FORM_SPARE, SCREENSHOT_BYTES
 from tservice.files.screenshots import ScreenshotStore
 from tservice.files.transfer_routes import send_opened
-from tservice.http.models import ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
+from tservice.http.validation.models import ResponseModel
 
 FAMILY = "screenshots"
 

@@ -14,15 +14,20 @@ from typing import Any
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_not_found_error
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_not_found_error
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.files.model import SCREENSHOT_BYTES, SCREENSHOTS_LISTED, TRANSFERS, Workspace
-from tservice.files.open_files import OpenFile, build_file_info
 from tservice.files.quotas import DailyUploadQuota, Read
+from tservice.files.reading.open_files import OpenFile, build_file_info
 from tservice.files.service import feed_receiver
-from tservice.files.upload_forms import StoredUpload, UploadReceiver, UploadRules, parse_boundary
-from tservice.files.upload_removal import remove_old_folder_uploads
+from tservice.files.uploads.upload_forms import (
+    StoredUpload,
+    UploadReceiver,
+    UploadRules,
+    parse_boundary,
+)
+from tservice.files.uploads.upload_removal import remove_old_folder_uploads
 from tservice.files.workers import FileResourceHolder, WorkspaceWorkers
 
 RULES = UploadRules(field="file", most=1, size=SCREENSHOT_BYTES, kind="screenshot", images=True)

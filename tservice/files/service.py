@@ -11,14 +11,12 @@ from typing import Any
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
-from tservice.files import file_tree, text_content, writing
+from tservice.files import writing
 from tservice.files.confined_path import AccessRules, ConfinedFolder, FolderId, find_folder_ids
-from tservice.files.folder_watches import FolderWatches
-from tservice.files.followers import FileFollowers, Message
 from tservice.files.model import (
     IMAGE_BYTES,
     IMAGES_A_MINUTE,
@@ -28,11 +26,14 @@ from tservice.files.model import (
     UPLOADS,
     Workspace,
 )
-from tservice.files.open_files import Opened, open_path
 from tservice.files.quotas import DailyUploadQuota, MinuteRateLimit, Read
-from tservice.files.sweeper import UploadSweeper
-from tservice.files.tree_response import FileTreeAnswer, build_tree_response
-from tservice.files.upload_forms import (
+from tservice.files.reading import file_tree, text_content
+from tservice.files.reading.folder_watches import FolderWatches
+from tservice.files.reading.followers import FileFollowers, Message
+from tservice.files.reading.open_files import Opened, open_path
+from tservice.files.reading.tree_response import FileTreeAnswer, build_tree_response
+from tservice.files.uploads.sweeper import UploadSweeper
+from tservice.files.uploads.upload_forms import (
     StoredUpload,
     UploadReceiver,
     UploadRules,

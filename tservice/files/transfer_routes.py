@@ -13,10 +13,9 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode, make_failure_error
-from tservice.core.scopes import READS_FILES, SAVES_UPLOADS
+from tservice.core.kernel.errors import ErrorCode, make_failure_error
+from tservice.core.kernel.scopes import READS_FILES, SAVES_UPLOADS
 from tservice.files.file_links import FileLinks
-from tservice.files.followers import HEARTBEAT
 from tservice.files.model import (
     FORM_SPARE,
     IMAGE_BYTES,
@@ -24,11 +23,11 @@ from tservice.files.model import (
     UPLOAD_FILES,
     Workspace,
 )
-from tservice.files.open_files import OpenFile, OpenFolder
+from tservice.files.reading.followers import HEARTBEAT
+from tservice.files.reading.open_files import OpenFile, OpenFolder
 from tservice.files.routes import PATH, WorkspaceOf
 from tservice.files.service import FILES, IMAGE, FilesService, build_upload_path
 from tservice.http.envelope import dump_json, make_bare_refusal
-from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
 from tservice.http.transfer.byte_ranges import (
@@ -38,6 +37,7 @@ from tservice.http.transfer.byte_ranges import (
     parse_range,
 )
 from tservice.http.transfer.streamed_response import StreamedResponse
+from tservice.http.validation.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 
 CONTENT_SECURITY_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; "

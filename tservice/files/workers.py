@@ -17,8 +17,8 @@ from typing import Protocol, TypeVar
 from attrs import define, field, frozen
 from twisted.internet.defer import CancelledError, Deferred
 
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import (
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_failure_error,

@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.errors import (
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
@@ -24,8 +24,8 @@ from tservice.core.errors import (
 )
 from tservice.files.confined_path import AccessRules, ConfinedEntry, ConfinedFolder
 from tservice.files.model import TEXT_BYTES
+from tservice.files.reading.text_content import check_not_secret, read_up_to
 from tservice.files.renaming import rename_exclusively
-from tservice.files.text_content import check_not_secret, read_up_to
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MODE = 0o644

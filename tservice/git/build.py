@@ -19,12 +19,12 @@ from tservice.git.changing.git_work import GitWork
 from tservice.git.changing.missing_parts import MissingPartsFinder
 from tservice.git.changing.unsaved_work import UnsavedWorkFinder
 from tservice.git.changing.worktrees import WorktreeManager
-from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import ContainerWorkspaces
+from tservice.git.process.runner import GitRunner, get_actor
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitRoutes
-from tservice.git.runner import GitRunner, get_actor
 from tservice.git.service import GitService
+from tservice.git.status.inspector import RepositoryInspector
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations

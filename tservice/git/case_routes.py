@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tservice.core.errors import ErrorCode
-from tservice.core.identity import Identity
-from tservice.core.scopes import READS_GIT
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_GIT
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace

@@ -7,8 +7,8 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import field, frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
-from tservice.core.text import JOINERS
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.values.text import JOINERS
 from tservice.git.references import is_valid_reference
 
 REPOSITORY_LENGTH = 2048

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tservice.core.errors import make_field_error
+from tservice.core.kernel.errors import make_field_error
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.git.model import ChangeKind, GitOptions

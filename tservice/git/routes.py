@@ -8,15 +8,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode
-from tservice.core.payload import omit_if_none
-from tservice.core.scopes import READS_GIT
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_GIT
+from tservice.core.values.payload import omit_if_none
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.service import GitWorkspace
-from tservice.http.models import QueryBool, QueryParameters, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import QueryBool, QueryParameters, ResponseModel
 
 _NUMBER = re.compile(r"\s*[+-]?[0-9]+(\.[0-9]+)?\s*")
 _REPOS, _SECONDS = (1, 50), (5, 120)

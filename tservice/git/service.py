@@ -15,14 +15,13 @@ from attrs import frozen
 from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gatherResults
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_failure_error, make_not_found_error
-from tservice.core.kernel_paths import leads_to_kernel
+from tservice.core.disk.kernel_paths import leads_to_kernel
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_failure_error, make_not_found_error
 from tservice.core.locations.location import OWN_LOCATION, LocationId
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.computation_cache import ComputationCache
-from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.model import (
     ERROR_LIMIT,
@@ -37,8 +36,9 @@ from tservice.git.model import (
     make_snapshot,
     to_display_text,
 )
-from tservice.git.runner import GitError, GitMissingError
+from tservice.git.process.runner import GitError, GitMissingError
 from tservice.git.search import SearchBounds, find_repositories
+from tservice.git.status.inspector import RepositoryInspector
 
 FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
 """Seconds that the list of repositories and a repository's status are cached

@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.disk.kernel_paths import open_without_magic_links
 
 
 def read_small_file(path: bytes, limit: int, *, links: bool = True) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tservice.cases.interfaces import ICases
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.git.service import GitWorkspace

@@ -11,7 +11,7 @@ from pathlib import Path
 from attrs import frozen
 from twisted.internet.defer import Deferred
 
-from tservice.core.files import write_private_file
+from tservice.core.disk.files import write_private_file
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.process.parent_death import make_parent_death_prefix
 from tservice.hosts.host_events import HostEventPublisher

@@ -12,10 +12,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.listeners import ListenerList
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.listeners import ListenerList
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
 
 RETRY_DELAYS = (5.0, 15.0, 45.0, 120.0, 300.0, 300.0)
 """Seconds to wait before each automatic reconnection. After the last one, only a user's request

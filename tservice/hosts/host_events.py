@@ -8,16 +8,16 @@ from typing import Literal
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.event_payloads import (
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.event_payloads import (
     HostDroppedPayload,
     HostWakeFailedPayload,
     HostWakingPayload,
     OccurrencePayload,
 )
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.location import LocationKind
-from tservice.core.payload import Payload
+from tservice.core.values.payload import Payload
 from tservice.sessions.interfaces import ISessions
 
 

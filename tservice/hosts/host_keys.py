@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.core.files import read_text, write_private_file
+from tservice.core.disk.files import read_text, write_private_file
 from tservice.hosts.model import RemoteHost
 
 FILE_NAME = "known_hosts"

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from tservice.core.errors import make_field_error
-from tservice.core.text import make_ascii_slug
+from tservice.core.kernel.errors import make_field_error
+from tservice.core.values.text import make_ascii_slug
 
 LABEL_LENGTH = 100
 NAME_LENGTH = 255

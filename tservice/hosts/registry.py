@@ -9,8 +9,13 @@ from attrs import evolve
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_not_found_error
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_not_found_error,
+)
 from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.model import MOST_HOSTS, RemoteHost, check_host, make_host_id
 from tservice.store.list_file import JsonListFile

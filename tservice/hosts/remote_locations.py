@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location, LocationId, LocationOutage
-from tservice.core.text import VERSION_LENGTH
 from tservice.core.users.os_users import OsUser, make_missing_user
+from tservice.core.values.text import VERSION_LENGTH
 from tservice.hosts.connection import HostUnreachable
 from tservice.hosts.host_links import HostFacts, HostLink, HostLinks
 from tservice.mux.tmux_version import MIN_TMUX, MIN_TMUX_TEXT

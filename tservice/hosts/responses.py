@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.values.payload import Payload, omit_if_none
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.service import HostCheck
 

@@ -9,11 +9,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, make_field_error
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.failfast import FAIL_FAST
+from tservice.core.kernel.errors import ErrorCode, make_field_error
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import READS_SESSIONS, TYPES, Scope
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.scopes import READS_SESSIONS, TYPES, Scope
+from tservice.core.values.failfast import FAIL_FAST
 from tservice.hosts.host_links import HostLink
 from tservice.hosts.model import MOST_COMMANDS, MOST_OPTIONS, OPTION_LENGTH, RemoteHost
 from tservice.hosts.responses import (
@@ -28,9 +28,9 @@ from tservice.hosts.responses import (
     make_host_response,
 )
 from tservice.hosts.service import HostService
-from tservice.http.models import RequestBody
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.http.validation.models import RequestBody
 
 _Line = Annotated[str, StringConstraints(max_length=2000)]
 _Option = Annotated[str, StringConstraints(max_length=OPTION_LENGTH)]

@@ -11,8 +11,13 @@ from typing import Literal
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_failure_error,
+)
 from tservice.core.process.child import ChildCommand, ChildFamily, ChildRunner
 from tservice.core.workers.worker_pool import IThreads
 from tservice.hosts.connection import HostUnreachable

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 from tservice.hosts.connection import HostUnreachable
 
 OPEN_TIMEOUT = 14.0

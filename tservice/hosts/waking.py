@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import wait_seconds
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.hosts.connection import HostConnection, HostUnreachable
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.wake_signals import Probe, WakeError, WakeSender

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json
 
-from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
+from tservice.core.kernel.errors import HTTP_STATUS, ErrorCode, ServiceError
 from tservice.http.operations import RawReply, ResponseStyle
 
 JSON = "application/json"

@@ -18,16 +18,16 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.event_payloads import HeartbeatPayload
-from tservice.core.events import Event, EventAudience, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.event_payloads import HeartbeatPayload
+from tservice.core.kernel.events import Event, EventAudience, EventHub, EventName
+from tservice.core.values.payload import Payload
 from tservice.http.envelope import dump_json, make_bare_refusal
-from tservice.http.models import QueryParameters
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
 from tservice.http.request import ServiceRequest
+from tservice.http.validation.models import QueryParameters
 
 HEARTBEAT_SECONDS = 15
 RING = 1000

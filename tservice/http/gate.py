@@ -1,7 +1,7 @@
 """Gate that checks every request: Host, then Origin, then authentication (protocol-gate).
 
-Authenticators decide whether credentials are valid (L{tservice.core.authentication}); the gate
-decides how to respond.
+Authenticators decide whether credentials are valid (L{tservice.core.callers.authentication}); the
+gate decides how to respond.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from math import ceil
 from attrs import evolve, frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import (
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     CredentialsRejected,
     IAuthenticator,
     IFailureCounter,
 )
+from tservice.core.callers.identity import Identity
 from tservice.core.config.model import Config
-from tservice.core.errors import ErrorCode, ServiceError, StartError, make_not_found_error
-from tservice.core.identity import Identity
-from tservice.core.scopes import READ_ONLY_SCOPES
-from tservice.http import hosts, paths
+from tservice.core.kernel.errors import ErrorCode, ServiceError, StartError, make_not_found_error
+from tservice.core.kernel.scopes import READ_ONLY_SCOPES
 from tservice.http.envelope import HttpRefusal, HttpResponse, make_bare_refusal
-from tservice.http.headers import HSTS, cors_headers, security_headers
-from tservice.http.hosts import LOOPBACK, HostPolicy, Network, WebOrigin
 from tservice.http.kernel import IGate
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
-from tservice.http.page_key import find_page_key
 from tservice.http.request import ServiceRequest
+from tservice.http.security import hosts, paths
+from tservice.http.security.headers import HSTS, cors_headers, security_headers
+from tservice.http.security.hosts import LOOPBACK, HostPolicy, Network, WebOrigin
+from tservice.http.security.page_key import find_page_key
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 CHALLENGE = {"WWW-Authenticate": 'Basic realm="Service"'}

@@ -16,15 +16,15 @@ from attrs import evolve
 from pydantic import BaseModel
 from twisted.logger import Logger
 
-from tservice.core.errors import make_not_found_error
-from tservice.core.late_binding import LateBinding
-from tservice.http.body import read_query, validate_data
+from tservice.core.kernel.errors import make_not_found_error
+from tservice.core.kernel.late_binding import LateBinding
 from tservice.http.envelope import dump_json
 from tservice.http.kernel import IGate
 from tservice.http.operations import Operation, OperationCall, RawReply, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
 from tservice.http.routing import RouteTable, decode_path_arguments
 from tservice.http.transfer.large_responses import LargeResponses
+from tservice.http.validation.body import read_query, validate_data
 
 STYLES = (ResponseStyle.ENVELOPE, ResponseStyle.LONG_POLL)
 """Response styles of operations that return a payload, and can be called here."""

@@ -17,30 +17,31 @@ from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from zope.interface import Interface, implementer
 
-from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
-from tservice.core.disk_errors import DiskFull, find_disk_problem
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.core.tasks import spawn_logged
-from tservice.http import envelope, page_key, paths
-from tservice.http.body import (
-    LONG_TEXT,
-    check_empty_body,
-    make_size_error,
-    read_body_yielding,
-    read_query,
-)
+from tservice.core.callers.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull, find_disk_problem
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.http import envelope
 from tservice.http.envelope import NO_PAGE, HttpRefusal, HttpResponse, make_bare_refusal
 from tservice.http.operations import JSON_BODY_LIMIT, Operation, OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
 from tservice.http.request import ServiceRequest
 from tservice.http.routing import RouteTable, decode_path_arguments
+from tservice.http.security import page_key, paths
 from tservice.http.transfer.large_responses import (
     LargeResponses,
     is_written_in_pieces,
     write_in_pieces,
 )
 from tservice.http.transfer.request_body import IncomingBody
+from tservice.http.validation.body import (
+    LONG_TEXT,
+    check_empty_body,
+    make_size_error,
+    read_body_yielding,
+    read_query,
+)
 
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}")
 

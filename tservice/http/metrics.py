@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from tservice.core.scopes import READS_SERVICE_STATE
+from tservice.core.kernel.scopes import READS_SERVICE_STATE
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 

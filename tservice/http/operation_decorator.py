@@ -23,9 +23,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any, TypedDict, TypeVar, Unpack, cast, get_args
 
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import Scope
-from tservice.http.body_limits import SocketLimits
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import Scope
 from tservice.http.operations import (
     AccessRule,
     AuditMode,
@@ -35,6 +34,7 @@ from tservice.http.operations import (
     RawReply,
     ResponseStyle,
 )
+from tservice.http.validation.body_limits import SocketLimits
 
 DECLARED = "declared_operations"
 """Attribute of a handler that holds the fields of its operations."""

@@ -15,18 +15,18 @@ from attrs import evolve, field, frozen
 from pydantic import BaseModel
 from twisted.web.iweb import IRequest
 
-from tservice.core.errors import ErrorCode
-from tservice.core.identity import Identity as Identity
-from tservice.core.scopes import Scope as Scope
-from tservice.http.body_limits import (
+from tservice.core.callers.identity import Identity as Identity
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import Scope as Scope
+from tservice.http.transfer.request_body import IncomingBody
+from tservice.http.validation.body_limits import (
     ANY_MESSAGE,
     LEAST_BODY_LIMIT,
     BodyLimits,
     SocketLimits,
     find_body_limits,
 )
-from tservice.http.body_limits import JSON_BODY_LIMIT as JSON_BODY_LIMIT
-from tservice.http.transfer.request_body import IncomingBody
+from tservice.http.validation.body_limits import JSON_BODY_LIMIT as JSON_BODY_LIMIT
 
 
 class AccessRule(Enum):

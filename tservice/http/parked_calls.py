@@ -7,8 +7,8 @@ from collections.abc import Callable
 from attrs import frozen
 from twisted.internet.defer import Deferred
 
-from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
 from tservice.http.envelope import HttpRefusal
 from tservice.http.operations import OperationCall
 

@@ -12,17 +12,17 @@ from twisted.python.failure import Failure
 from twisted.web import server
 from twisted.web.http import datetimeToString
 
-from tservice.core.errors import make_field_error
-from tservice.http.body import make_size_error
-from tservice.http.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
+from tservice.core.kernel.errors import make_field_error
 from tservice.http.connections.channel import Http1Channel
 from tservice.http.connections.interfaces import RequestServer
 from tservice.http.envelope import HttpRefusal, make_bare_refusal
 from tservice.http.transfer.request_body import IncomingBody
+from tservice.http.validation.body import make_size_error
+from tservice.http.validation.body_limits import JSON_BODY_LIMIT, LEAST_BODY_LIMIT
 
 if TYPE_CHECKING:
-    from tservice.core.authentication import AuthenticationRequest
-    from tservice.core.errors import ServiceError
+    from tservice.core.callers.authentication import AuthenticationRequest
+    from tservice.core.kernel.errors import ServiceError
 
 FORM = "multipart/form-data"
 """Media type of the bodies that a handler may read while they arrive."""

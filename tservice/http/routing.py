@@ -11,8 +11,8 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Rule
 
 from tservice.http.operations import Operation
-from tservice.http.paths import decode_path_parameter
 from tservice.http.request import ServiceRequest
+from tservice.http.security.paths import decode_path_parameter
 
 ANY = "ANY"
 """Value of L{Operation.method} for every method."""

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from attrs import frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import AuthenticationRequest
+from tservice.core.callers.authentication import AuthenticationRequest
 from tservice.http.envelope import ASK_AGAIN, NO_STORE, HttpResponse
 from tservice.http.kernel import IPages
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from tservice.core.files import (
+from tservice.core.disk.files import (
     PRIVATE,
     UnparsableFile,
     UnsafeFile,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tservice.core.event_payloads import McpSyncPayload
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.kernel.event_payloads import McpSyncPayload
+from tservice.core.values.payload import Payload, omit_if_none
 from tservice.mcp.model import TargetStatus
 from tservice.mcp.survey import SyncTarget
 

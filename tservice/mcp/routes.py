@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import READS_SERVICE_STATE
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_SERVICE_STATE
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.mcp.responses import SyncAnswer

@@ -12,11 +12,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from tservice.clis.interfaces import CliEntry, ICliRegistry
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_conflict_error
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.shared_work import SharedWork
 from tservice.core.locations.location import OWN_LOCATION
-from tservice.core.shared_work import SharedWork
 from tservice.core.workers.worker_pool import IThreads
 from tservice.mcp.config_files import McpConfigLocation, find_config_files, list_unsupported_agents
 from tservice.mcp.locked_files import FileLocked, find_lock_folder

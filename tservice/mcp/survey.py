@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 from twisted.logger import Logger
 
-from tservice.core.files import FileError, UnparsableFile
+from tservice.core.disk.files import FileError, UnparsableFile
 from tservice.mcp import locked_files
 from tservice.mcp.config_files import McpConfigLocation
 from tservice.mcp.dialects.catalogue import DIALECTS, ConfigDialect

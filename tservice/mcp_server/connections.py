@@ -9,7 +9,7 @@ from typing import Protocol
 from attrs import define
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 
 MAX_CONNECTIONS = 256
 """Maximum number of open connections."""

@@ -27,18 +27,17 @@ from tservice.client.mcp.protocol import (
 )
 from tservice.client.mcp.protocol import RpcRequest as Asked
 from tservice.client.mcp.tools import select_tools
-from tservice.core.disk_errors import DiskFull, find_disk_problem
-from tservice.core.errors import (
+from tservice.core.disk.disk_errors import DiskFull, find_disk_problem
+from tservice.core.kernel.errors import (
     HTTP_STATUS,
     ErrorCode,
     ServiceError,
     make_field_error,
     make_not_found_error,
 )
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.events import Event, EventHub
-from tservice.core.scopes import Scope
-from tservice.http.body import LONG_TEXT, parse_json_yielding
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.events import Event, EventHub
+from tservice.core.kernel.scopes import Scope
 from tservice.http.envelope import HttpRefusal, dump_json
 from tservice.http.event_stream import HEARTBEAT_SECONDS, EventClient, receives_event
 from tservice.http.operation_decorator import OperationFields, operation
@@ -51,6 +50,7 @@ from tservice.http.operations import (
     ResponseStyle,
 )
 from tservice.http.request import ServiceRequest
+from tservice.http.validation.body import LONG_TEXT, parse_json_yielding
 from tservice.mcp_server.connections import McpConnection, McpConnections
 
 PATH = "/mcp"

@@ -8,11 +8,11 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
-from tservice.core.shared_work import SharedWork
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.shared_work import SharedWork
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.models.endpoint_client import EndpointClient
 from tservice.models.model import ModelEndpoint, find_swapped_models
 from tservice.models.registry import EndpointRegistry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
 from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
 from tservice.models.server_responses import (

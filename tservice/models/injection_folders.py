@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tservice.core.errors import make_failure_error
-from tservice.core.files import FileError, read_json, read_text, write_private_file
-from tservice.core.value_limits import exceeds_value_limit
+from tservice.core.disk.files import FileError, read_json, read_text, write_private_file
+from tservice.core.kernel.errors import make_failure_error
+from tservice.core.values.value_limits import exceeds_value_limit
 from tservice.models.injection import Injection
 
 FOLDER = "model-homes"

@@ -13,10 +13,10 @@ from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location import Location, LocationId
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import IThreads
 from tservice.models import injection_folders
 from tservice.models.injection import Injection

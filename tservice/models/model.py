@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 from pydantic import SecretStr
 
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.net.egress import EgressRefused, parse_target
 
 SETTING = "customModelEndpointsEnabled"

@@ -11,9 +11,14 @@ from typing import Any
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_not_found_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_not_found_error,
+)
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.workers.worker_pool import IThreads
 from tservice.models.model import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.event_payloads import ModelEndpointsPayload
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.kernel.event_payloads import ModelEndpointsPayload
+from tservice.core.values.payload import Payload, omit_if_none
 from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
 from tservice.models.server_responses import RunningModels
 from tservice.sessions.interfaces import ContextQuestion, EndpointModel, SwapQuestion

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, SecretStr, StringConstraints
 
-from tservice.core.errors import ErrorCode, make_field_error
-from tservice.core.event_payloads import EmptyPayload
+from tservice.core.kernel.errors import ErrorCode, make_field_error
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import Scope
 from tservice.core.net.egress import URL_LIMIT
-from tservice.core.scopes import Scope
-from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.http.validation.models import RequestBody, ResponseModel
 from tservice.models.model import KEY_LENGTH, LABEL_LENGTH, AuthStyle
 from tservice.models.responses import Choice, EndpointAnswer, OfferedModelAnswer, RunningAnswer
 from tservice.models.service import ModelService

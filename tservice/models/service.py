@@ -11,16 +11,16 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, LaunchPlan
-from tservice.core.errors import (
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
     make_failure_error,
     make_field_error,
 )
-from tservice.core.event_payloads import AffectedSession, ModelSwapPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.kernel.event_payloads import AffectedSession, ModelSwapPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.models.discovery import ModelDiscovery
 from tservice.models.injection import InjectionTarget, build_injection, remove_variables
 from tservice.models.injection_folders import wrap_command

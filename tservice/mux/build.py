@@ -10,7 +10,7 @@ from pathlib import Path
 
 from twisted.internet.defer import Deferred
 
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.locations.location import LocationKind
 from tservice.http.metrics import MetricSource
 from tservice.mux.interface import IMultiplexer

@@ -154,7 +154,8 @@ class PaneCapture:
         mouse, bracketed paste, application cursor and keypad, cursor visibility); they go before
         the screen's rows.
     @ivar finish: escape sequences that must follow the screen's rows (scroll region, origin, insert
-        and wrap modes, caret). L{tservice.terminal.snapshot.build_snapshot} combines all of them.
+        and wrap modes, caret). L{tservice.terminal.frames.snapshot.build_snapshot} combines
+        all of them.
     @ivar main: the rows of the main screen while the alternate screen is shown.
     @ivar main_wrapped: the same as C{wrapped}, for C{main}.
     @ivar main_cursor: column and row of the caret on the main screen.

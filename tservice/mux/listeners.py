@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.core.listeners import ListenerList
+from tservice.core.kernel.listeners import ListenerList
 from tservice.mux.interface import IPaneListener, PaneExit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from tservice.core.listeners import ListenerList
+from tservice.core.kernel.listeners import ListenerList
 from tservice.core.process.memory import release_free_memory
 
 SEGMENT = 64 * 1024

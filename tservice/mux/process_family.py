@@ -18,7 +18,7 @@ from typing import Protocol
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 
 PROC = Path("/proc")
 AT_ONCE = 100

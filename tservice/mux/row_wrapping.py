@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import category
 
-from tservice.terminal.ansi import strip_escapes
-from tservice.terminal.wrapped_lines import count_cells
+from tservice.terminal.frames.ansi import strip_escapes
+from tservice.terminal.frames.wrapped_lines import count_cells
 
 _SHIFTS = bytes((14, 15))
 _JOINER = "\u200d"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations

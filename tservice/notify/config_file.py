@@ -7,15 +7,15 @@ from pathlib import Path
 
 import attrs
 
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import make_conflict_error, make_failure_error
-from tservice.core.files import (
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import (
     FileError,
     UnparsableFile,
     read_json,
     remove_temporary_files,
     write_private_file,
 )
+from tservice.core.kernel.errors import make_conflict_error, make_failure_error
 from tservice.notify.model import MessageScope, ReceiverKind, WebhookConfig
 
 FILE_NAME = "webhook.json"

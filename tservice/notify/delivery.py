@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.notify.model import WebhookConfig
 from tservice.notify.outbox import OutboxRow, WebhookOutbox
 from tservice.notify.sender import IN_FLIGHT, WebhookSender

@@ -8,9 +8,9 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.event_payloads import CronRunPayload, HookEventPayload
-from tservice.core.events import Event, EventName
-from tservice.core.text import cut_with_note, shorten_text
+from tservice.core.kernel.event_payloads import CronRunPayload, HookEventPayload
+from tservice.core.kernel.events import Event, EventName
+from tservice.core.values.text import cut_with_note, shorten_text
 from tservice.notify.model import MessageUrgency
 
 TITLE_LIMIT = 200

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 import attrs
 from attrs import frozen
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.notify.model import DeliveryResult, MessageUrgency, WebhookMessage
 from tservice.store.database import Database
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tservice.core.event_payloads import WebhookPayload
+from tservice.core.kernel.event_payloads import WebhookPayload
 from tservice.core.net.egress import EgressRefused, parse_target
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.values.payload import Payload, omit_if_none
 from tservice.notify.model import DeliveryResult, MessageScope, ReceiverKind, WebhookConfig
 
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import READS_SERVICE_STATE
-from tservice.http.models import RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_SERVICE_STATE
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import RequestBody
 from tservice.notify.model import MessageScope, ReceiverKind
 from tservice.notify.responses import DeliveryResultResponse, WebhookResponse, make_result_response
 from tservice.notify.service import WebhookService

@@ -7,7 +7,7 @@ from typing import Protocol
 from twisted.internet.defer import Deferred, DeferredSemaphore
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.net.outbound import OutboundError, OutboundRequest, OutboundResponse
 from tservice.notify.model import DeliveryResult, WebhookConfig, WebhookMessage
 from tservice.notify.requests import build_request

@@ -11,10 +11,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.egress import EgressRefused, parse_target
 from tservice.notify.config_file import WebhookConfigFile

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tservice.access.failures import FailureCounter, LockoutEvent
 from tservice.access.interfaces import IAccounts
-from tservice.core.errors import ServiceError
+from tservice.access.passwords.failures import FailureCounter, LockoutEvent
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.net.egress import PUBLIC_ONLY
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.operation_decorator import collect_operations

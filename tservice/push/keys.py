@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 
-from tservice.core.errors import StartError
-from tservice.core.secret_file import load_or_create_secret
+from tservice.core.disk.secret_file import load_or_create_secret
+from tservice.core.kernel.errors import StartError
 from tservice.push.model import (
     LIFETIME_SECONDS,
     PushNote,

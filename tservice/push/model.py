@@ -11,9 +11,9 @@ import re
 from attrs import field, frozen
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tservice.core.errors import make_field_error
-from tservice.core.event_payloads import ApprovalPayload
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.errors import make_field_error
+from tservice.core.kernel.event_payloads import ApprovalPayload
+from tservice.core.kernel.events import Event, EventName
 from tservice.core.net.egress import PUBLIC_ONLY, EgressRefused, EgressTarget, parse_target
 
 MAX_PER_OWNER = 20

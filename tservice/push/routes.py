@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
 from tservice.core.net.egress import URL_LIMIT
-from tservice.http.models import RequestBody, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.http.validation.models import RequestBody, ResponseModel
 from tservice.push.service import PushService
 
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=URL_LIMIT)]

@@ -13,15 +13,15 @@ from twisted.internet.defer import Deferred, DeferredList
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms, get_unix_seconds
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.clock import get_unix_ms, get_unix_seconds
+from tservice.core.kernel.events import Event, EventHub
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.net.outbound import (
     OutboundError,
     OutboundFault,
     OutboundRequest,
     OutboundResponse,
 )
-from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import IThreads
 from tservice.push.keys import PushKey
 from tservice.push.model import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attrs import asdict
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.push.model import MAX_PER_OWNER, Subscription
 from tservice.store.database import Database
 

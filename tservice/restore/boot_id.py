@@ -6,7 +6,7 @@ from pathlib import Path
 
 from twisted.logger import Logger
 
-from tservice.core.files import FileError, read_text
+from tservice.core.disk.files import FileError, read_text
 
 LONGEST = 200
 """Maximum bytes that are read of a boot id."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.http.operation_decorator import collect_operations
 from tservice.restore.rebuilder import ProcessCaps, SessionRestorer
 from tservice.restore.recollection import RestoreOfferRegistry

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from tservice.core.event_payloads import SessionExited
+from tservice.core.kernel.event_payloads import SessionExited
 
 OFFERED_MS = 24 * 60 * 60 * 1000
 """Milliseconds after which an offer to restore a session expires."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import field, frozen
 
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.restore.model import OFFERED_MS
 from tservice.sessions.interfaces import ProcessPhase, Session, SessionLocationKind
 

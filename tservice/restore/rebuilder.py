@@ -10,10 +10,10 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.timers import cancel_call
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome

@@ -12,10 +12,10 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ServiceError
-from tservice.core.files import FileError
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.workers.worker_pool import IThreads
 from tservice.restore.boot_id import read_boot_id
 from tservice.restore.model import may_have_rebooted

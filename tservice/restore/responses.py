@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from tservice.core.event_payloads import RestoreReportPayload
-from tservice.core.payload import Payload, omit_if_false, omit_if_none
+from tservice.core.kernel.event_payloads import RestoreReportPayload
+from tservice.core.values.payload import Payload, omit_if_false, omit_if_none
 from tservice.restore.model import RestoredSession, RestoreOutcome
 from tservice.restore.offer import RestorableSession, RestoreOffer
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.failfast import FAIL_FAST
-from tservice.http.models import RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.values.failfast import FAIL_FAST
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, ResponseStyle, Scope
+from tservice.http.validation.models import RequestBody
 from tservice.restore.responses import (
     OfferDismissedResponse,
     RestoreOfferResponse,

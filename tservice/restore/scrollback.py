@@ -11,11 +11,11 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.core.files import FileError, write_private_file
+from tservice.core.disk.files import FileError, write_private_file
 from tservice.mux.interface import PaneCapture
-from tservice.terminal.ansi import plain_text
-from tservice.terminal.sgr import RESET, make_self_contained
-from tservice.terminal.wrapped_lines import (
+from tservice.terminal.frames.ansi import plain_text
+from tservice.terminal.frames.sgr import RESET, make_self_contained
+from tservice.terminal.frames.wrapped_lines import (
     get_screen_rows,
     join_wrapped,
     self_contained_lines,

@@ -11,11 +11,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
-from tservice.core.errors import ServiceError
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location import LocationId
-from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import IThreads
 from tservice.mux.interface import IPane, MuxError
 from tservice.restore.scrollback import LINES, ScrollbackFolder, serialize_rows

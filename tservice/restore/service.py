@@ -11,13 +11,17 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.errors import ServiceError, make_conflict_error
-from tservice.core.event_payloads import RestoreOfferPayload, RestoreProgressPayload, SessionExited
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
-from tservice.core.shared_work import SharedWork
-from tservice.core.timers import cancel_call
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError, make_conflict_error
+from tservice.core.kernel.event_payloads import (
+    RestoreOfferPayload,
+    RestoreProgressPayload,
+    SessionExited,
+)
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.shared_work import SharedWork
+from tservice.core.kernel.timers import cancel_call
+from tservice.core.values.payload import Payload
 from tservice.restore.model import RestoredSession, RestoreOutcome, is_abnormal_exit
 from tservice.restore.offer import RestorableSession, RestoreOffer, is_offered_to
 from tservice.restore.rebuilder import SessionRestorer

@@ -8,8 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from attrs import field, frozen
 
-from tservice.core.identity import AccountExists, Identity
-from tservice.core.service_stack import ClosingService, ServiceStack
+from tservice.core.callers.identity import AccountExists, Identity
+from tservice.core.kernel.service_stack import ClosingService, ServiceStack
 from tservice.http.kernel import FallbackRoute
 from tservice.http.metrics import MetricSource
 from tservice.http.operations import Operation

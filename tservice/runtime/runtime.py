@@ -10,13 +10,13 @@ from attrs import field, frozen
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader
-from tservice.core.events import EventHub
-from tservice.core.late_binding import LateBinding
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.late_binding import LateBinding
+from tservice.core.kernel.zone import find_local_zone
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights, WorkspaceBounds
 from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.core.workers.worker_pool import WorkerPools
-from tservice.core.zone import find_local_zone
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.os_user_wiring import OsUserWiring
 from tservice.settings.interfaces import ISettings

@@ -11,8 +11,8 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import LaunchPlan
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.record.model import (
     MODEL_PARAMS,

@@ -11,7 +11,12 @@ from typing import Protocol
 
 from automat import TypeMachineBuilder
 
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_failure_error,
+)
 from tservice.sessions.record.model import ProcessPhase
 
 

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.core.errors import make_failure_error
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.errors import make_failure_error
+from tservice.core.kernel.events import Event, EventName
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location import LocationOutage
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.tasks import spawn_logged
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.model import SessionLocationKind

@@ -9,14 +9,18 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import make_not_found_error
-from tservice.core.event_payloads import InputLostPayload, OccurrencePayload, SessionOrderPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_not_found_error
+from tservice.core.kernel.event_payloads import (
+    InputLostPayload,
+    OccurrencePayload,
+    SessionOrderPayload,
+)
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.location import LocationId
-from tservice.core.payload import Payload
+from tservice.core.values.payload import Payload
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.model import Session, SessionStatus
 from tservice.sessions.record.repository import SessionRepository

@@ -11,10 +11,10 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
-from tservice.core.errors import ServiceError, make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import LocationOutage
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
 from tservice.sessions.input.accept.driving_permission import DrivingPermission

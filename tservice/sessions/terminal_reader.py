@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import SavedScreen
 from tservice.sessions.live_session import LiveSession

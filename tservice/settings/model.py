@@ -20,10 +20,10 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from tservice.core.event_payloads import SettingsPayload
-from tservice.core.failfast import FAIL_FAST
-from tservice.core.payload import Payload
-from tservice.core.text import CASE_NAME, LINE
+from tservice.core.kernel.event_payloads import SettingsPayload
+from tservice.core.values.failfast import FAIL_FAST
+from tservice.core.values.payload import Payload
+from tservice.core.values.text import CASE_NAME, LINE
 
 _TEXT = f"^{LINE}$"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.scopes import READS_SETTINGS
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.scopes import READS_SETTINGS
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
 from tservice.settings.model import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tservice.core.scopes import Scope
+from tservice.core.kernel.scopes import Scope
 
 SETTING_SCOPES: Mapping[str, Scope | None] = {
     "readMyMindEnabled": None,

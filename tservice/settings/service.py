@@ -12,10 +12,8 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.core.config.model import Config
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import (
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import (
     FileError,
     UnparsableFile,
     read_json,
@@ -23,7 +21,14 @@ from tservice.core.files import (
     restrict_to_owner,
     write_private_file,
 )
-from tservice.core.listeners import ListenerList
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_failure_error,
+)
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.listeners import ListenerList
 from tservice.settings.interfaces import IEditableSettings, ISettings, SettingsObserver
 from tservice.settings.model import (
     Settings,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from tservice.core.identity import Identity
-from tservice.core.scopes import READS_SESSIONS
-from tservice.http.models import ResponseModel
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.scopes import READS_SESSIONS
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
+from tservice.http.validation.models import ResponseModel
 from tservice.status.service import StatusResponse
 
 

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.event_payloads import InitialStatePayload, PlanUsagePayload
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
-from tservice.core.zone import find_zone_name
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.event_payloads import InitialStatePayload, PlanUsagePayload
+from tservice.core.kernel.zone import find_zone_name
+from tservice.core.values.payload import Payload
 from tservice.sessions.interfaces import ISessions, SessionAnswer
 
 GetStateField = Callable[[Identity], Any]

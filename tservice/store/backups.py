@@ -6,7 +6,7 @@ import re
 import sqlite3
 from pathlib import Path
 
-from tservice.core.files import replace_atomically
+from tservice.core.disk.files import replace_atomically
 
 KEPT = 3
 """Number of backups kept of one database: those of the highest versions."""

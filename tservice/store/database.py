@@ -20,9 +20,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import Clock
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import DiskFull, find_disk_problem
-from tservice.core.files import remove_temporary_files, replace_atomically
+from tservice.core.disk.disk_errors import DiskFull, find_disk_problem
+from tservice.core.disk.files import remove_temporary_files, replace_atomically
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.store.backups import create_backup
 from tservice.store.deferred_writes import DeferredWrites, Key, Params
 from tservice.store.errors import NestedTransaction, StoreError

@@ -9,7 +9,7 @@ from attrs import frozen
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 
 Key = tuple[Hashable, ...]
 Params = Sequence[Any] | Mapping[str, Any]

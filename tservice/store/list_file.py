@@ -9,15 +9,15 @@ from typing import Any, Generic, TypeVar
 
 from attrs import frozen
 
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
-from tservice.core.files import (
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import (
     FileError,
     UnparsableFile,
     read_json,
     remove_temporary_files,
     write_private_file,
 )
+from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_failure_error
 
 T = TypeVar("T")
 

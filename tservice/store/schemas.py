@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.store.errors import StoreError
 
 _STEP = re.compile(r"(\d{2})\.sql")

@@ -12,12 +12,12 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import AccountExists
+from tservice.core.callers.identity import AccountExists
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import IThreads
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings

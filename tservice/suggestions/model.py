@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from tservice.core.text import replace_harmful_characters
+from tservice.core.values.text import replace_harmful_characters
 
 GOALS = 8192
 """Maximum number of characters in an intent's goals."""

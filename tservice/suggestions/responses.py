@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from tservice.core.payload import Payload
+from tservice.core.values.payload import Payload
 from tservice.suggestions.model import Intent, Suggestion, SuggestionKind
 
 

@@ -18,15 +18,15 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import ICliRegistry, InstalledCli
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import (
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
     make_failure_error,
     make_field_error,
 )
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.process.child import ChildCommand, ChildProcess, ChildResult, ChildRunner

@@ -11,7 +11,7 @@ from typing import Any
 
 from twisted.application.service import IService
 
-from tservice.core.clock import use_monotonic_time
+from tservice.core.kernel.clock import use_monotonic_time
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.logs.twistd_logging import LogService, parse_log_options
 from tservice.core.net.endpoints import parse_listen

@@ -22,8 +22,8 @@ from twisted.logger import Logger
 from tservice.agents.relocation import relocate_conversations, relocate_running
 from tservice.agents.transcripts.files import MODES, TranscriptLocations
 from tservice.cases.case_folders import is_scaffolded
-from tservice.core.errors import StartError
-from tservice.core.files import read_small_text, rewrite_text, sync_path
+from tservice.core.disk.files import read_small_text, rewrite_text, sync_path
+from tservice.core.kernel.errors import StartError
 from tservice.core.locations.move import FolderMove
 from tservice.core.locations.workspace_bounds import ACCOUNTS, get_account_folder
 from tservice.runtime.launch_context import LaunchContext

@@ -23,9 +23,9 @@ from tservice.audit.build import build_audit
 from tservice.cases.build import build_cases
 from tservice.clis.build import build_clis
 from tservice.containers.build import build_bridge, build_containers
-from tservice.core.late_binding import LateBinding
+from tservice.core.kernel.late_binding import LateBinding
+from tservice.core.kernel.service_stack import ClosingService, ServiceStack
 from tservice.core.net.listening import PortListener
-from tservice.core.service_stack import ClosingService, ServiceStack
 from tservice.cron.build import build_cron, make_account_finder
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files

@@ -13,7 +13,7 @@ from twisted.python import usage
 from tservice import __version__
 from tservice.core.config.load import LoadedConfig, load_config
 from tservice.core.config.model import list_settings
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 
 
 class Options(usage.Options):

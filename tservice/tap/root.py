@@ -13,14 +13,14 @@ from twisted.logger import Logger
 from twisted.python.components import Componentized
 
 from tservice.core.config.model import Config
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import StartError
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.kernel.errors import StartError
+from tservice.core.kernel.service_stack import ServiceStack
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.logs.twistd_logging import LogService
 from tservice.core.net.listening import PortListener
 from tservice.core.process.folder_lock import ADDRESS_NAME, FolderLock, write_addresses
 from tservice.core.process.memory import freeze_live_objects
-from tservice.core.service_stack import ServiceStack
-from tservice.core.tasks import spawn_logged
 from tservice.runtime.launch_context import LaunchContext
 from tservice.store.errors import StoreError
 

@@ -9,10 +9,10 @@ from functools import partial
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader, LoginShell
-from tservice.core.errors import StartError
-from tservice.core.events import EventHub
+from tservice.core.kernel.errors import StartError
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.service_stack import ClosingService, ServiceStack
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.service_stack import ClosingService, ServiceStack
 from tservice.core.workers.program_lookup import find_unresponsive_folders
 from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe
 from tservice.core.workers.resolver import PooledResolver

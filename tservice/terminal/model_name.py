@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ModelRule, ScreenRules
 
 _SIZE = re.compile(r"(?P<count>\d{1,7}(?:\.\d{1,3})?)(?P<unit>[kKmM]?)", re.ASCII)

@@ -6,9 +6,9 @@ import re
 
 from attrs import frozen
 
-from tservice.terminal.composer_regions import find_activity_paragraphs, find_composer
-from tservice.terminal.dialogs import AgentDialog, read_dialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.composers.composer_regions import find_activity_paragraphs, find_composer
+from tservice.terminal.dialogs.dialogs import AgentDialog, read_dialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 
 # Anchored, because the clients begin a row with it: a sentence in prose about limits must not

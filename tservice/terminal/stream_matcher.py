@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from attrs import frozen
 
-from tservice.terminal.ansi import EscapeStripper
+from tservice.terminal.frames.ansi import EscapeStripper
 
 NEEDLE_MAX = 200
 """Maximum characters of the text to search for (protocol-wait-output)."""

@@ -8,7 +8,7 @@ from functools import partial
 from tservice.access.interfaces import IAccounts
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.core.process.clock_alarm import make_alarm
 from tservice.http.metrics import MetricSource
 from tservice.http.operation_decorator import collect_operations

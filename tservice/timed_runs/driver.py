@@ -15,11 +15,11 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
 from tservice.sessions.interfaces import InputRequest, ISessions, SessionStatus
 from tservice.timed_runs.model import PROMPT_LENGTH, TimedRun, make_next_line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.values.payload import Payload, omit_if_none
 from tservice.timed_runs.model import TimedRun, TimedRunState
 
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.text import replace_harmful_characters
-from tservice.http.models import RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.values.text import replace_harmful_characters
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
+from tservice.http.validation.models import RequestBody
 from tservice.timed_runs.model import MAX_MINUTES, PROMPT_LENGTH
 from tservice.timed_runs.responses import (
     TimedRunEnvelope,

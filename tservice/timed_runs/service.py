@@ -9,13 +9,13 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import raise_unsaved_change_on_disk_error
-from tservice.core.errors import make_failure_error, make_not_found_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import raise_unsaved_change_on_disk_error
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_failure_error, make_not_found_error
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.shared_work import SharedWork
 from tservice.core.process.clock_alarm import ClockAlarm
-from tservice.core.shared_work import SharedWork
 from tservice.sessions.interfaces import (
     CreateRequest,
     ISessions,

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.store.database import Database
 from tservice.store.deferred_writes import Key
 from tservice.timed_runs.model import TimedRun, TimedRunState

@@ -19,17 +19,17 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.authentication import (
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     IAuthenticator,
     Verdict,
 )
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.files import FileError, write_private_file
-from tservice.core.identity import Identity
-from tservice.core.scopes import Scope
-from tservice.core.timers import cancel_call
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.files import FileError, write_private_file
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.scopes import Scope
+from tservice.core.kernel.timers import cancel_call
 from tservice.sessions.interfaces import IAgentTokens
 from tservice.tokens.model import hash_token, make_token, parse_bearer_header
 

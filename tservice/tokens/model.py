@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import make_field_error
-from tservice.core.identity import Identity
-from tservice.core.scopes import SESSION_BOUND_SCOPES, Scope
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import make_field_error
+from tservice.core.kernel.scopes import SESSION_BOUND_SCOPES, Scope
 
 PREFIX = "tsk_"
 """Prefix of every token, by which secret scanners and the log's redaction recognize a token."""

@@ -6,15 +6,15 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.clock import LATEST_MS
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.failfast import FAIL_FAST
-from tservice.core.scopes import Scope
-from tservice.core.text import LINE
-from tservice.http.models import RequestBody, ResponseModel
+from tservice.core.kernel.clock import LATEST_MS
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import Scope
+from tservice.core.values.failfast import FAIL_FAST
+from tservice.core.values.text import LINE
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.http.validation.models import RequestBody, ResponseModel
 from tservice.tokens.model import MAX_SESSIONS, ApiToken
 from tservice.tokens.service import TokenService
 

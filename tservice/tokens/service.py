@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from zope.interface import implementer
 
-from tservice.core.authentication import (
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     CredentialsRejected,
@@ -17,11 +17,11 @@ from tservice.core.authentication import (
     IAuthenticator,
     Verdict,
 )
-from tservice.core.clock import get_unix_ms, seconds_until
-from tservice.core.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
-from tservice.core.errors import make_failure_error, make_field_error, make_not_found_error
-from tservice.core.identity import Identity
-from tservice.core.timers import cancel_call
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
+from tservice.core.kernel.clock import get_unix_ms, seconds_until
+from tservice.core.kernel.errors import make_failure_error, make_field_error, make_not_found_error
+from tservice.core.kernel.timers import cancel_call
 from tservice.tokens.model import (
     MAX_PER_OWNER,
     ApiToken,

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from sqlite3 import Row
 
-from tservice.core.disk_errors import DiskFull
-from tservice.core.scopes import Scope
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.scopes import Scope
 from tservice.store.database import Database
 from tservice.tokens.model import ApiToken
 

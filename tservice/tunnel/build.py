@@ -7,9 +7,9 @@ from collections.abc import Callable
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, format_session_cookie
-from tservice.core.authentication import IFailureCounter
-from tservice.core.identity import Identity
-from tservice.core.scopes import Scope
+from tservice.core.callers.authentication import IFailureCounter
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.scopes import Scope
 from tservice.core.workers.program_lookup import make_program_finder
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations

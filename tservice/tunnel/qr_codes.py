@@ -8,7 +8,7 @@ from hmac import compare_digest
 from attrs import define
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.tunnel.model import GRACE_SECONDS, ROTATION_SECONDS, generate_code, has_code_form
 
 MAX_OWNERS = 16

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.authentication import FailureBucket, IFailureCounter
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_not_found_error
-from tservice.core.event_payloads import LoginCodePayload, LoginCodeUsedPayload
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.callers.authentication import FailureBucket, IFailureCounter
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_not_found_error
+from tservice.core.kernel.event_payloads import LoginCodePayload, LoginCodeUsedPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.tunnel.guess_limit import WrongCodeLimit
 from tservice.tunnel.qr_codes import MAX_OWNERS, QrCodeRegistry
 

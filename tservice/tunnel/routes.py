@@ -9,15 +9,15 @@ from typing import cast
 
 from attrs import asdict, frozen
 
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import READS_SERVICE_STATE
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_SERVICE_STATE
 from tservice.http.envelope import NO_STORE, HttpRefusal, make_bare_refusal
 from tservice.http.gate import make_lockout_refusal
-from tservice.http.models import ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 from tservice.http.request import ServiceRequest
+from tservice.http.validation.models import ResponseModel
 from tservice.tunnel.qr_login import QrDisplay, QrLogin, TooManyGuesses
 from tservice.tunnel.service import TunnelService
 

@@ -14,15 +14,15 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
-from tservice.core.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.listeners import ListenerList
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.listeners import ListenerList
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.payload import Payload
 from tservice.core.process.child import ChildRunner
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
+from tservice.core.values.payload import Payload
 from tservice.core.workers.program_lookup import FindProgram
 from tservice.tunnel.model import STEADY_SECONDS, get_retry_delay, get_url_host
 from tservice.tunnel.tunnel_process import TunnelError, TunnelProcess

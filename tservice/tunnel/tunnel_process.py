@@ -8,8 +8,8 @@ from pathlib import Path
 from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.process.child import ChildCommand, ChildProcess, ChildResult, ChildRunner
-from tservice.core.timers import cancel_call
 from tservice.tunnel.model import URL_SECONDS, clean_line, find_public_url
 
 LONGEST_LINE = 16 * 1024

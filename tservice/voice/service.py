@@ -12,7 +12,7 @@ from typing import Protocol
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.workers.worker_pool import IThreads
 from tservice.settings.interfaces import ISettings, Settings

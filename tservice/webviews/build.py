@@ -10,15 +10,15 @@ from attrs import evolve, frozen
 from tservice.access.build import AccessControl
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE
-from tservice.core.authentication import AuthenticationRequest
+from tservice.core.callers.authentication import AuthenticationRequest
 from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.net.listening import PortListener
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.connections.connection_limit import TABS_CONNECTIONS
-from tservice.http.hosts import parse_host
 from tservice.http.kernel import HttpKernel
 from tservice.http.operation_decorator import collect_operations
+from tservice.http.security.hosts import parse_host
 from tservice.http.site import HttpSite
 from tservice.http.websockets.upgrade import WebSockets
 from tservice.runtime.feature import FeatureRegistration

@@ -14,7 +14,7 @@ from email.utils import parsedate_to_datetime
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 
 JARS, COOKIES, COOKIE_BYTES = 256, 50, 4096
 """Limits of tokens with cookies, of cookies of each, and of characters; the oldest go first."""

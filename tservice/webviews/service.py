@@ -9,16 +9,16 @@ from typing import Any, Protocol
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import (
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_failure_error,
     make_field_error,
     make_not_found_error,
 )
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.net.egress import (
     GUARDED,
     PUBLIC_ONLY,

@@ -46,8 +46,8 @@ from tservice.mux.mode_queries import LOOK_BACK, ModeQueryDetector, build_mode_r
 from tservice.mux.outputlog import OutputLog
 from tservice.mux.tmux.control_parser import LINE_COST
 from tservice.mux.typed_input import sanitize_paste, split_input
-from tservice.terminal.sgr import make_self_contained
-from tservice.terminal.wrapped_lines import join_wrapped
+from tservice.terminal.frames.sgr import make_self_contained
+from tservice.terminal.frames.wrapped_lines import join_wrapped
 
 __all__ = [
     "EchoShell",

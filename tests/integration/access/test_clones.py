@@ -21,7 +21,7 @@ from tests.integration.harness import DaemonCase
 from tests.unit.http.gate_harness import basic_headers
 from tservice.git.changing.clone_environment import CONFIG_NAMES, clone_arguments, clone_environment
 from tservice.git.clone_address import CloneSource, parse_source
-from tservice.git.isolation import parse_config_keys
+from tservice.git.process.isolation import parse_config_keys
 
 KIM = basic_headers("kim", WORD)
 

@@ -33,10 +33,10 @@ from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.callers.authentication import AuthenticationRequest, CredentialsAccepted
 from tservice.core.config.model import Config
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub
 from tservice.http.kernel import HttpKernel
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Operation

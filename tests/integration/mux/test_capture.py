@@ -8,7 +8,7 @@ import re
 from tests.integration.mux.harness import TmuxTestCase, logged_output
 from tservice.mux.interface import PaneCapture
 from tservice.mux.tmux.pane import TmuxPane
-from tservice.terminal.snapshot import build_snapshot
+from tservice.terminal.frames.snapshot import build_snapshot
 
 SCREENS = [
     rb"plain\r\n\033[1;31mred\033[0m and \033[44mblue   \033[K\r\n\033[7mreverse      \033[m",

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.browser.mock_service import node_path
 from tests.integration.mux.harness import TmuxTestCase, logged_output
-from tservice.terminal.snapshot import build_snapshot
+from tservice.terminal.frames.snapshot import build_snapshot
 
 WEB = Path(__file__).parents[3] / "web"
 COLS, ROWS = 31, 8

@@ -11,12 +11,12 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.access.account_store import AccountStore
-from tservice.access.accounts import AccountsDependencies, AccountService
-from tservice.access.hashing import FairPasswordHasher
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub
-from tservice.core.identity import Identity
+from tservice.access.accounts.account_store import AccountStore
+from tservice.access.accounts.accounts import AccountsDependencies, AccountService
+from tservice.access.passwords.hashing import FairPasswordHasher
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub
 from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.store.database import Database
 

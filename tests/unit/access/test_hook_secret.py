@@ -1,4 +1,4 @@
-"""Tests for L{tservice.access.hook_secret} and L{tservice.access.passwords}."""
+"""Tests for L{tservice.access.hook_secret} and L{tservice.access.passwords.passwords}."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.access.harness import cheap_hasher
 from tservice.access.authenticators import parse_basic_header
-from tservice.access.hashing import FairQueue
 from tservice.access.hook_secret import FILE_NAME, load_hook_secret
-from tservice.access.passwords import SingleAccount
-from tservice.core.errors import StartError
-from tservice.core.identity import Identity
+from tservice.access.passwords.hashing import FairQueue
+from tservice.access.passwords.passwords import SingleAccount
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import StartError
 
 
 class HookSecretTests(SynchronousTestCase):

@@ -11,17 +11,17 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.access.harness import PASSWORD, AccountCase
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.access.account import AccountRole
-from tservice.access.accounts import AccountChange
+from tservice.access.accounts.account import AccountRole
+from tservice.access.accounts.accounts import AccountChange
 from tservice.access.authenticators import HOOK, HookAuthenticator
 from tservice.access.hook_secret import OsUserSecrets, derive_os_user_secret, parse_secret_uid
-from tservice.core.authentication import (
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     CredentialsRejected,
     FailureBucket,
 )
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.errors import ErrorCode
 from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.core.users.shared_folder import SharedFolder
 

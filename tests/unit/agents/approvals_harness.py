@@ -16,8 +16,8 @@ from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.model import ApprovalItem
 from tservice.agents.approvals.service import ApprovalService
 from tservice.agents.approvals.store import ApprovalStore
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.record.model import Session
 

@@ -16,7 +16,7 @@ from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness
 from tests.unit.terminal.screen_builders import COMPOSER, PERMISSION, RULE, TRUST
 from tservice.agents.build import AgentServices, build_agents
 from tservice.core.config.model import Config
-from tservice.core.events import EventHub
+from tservice.core.kernel.events import EventHub
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.build import build_sessions
 from tservice.sessions.record.model import Session

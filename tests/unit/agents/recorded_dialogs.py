@@ -9,8 +9,8 @@ from attrs import frozen
 from tests.frames import HERE
 from tests.frames.score import RULES
 from tservice.agents.approvals.model import makes_item
-from tservice.terminal.dialogs import AgentDialog, read_dialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialogs import AgentDialog, read_dialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 
 
 @frozen

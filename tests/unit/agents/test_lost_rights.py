@@ -12,8 +12,8 @@ from tests.unit.agents.harness import TRUST, AgentHarnessCase
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.agents.limits.usage_limits import UsageLimitService
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import AutoResume
 
 ROOT = Identity(username="root", admin=True)

@@ -25,11 +25,11 @@ from tservice.audit.service import (
     AuditFilter,
     AuditLog,
 )
-from tservice.core.errors import ErrorCode, StartError, make_failure_error
-from tservice.core.identity import Identity
-from tservice.http.models import RequestBody
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, StartError, make_failure_error
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, AuditMode, Operation, OperationCall, RawReply
+from tservice.http.validation.models import RequestBody
 from tservice.store.database import Database
 from tservice.store.schemas import find_packaged_schemas, read_steps
 

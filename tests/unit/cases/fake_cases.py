@@ -13,7 +13,7 @@ from zope.interface import implementer
 
 from tservice.cases.build import build_cases
 from tservice.cases.service import CaseService
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import Location, LocationId
 from tservice.git.interfaces import (
     CloneOutcome,

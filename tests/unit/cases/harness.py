@@ -11,7 +11,7 @@ from tests.unit.http.site_driver import ApiHarness, OpenGate, ParsedAnswer
 from tests.unit.sessions.harness import ADMIN, SessionCase
 from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.http.operation_decorator import collect_operations
 
 

@@ -11,9 +11,9 @@ from tests.unit.cases.fake_cases import FakeClone, folder_tree
 from tests.unit.cases.harness import CaseCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.cases.clones import MAX_CLONES, CaseCloneRequest
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 URL = "https://ann:secret@example.org/x.git"
 

@@ -17,8 +17,8 @@ from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.cases.creation import CreatedFiles
 from tservice.cases.interfaces import AgentMarker
 from tservice.cases.model import MAX_CASES
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.store.database import Database
 
 

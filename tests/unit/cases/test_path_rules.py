@@ -16,7 +16,7 @@ from tservice.cases.path_rules import (
     normalize_path,
     resolve_bounds,
 )
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 HOME, DATA, CASES = "/home/ann", "/home/ann/.tservice", "/home/ann/service-cases"
 PLACES = FolderBounds(

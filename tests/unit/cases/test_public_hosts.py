@@ -11,7 +11,7 @@ from zope.interface import implementer
 
 from tests.unit.sessions.harness import start_coroutine
 from tservice.cases.publichosts import restrict_to_public_hosts
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.git.clone_address import CloneSource, parse_source
 
 PUBLIC, OTHER = "1.1.1.1", "2606:4700::1111"

@@ -18,9 +18,9 @@ from tservice.cases import folder_browsing, service
 from tservice.cases.folder_browsing import MAX_FOLDERS
 from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
 from tservice.cases.routes.case_routes import CaseRoutes
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
-from tservice.core.events import EventAudience
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.events import EventAudience
 from tservice.core.workers.reachability import PROBE_SECONDS
 from tservice.http.operation_decorator import collect_operations
 from tservice.sessions.interfaces import accept_always

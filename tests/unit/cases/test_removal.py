@@ -20,7 +20,7 @@ from tservice.cases.interfaces import CaseWorktreeRequest
 from tservice.cases.model import Case, CaseContainer, CaseLocation
 from tservice.cases.trash import MAX_PER_SWEEP, RETENTION_MS, SWEEP_SECONDS
 from tservice.cases.worktrees import MAX_MAKING, CaseWorktreeMaker
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeRequest
 from tservice.sessions.interfaces import accept_always

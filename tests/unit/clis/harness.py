@@ -21,8 +21,8 @@ from tservice.clis.responses import CliItem
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Identity, Operation, OperationCall
 

@@ -14,7 +14,7 @@ from tests.unit.clis.fakes import make_entry
 from tservice.clis.command_line import build_argv, check_conversation_id, resolve_params
 from tservice.clis.model import CliEntry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 STOCK = load_stock_entries()
 

@@ -21,7 +21,7 @@ from tservice.clis.environments import (
 from tservice.clis.field_types import REFUSED_ENV
 from tservice.clis.model import CliEntry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 STOCK = load_stock_entries()
 ENVIRON = {

@@ -7,7 +7,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.clis.capabilities import FolderSource, is_agent_configuration
 from tservice.clis.model import CliKind, parse_entry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 
 
 def stock_sources() -> list[FolderSource]:

@@ -10,8 +10,8 @@ from tests.event_helpers import to_wire
 from tests.unit.clis.fakes import make_program
 from tests.unit.clis.harness import MINE, CliServiceCase
 from tservice.clis.cli_versions import REMEMBERED_SECONDS, TIME_LIMIT
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import EventAudience
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import EventAudience
 
 
 class InstallTests(CliServiceCase):

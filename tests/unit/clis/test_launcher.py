@@ -21,7 +21,7 @@ from tservice.clis.launcher import CliRegistry
 from tservice.clis.model import VersionQuery
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import make_os_user_location
 from tservice.runtime.local_location_setup import build_local_locations, build_own_location
 

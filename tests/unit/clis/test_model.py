@@ -15,7 +15,7 @@ from tests.unit.clis.fakes import make_entry
 from tservice.clis.capabilities import HookSupport, TranscriptFormat
 from tservice.clis.model import CliEntry, CliKind, parse_entry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 BAD: list[tuple[str, dict[str, Any]]] = [
     ("id", {"id": "X"}),

@@ -14,7 +14,7 @@ from tests.examples import example_count
 from tservice.clis.model import ENTRY_LIMIT
 from tservice.clis.registry_merge import merge_registry, read_registry_file, write_registry_file
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.files import FileError, UnparsableFile, UnsafeFile
+from tservice.core.disk.files import FileError, UnparsableFile, UnsafeFile
 
 STOCK = load_stock_entries()
 CUSTOM = {"label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}

@@ -13,8 +13,8 @@ from tests.unit.clis.fakes import FakeSettings, make_program
 from tests.unit.clis.harness import MINE, REST, WRITES, CliServiceCase
 from tests.unit.http.site_driver import ApiHarness
 from tservice.clis.routes import CliBody, CliEnabledBody, NewCliBody
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import EventAudience
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import EventAudience
 from tservice.http.operations import AccessRule
 
 

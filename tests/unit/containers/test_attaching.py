@@ -12,7 +12,7 @@ from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.service import ContainerService
 from tservice.containers.store import ContainerStore
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 
 class ContainerAttachTests(SynchronousTestCase):

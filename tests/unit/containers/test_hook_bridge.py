@@ -13,13 +13,13 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.site_driver import ApiHarness
 from tservice.access.authenticators import ContainerAuthenticator
-from tservice.access.failures import CAP, WINDOW_SECONDS, FailureCounter
 from tservice.access.hook_secret import HEADER, derive_container_secret, parse_secret_container
+from tservice.access.passwords.failures import CAP, WINDOW_SECONDS, FailureCounter
 from tservice.containers.folders import SECRET_FILE, open_folder, write_hook_secret
 from tservice.containers.hook_bridge import RETRY, BridgeState, HookBridge
 from tservice.containers.model import ContainerHost, EngineKind
 from tservice.containers.store import ContainerStore
-from tservice.core.event_payloads import EmptyPayload
+from tservice.core.kernel.event_payloads import EmptyPayload
 from tservice.http.bridge.gate import BridgeGate, NoPages, NoUpgrades
 from tservice.http.operations import AccessRule, Operation, OperationCall
 from tservice.store.database import Database

@@ -19,8 +19,8 @@ from tservice.containers.folders import ContainerFolders
 from tservice.containers.images import CONTAINERFILE, LOG_LINES, ImageBuilder
 from tservice.containers.model import DEFAULT_IMAGE, ContainerHost
 from tservice.containers.model import EngineKind as EngineName
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub
 
 HOST = ContainerHost(id="h", label="H", engine=EngineName.PODMAN, image=DEFAULT_IMAGE)
 

@@ -17,7 +17,7 @@ from tservice.containers.isolation import (
     isolation_arguments,
 )
 from tservice.containers.model import ResourceLimits, check_network, check_resources, parse_memory
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 BREAKS = [
     "--privileged",

@@ -15,7 +15,7 @@ from tests.unit.right_checks import deny_change
 from tservice.containers.folders import ContainerFolders
 from tservice.containers.model import ContainerCase
 from tservice.containers.registry import ContainerRegistry
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 
 
 class NoEngine:

@@ -16,7 +16,7 @@ from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.right_checks import allow_change
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.audit.interfaces import AuditEntry, IAuditLog
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.cron.build import build_cron
 from tservice.cron.model import CronJob, CronRun
 from tservice.cron.service import CronService

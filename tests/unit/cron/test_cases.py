@@ -10,8 +10,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import NoWorkerPools
 from tservice.cases.interfaces import ResolvedCase
-from tservice.core.errors import ServiceError, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError, make_not_found_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.cron.model import (
     ConcurrencyPolicy,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.examples import example_count
 from tests.unit.cron.harness import DAY, CronHarnessCase
 from tests.unit.sessions.harness import ADMIN
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.cron.model import (
     ConcurrencyPolicy,
     CronRun,

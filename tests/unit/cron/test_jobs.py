@@ -16,10 +16,10 @@ from tests.event_helpers import make_event
 from tests.unit.cron.harness import CronHarnessCase
 from tests.unit.right_checks import allow_change, deny_change
 from tests.unit.sessions.harness import ADMIN, start_coroutine
-from tservice.core.clock import get_unix_ms
-from tservice.core.disk_errors import FULL, DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import FULL, DiskFull
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.cron.model import (
     MAX_JOBS,
     MAX_JOBS_OF_ONE,

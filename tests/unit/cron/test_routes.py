@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.security.harness import SecurityHarness
-from tservice.core.zone import find_local_zone
+from tservice.core.kernel.zone import find_local_zone
 
 
 class CronRouteTests(SynchronousTestCase):

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 from tests.unit.files.harness import WorkspaceCase, open_descriptors
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.files.confined_path import LINKS, STEPS, AccessRules, ConfinedFolder, find_folder_ids
 

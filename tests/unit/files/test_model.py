@@ -8,7 +8,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.secret_names import HARMLESS, NAMES
-from tservice.core.files import ENVIRONMENT_NAMES, PUBLIC_NAMES, SECRET_NAMES
+from tservice.core.disk.files import ENVIRONMENT_NAMES, PUBLIC_NAMES, SECRET_NAMES
 from tservice.files.model import (
     GENERATED_NAME,
     detect_image_type,

@@ -12,8 +12,8 @@ from twisted.internet.task import Clock
 
 from tests.runtime_harness import build_test_runtime
 from tests.unit.files.harness import AtOnce, WorkspaceCase
-from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
 from tservice.files import build
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.files.quotas import DAY, WINDOW, DailyUploadQuota, MinuteRateLimit
 
 

@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ApiHarness
-from tservice.files.open_files import FileInfo, OpenFile
+from tservice.files.reading.open_files import FileInfo, OpenFile
 from tservice.files.transfer_routes import send_opened
 from tservice.http.operations import OperationCall, ResponseStyle
 

@@ -13,7 +13,7 @@ from twisted.internet.task import Clock
 from tests.runtime_harness import bounds_of, build_test_runtime
 from tests.unit.files.harness import AtOnce, WorkspaceCase
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,
@@ -21,9 +21,9 @@ from tservice.core.locations.location import (
     make_os_user_location,
 )
 from tservice.core.locations.workspace_bounds import AccountRights
-from tservice.files import file_tree
 from tservice.files.build import build_files
 from tservice.files.model import UPLOADS
+from tservice.files.reading import file_tree
 from tservice.files.service import FILES
 from tservice.files.workers import WorkspaceWorkers
 

@@ -10,7 +10,7 @@ from unittest import mock
 
 from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tests.waiting import PATIENCE
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.files.writing import FileEdit, save_edit
 
 

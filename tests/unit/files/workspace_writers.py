@@ -19,8 +19,8 @@ from tservice.client.commands.files import write_atomically
 from tservice.files import writing
 from tservice.files.confined_path import AccessRules
 from tservice.files.model import Workspace
-from tservice.files.sweeper import UploadSweeper
-from tservice.files.upload_forms import UploadReceiver, UploadRules, open_uploads_folder
+from tservice.files.uploads.sweeper import UploadSweeper
+from tservice.files.uploads.upload_forms import UploadReceiver, UploadRules, open_uploads_folder
 from tservice.files.workers import WorkspaceWorkers
 
 

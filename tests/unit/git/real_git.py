@@ -16,9 +16,9 @@ from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.worker_pool import SynchronousThreads
-from tservice.git.inspector import RepositoryInspector
-from tservice.git.runner import GitRunner
+from tservice.git.process.runner import GitRunner
 from tservice.git.service import GitService
+from tservice.git.status.inspector import RepositoryInspector
 
 _T = TypeVar("_T")
 

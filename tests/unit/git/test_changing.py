@@ -21,13 +21,12 @@ from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tests.runtime_harness import HERE
 from tests.unit.git.real_git import own_folder
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import Location
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.worker_pool import SynchronousThreads
-from tservice.git import inspector
 from tservice.git.changing import nested_repositories, worktrees
 from tservice.git.changing.clone_environment import (
     clone_arguments,
@@ -38,10 +37,11 @@ from tservice.git.changing.progress import LINE_LIMIT, ProgressReader, find_fail
 from tservice.git.changing.unsaved_work import UnsavedWorkFinder
 from tservice.git.changing.worktrees import WorktreeManager
 from tservice.git.clone_address import parse_source
-from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import CloneProgress, CloneSource, WorktreeRequest
-from tservice.git.isolation import parse_config_keys
-from tservice.git.runner import GitRunner
+from tservice.git.process.isolation import parse_config_keys
+from tservice.git.process.runner import GitRunner
+from tservice.git.status import inspector
+from tservice.git.status.inspector import RepositoryInspector
 
 _T = TypeVar("_T")
 

@@ -12,7 +12,7 @@ from zope.interface import implementer
 
 from tests.runtime_harness import NoWorkerPools, build_test_runtime
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
     Location,
@@ -25,10 +25,10 @@ from tservice.core.users.os_users import OsUser
 from tservice.core.workers.worker_pool import IThreads
 from tservice.git.build import build_git
 from tservice.git.model import ChangeKind, GitOptions, GitRepository
+from tservice.git.process.runner import GitActor, GitError, choose_actor
+from tservice.git.process.user_settings import UserSettings
 from tservice.git.readers import MAX_READERS, GitReaderRegistry
-from tservice.git.runner import GitActor, GitError, choose_actor
 from tservice.git.service import GitWorkspace
-from tservice.git.user_settings import UserSettings
 
 
 class NamedReader:

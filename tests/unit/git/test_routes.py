@@ -16,8 +16,8 @@ from tests.non_empty import require_items
 from tests.runtime_harness import bounds_of, build_test_runtime
 from tests.unit.sessions.harness import start_coroutine
 from tservice.cases.interfaces import ResolvedCase
-from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.build import build_git
@@ -27,9 +27,9 @@ from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitDiffQuery, GitRoutes, GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
-from tservice.http.body import read_query
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.http.validation.body import read_query
 from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.record.model import NameSource, Session, SessionLocationKind
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.random_repositories import make_bare_minimum
-from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.disk.kernel_paths import open_without_magic_links
 from tservice.git import search as module
 from tservice.git import small_files
 from tservice.git.model import FoundRepositories, GitRepository

@@ -12,9 +12,8 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.git.random_repositories import make_bare_minimum
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.workspace_bounds import ANYWHERE
-from tservice.git.inspector import RepositoryInspector
 from tservice.git.model import (
     ChangeCounts,
     ChangeKind,
@@ -26,8 +25,9 @@ from tservice.git.model import (
     UnpushedCommits,
     WorkTree,
 )
-from tservice.git.runner import GitError, GitMissingError
+from tservice.git.process.runner import GitError, GitMissingError
 from tservice.git.service import MAX_CONCURRENT_READS, GitService, GitWorkspace
+from tservice.git.status.inspector import RepositoryInspector
 
 _T = TypeVar("_T")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.hosts.host_keys import HostKey, format_known_hosts_name, parse_keys, replace_key
 from tservice.hosts.host_links import MAX_FACT_LENGTH, parse_facts
 from tservice.hosts.model import (

@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import NoWorkerPools
 from tests.unit.right_checks import deny_change
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.model import RemoteHost
 from tservice.hosts.registry import HostRegistry

@@ -11,7 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.hosts.fakes import FakeMaster
 from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
-from tservice.core.errors import make_not_found_error
+from tservice.core.kernel.errors import make_not_found_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.hosts.connection import HostConnection
 from tservice.hosts.model import RemoteHost

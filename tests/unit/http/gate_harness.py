@@ -21,18 +21,18 @@ from tservice.access.authenticators import (
 )
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
-from tservice.access.failures import FailureCounter
-from tservice.access.passwords import SingleAccount
+from tservice.access.passwords.failures import FailureCounter
+from tservice.access.passwords.passwords import SingleAccount
+from tservice.access.passwords.sign_in import KnownAddresses, PasswordChecker
 from tservice.access.routes import AccessRoutes
-from tservice.access.sign_in import KnownAddresses, PasswordChecker
-from tservice.core.authentication import (
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     IAuthenticator,
     Verdict,
 )
+from tservice.core.callers.identity import Identity
 from tservice.core.config.model import Config
-from tservice.core.identity import Identity
 from tservice.http.envelope import HttpResponse
 from tservice.http.gate import AccessGate, make_gate_rules
 from tservice.http.kernel import IPages

@@ -7,8 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 from twisted.internet.defer import Deferred
 
-from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
-from tservice.http.models import QueryParameters, RequestBody, ResponseModel
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.http.operations import (
     JSON_BODY_LIMIT,
     AccessRule,
@@ -17,6 +16,7 @@ from tservice.http.operations import (
     RawReply,
     ResponseStyle,
 )
+from tservice.http.validation.models import QueryParameters, RequestBody, ResponseModel
 
 
 class SizeBody(RequestBody):

@@ -18,9 +18,9 @@ from twisted.python.failure import Failure
 from zope.interface import implementer
 
 from tests.declared_answers import check_operations
-from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
-from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
 from tservice.http.envelope import HttpResponse
 from tservice.http.kernel import CallListener, HttpKernel, IGate, IPages, IUpgrades
 from tservice.http.operations import Operation, OperationCall

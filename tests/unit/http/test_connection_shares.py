@@ -17,8 +17,8 @@ from tests.unit.http.site_driver import (
     parse_http_answer,
     request_head,
 )
-from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
-from tservice.core.identity import Identity
+from tservice.core.callers.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.callers.identity import Identity
 from tservice.http.connections.connection_limit import is_within_share
 from tservice.http.operations import AccessRule, Operation, OperationCall
 

@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.core.errors import HTTP_STATUS, ErrorCode, ServiceError
+from tservice.core.kernel.errors import HTTP_STATUS, ErrorCode, ServiceError
 from tservice.http.envelope import dump_json, make_failure_response, make_success_response
 from tservice.http.operations import RawReply, ResponseStyle
 

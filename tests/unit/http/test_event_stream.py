@@ -10,10 +10,10 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import make_event
 from tests.unit.http.site_driver import ApiHarness, OpenGate, SiteConnection, request_head
-from tservice.core.event_payloads import SessionRenamedPayload
-from tservice.core.events import EventAudience, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.event_payloads import SessionRenamedPayload
+from tservice.core.kernel.events import EventAudience, EventHub, EventName
+from tservice.core.values.payload import Payload
 from tservice.http import event_stream
 from tservice.http.event_stream import (
     HEARTBEAT_SECONDS,

@@ -6,7 +6,7 @@ from tests.non_empty import require_items
 from tests.unit.http.gate_harness import SECRET, TOO_MANY, GateCase, basic_headers
 from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ApiHarness, ParsedAnswer
-from tservice.access.failures import CAP, NETWORK_CAP, WINDOW_SECONDS
+from tservice.access.passwords.failures import CAP, NETWORK_CAP, WINDOW_SECONDS
 from tservice.core.config.model import Config
 from tservice.http.gate import prefers_page
 

@@ -21,7 +21,7 @@ from tests.unit.http.site_driver import (
 )
 from tests.unit.http.websockets.ws_frames import UPGRADE
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.http.gate import make_gate_rules
 from tservice.http.operations import AccessRule, Operation, OperationCall, ResponseStyle
 

@@ -17,13 +17,13 @@ from tests.unit.http.site_driver import (
     request_head,
     run_turn,
 )
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.http import body
-from tservice.http.body import LONG_TEXT
-from tservice.http.body_limits import SPARE_VALUES
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.operations import JSON_BODY_LIMIT, Operation, OperationCall
+from tservice.http.validation import body
+from tservice.http.validation.body import LONG_TEXT
+from tservice.http.validation.body_limits import SPARE_VALUES
 
 LONG = b" " * LONG_TEXT
 

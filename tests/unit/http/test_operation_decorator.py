@@ -6,7 +6,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.sample_operations import PageQuery, SampleSizeAnswer, SizeBody
 from tests.unit.http.site_driver import ApiHarness
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.operation_decorator import OperationFields, collect_operations, operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 

@@ -8,8 +8,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.sample_operations import sample_operation
-from tservice.core.errors import make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import make_not_found_error
 from tservice.http.operations import OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
 

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.http.gate_harness import GateCase, basic_headers
 from tests.unit.http.site_driver import SiteConnection, parse_http_answer, request_head
-from tservice.access.failures import (
+from tservice.access.passwords.failures import (
     CAP,
     LOOK_SECONDS,
     MAX_TURNS,
@@ -16,10 +16,10 @@ from tservice.access.failures import (
     WINDOW_SECONDS,
     LockoutEvent,
 )
-from tservice.access.passwords import SingleAccount
-from tservice.access.sign_in import KNOWN_SECONDS, MAX_KNOWN, KnownAddresses
-from tservice.core.authentication import FailureBucket
-from tservice.core.identity import Identity
+from tservice.access.passwords.passwords import SingleAccount
+from tservice.access.passwords.sign_in import KNOWN_SECONDS, MAX_KNOWN, KnownAddresses
+from tservice.core.callers.authentication import FailureBucket
+from tservice.core.callers.identity import Identity
 
 
 class GuessCase(GateCase):

@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tests.unit.http.sample_operations import SampleHandlers, SizeBody, sample_operation
 from tests.unit.http.site_driver import ApiHarness, SiteConnection, parse_http_answer, request_head
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.connections.channel import HEADER_SECONDS, LINGER_BYTES, LINGER_SECONDS
 from tservice.http.operations import JSON_BODY_LIMIT
 from tservice.http.request import HANG_UP

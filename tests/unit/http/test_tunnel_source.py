@@ -1,4 +1,4 @@
-"""L{tservice.http.hosts.find_tunnel_source}: whose word on the client's address is believed."""
+"""L{tservice.http.security.hosts.find_tunnel_source}: who may name the client's address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.http.hosts import RequestSource, find_tunnel_source
+from tservice.http.security.hosts import RequestSource, find_tunnel_source
 
 TUNNELS = frozenset({"t.example"})
 HERE = RequestSource(address="127.0.0.1", scheme=None, host="t.example")

@@ -17,9 +17,9 @@ from tests.unit.held_threads import HeldThreads
 from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
 from tests.unit.right_checks import allow_change, deny_change
 from tservice.clis.build import build_clis
-from tservice.core.errors import ServiceError
-from tservice.core.events import Event, EventAudience
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event, EventAudience
 from tservice.http.operations import AccessRule
 from tservice.mcp import service
 from tservice.mcp.build import build_mcp

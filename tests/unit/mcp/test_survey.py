@@ -13,7 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.unit.mcp.harness import KEYED, RUN, SyncCase
-from tservice.core.files import sync_path as flush
+from tservice.core.disk.files import sync_path as flush
 from tservice.mcp import locked_files, survey
 from tservice.mcp.config_files import list_unsupported_agents
 from tservice.mcp.model import TargetStatus

@@ -7,7 +7,7 @@ from itertools import count
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.mcp_server.connections import (
     IDLE_SECONDS,
     MAX_CONNECTIONS,

@@ -13,7 +13,7 @@ from zope.interface import provider
 from tests.unit.http.site_driver import ApiHarness, OpenGate, ParsedAnswer
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
 from tservice.core.config.model import Config
-from tservice.core.late_binding import LateBinding
+from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.outbound import (
     OutboundError,

@@ -13,8 +13,8 @@ from tests.non_empty import require_items
 from tests.unit.http.site_driver import parse_http_answer, request_head
 from tests.unit.models.harness import ADMIN, KEY, URL, ModelCase, start_coroutine
 from tests.unit.right_checks import allow_change, deny_change
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import EventAudience
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import EventAudience
 from tservice.http.operations import AccessRule
 from tservice.models.discovery import ROUND_INTERVAL
 from tservice.models.endpoint_file import FILE_NAME

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.models import server_answers
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.models.endpoint_client import build_request
 from tservice.models.model import (
     MODEL_LIMIT,

@@ -11,7 +11,7 @@ from unittest import mock
 
 from tests.unit.models.harness import KEY, URL, ModelCase
 from tests.unit.sessions.harness import ADMIN
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.models import injection_folders
 from tservice.models.injection_store import PAUSES
 from tservice.sessions.interfaces import SessionLocationKind, SessionStatus

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.event_helpers import make_event
 from tests.runtime_harness import build_test_runtime
 from tservice.core.config.model import Config
-from tservice.core.events import EventHub
+from tservice.core.kernel.events import EventHub
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.net.outbound import (
     OutboundError,

@@ -10,7 +10,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import make_event
-from tservice.core.events import Event
+from tservice.core.kernel.events import Event
 from tservice.notify.duplicates import REMEMBERED, DuplicateFilter
 from tservice.notify.model import MessageUrgency
 from tservice.notify.notifications import NotificationEvent, fold_to_line, make_notification

@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 from tests.event_helpers import to_wire
 from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
 from tests.unit.notify.harness import ON, URL, FakePost, NotifyCase
-from tservice.core.events import Event, EventAudience
+from tservice.core.kernel.events import Event, EventAudience
 from tservice.core.net.outbound import OutboundFault
 from tservice.http.operations import AccessRule
 

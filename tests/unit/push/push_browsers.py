@@ -18,7 +18,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from zope.interface import implementer
 
 from tests.event_helpers import make_event
-from tservice.core.events import EventHub
+from tservice.core.kernel.events import EventHub
 from tservice.core.net.outbound import OutboundRequest, OutboundResponse
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.push.keys import load_push_key

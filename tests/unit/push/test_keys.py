@@ -15,7 +15,7 @@ from http_ece import ECEException
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.push.push_browsers import PushBrowser, counted_bytes
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.push.keys import FILE_NAME, load_push_key
 from tservice.push.model import LIFETIME_SECONDS, PushNote, decode_base64url
 

@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import make_event
 from tests.unit.push.push_browsers import PushBrowser, base64url_text
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.push.model import (
     FALLBACK_SUBJECT,
     PushNote,

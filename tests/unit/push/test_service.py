@@ -11,7 +11,7 @@ from twisted.logger import LogEvent, capturedLogs
 from tests.unit.push.push_browsers import PushBrowser, PushCase, base64url_text
 from tservice.agents.approvals.model import ItemKind
 from tservice.agents.approvals.responses import ApprovalItemResponse
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.events import Event, EventName
 from tservice.core.net.outbound import OutboundError, OutboundFault, OutboundResponse
 from tservice.push.model import MAX_PER_OWNER
 from tservice.push.service import IN_FLIGHT, QUEUE, TELL_SECONDS

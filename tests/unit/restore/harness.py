@@ -11,8 +11,8 @@ from tests.event_helpers import to_wire
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
-from tservice.core.events import EventHub
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.events import EventHub
 from tservice.restore.build import build_offer_registry, build_restore
 from tservice.restore.recollection import RestoreOfferRegistry
 from tservice.restore.service import RestoreService

@@ -9,9 +9,9 @@ from attrs import evolve
 from tests.event_helpers import to_wire
 from tests.unit.restore.harness import RestoreHarnessCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.envelope import HttpRefusal, make_bare_refusal
 from tservice.restore.store import RestoreStore
 from tservice.sessions.life.launcher import PaneLauncher

@@ -9,7 +9,7 @@ from attrs import evolve, fields_dict
 from tests.fakes.multiplexer.multiplexer import EchoShell, FakeProgram, FakeTty
 from tests.unit.restore.harness import RestoreHarnessCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.errors import ErrorCode
 from tservice.mux.interface import MuxError, PaneSpec
 from tservice.sessions.record.model import (
     AutoClear,

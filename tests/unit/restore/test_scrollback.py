@@ -14,7 +14,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.fakes.multiplexer.grid import FakeGrid
 from tests.unit.restore.harness import RestoreHarnessCase
 from tests.unit.sessions.harness import start_coroutine
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
 from tservice.core.users.os_users import OsUserId
 from tservice.mux.interface import MuxError, PaneCapture
 from tservice.restore.scrollback import (

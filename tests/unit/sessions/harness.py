@@ -28,10 +28,10 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries as read_stock
+from tservice.core.callers.identity import Identity
 from tservice.core.config.model import Config
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub
-from tservice.core.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub
 from tservice.mux.interface import PaneSpec
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.build import build_sessions

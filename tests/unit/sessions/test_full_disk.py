@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.harness import ADMIN, SessionCase, start_coroutine
 from tests.unit.store.failing_disk import FailingConnection
-from tservice.core.disk_errors import FULL, DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.disk.disk_errors import FULL, DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import InputMark, MuxTimeout
 from tservice.mux.tmux.commands import set_mark
 from tservice.mux.typed_input import PIECE

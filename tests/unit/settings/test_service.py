@@ -11,8 +11,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
 from tservice.core.config.model import Config
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventHub
 from tservice.settings.model import Settings
 from tservice.settings.service import SettingsService
 

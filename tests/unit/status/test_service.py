@@ -11,7 +11,7 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.sessions.record.model import NameSource, Session
 from tservice.sessions.record.wire import SessionAnswer, make_session_answer
 from tservice.status.service import StatusService

@@ -13,8 +13,8 @@ from tests.unit.store.movestory import tell_moves
 from tests.unit.store.story_steps import StoreStory, StoryHarness, StoryStep, session_record
 from tests.unit.store.truststory import tell_trusted_folders
 from tests.unit.store.unconfirmed_prompt_story import tell_unconfirmed_prompts
-from tservice.access.account import AccountRole, UserAccount
-from tservice.access.account_store import AccountStore
+from tservice.access.accounts.account import AccountRole, UserAccount
+from tservice.access.accounts.account_store import AccountStore
 from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.model import CookieSession
 from tservice.agents.approvals.model import ApprovalItem, ItemKind
@@ -29,8 +29,8 @@ from tservice.audit.model import BOUNDS, ORDINARY, AuditEntry
 from tservice.audit.service import AuditLog
 from tservice.cases.model import CaseRow
 from tservice.cases.store import CaseStore
+from tservice.core.kernel.scopes import Scope
 from tservice.core.locations.location import OWN_LOCATION
-from tservice.core.scopes import Scope
 from tservice.cron.model import (
     ConcurrencyPolicy,
     CronJob,

@@ -12,7 +12,7 @@ from twisted.logger import capturedLogs
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.store.failing_disk import FailingConnection, sqlite_error
-from tservice.core.disk_errors import (
+from tservice.core.disk.disk_errors import (
     BROKEN,
     FULL,
     QUOTA,

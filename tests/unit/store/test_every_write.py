@@ -19,7 +19,7 @@ import tservice
 from tests.unit.store.failing_disk import FailingConnection
 from tests.unit.store.story_steps import StoreStory, StoryHarness, StoryStep, session_record
 from tests.unit.store.table_stories import STORIES
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.sessions.record.repository import SessionRepository
 from tservice.store.database import Database
 from tservice.store.deferred_writes import AGAIN_SECONDS

@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 
 from tests.fakes.child_processes import FakeProcesses
 from tests.unit.sessions.harness import SessionCase, start_coroutine
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.process.child import ChildTools
 from tservice.sessions.build import build_session_location_rules
 from tservice.sessions.record.model import Session

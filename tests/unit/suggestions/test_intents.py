@@ -12,8 +12,8 @@ from tests.event_helpers import make_event
 from tests.unit.right_checks import deny_change
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.suggestions.harness import MindCase
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
 from tservice.suggestions.store import KEPT, IntentStore
 
 

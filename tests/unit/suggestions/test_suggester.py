@@ -12,7 +12,7 @@ from twisted.internet.defer import Deferred
 from tests.fakes.child_processes import FIRST_PID
 from tests.unit.right_checks import deny_change
 from tests.unit.suggestions.harness import GOOD, MindCase
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.users.os_users import OsUserId, make_user_prefix
 from tservice.suggestions.oneshot_command import OUTPUT_LIMIT, TIME_LIMIT
 from tservice.suggestions.suggester import AT_ONCE, OF_ONE

@@ -18,7 +18,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.git.random_repositories import run_git
 from tests.unit.tap.oldfolders import SESSION, OldService, program_in
 from tservice.agents.transcripts.files import TranscriptLocations
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.store.database import Database
 from tservice.suggestions.model import intent_key
 from tservice.tap.accountfolders import move_account_folders, path_columns

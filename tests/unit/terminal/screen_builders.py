@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.frames.score import RULES
-from tservice.terminal.dialogs import AgentDialog, read_dialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialogs import AgentDialog, read_dialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import ScreenReading, read_screen
 
 WIDTH = 80

@@ -6,9 +6,9 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames import ScreenRecording, load
 from tests.frames.score import RULES
-from tservice.terminal.dialog_questions import ShownCommand
-from tservice.terminal.dialogs import read_dialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialog_questions import ShownCommand
+from tservice.terminal.dialogs.dialogs import read_dialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 
 ASKED = "Would you like to run the following command?"
 

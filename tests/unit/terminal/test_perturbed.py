@@ -22,8 +22,8 @@ from tests.agents.stub.script import MULTIPLE, PLAN_TEXT, SINGLE
 from tests.examples import example_count
 from tests.frames import ScreenRecording, load
 from tests.frames.score import RULES
-from tservice.terminal.dialogs import AgentDialog, read_dialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialogs import AgentDialog, read_dialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import ScreenReading, read_screen
 
 pytestmark = pytest.mark.long

@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tests.unit.terminal.stream_cuts import cut_pieces
-from tservice.terminal.ansi import strip_escapes
+from tservice.terminal.frames.ansi import strip_escapes
 from tservice.terminal.stream_matcher import (
     CONTEXT,
     NEEDLE_MAX,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.terminal.ansi import plain_text
+from tservice.terminal.frames.ansi import plain_text
 from tservice.terminal.line_search import TEXT_LIMIT, TextOccurrence, search_lines
 from tservice.terminal.text_tail import NEAR, keep_tail
 

@@ -10,11 +10,11 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.frames.score import RULES
 from tests.unit.terminal.screen_builders import option_labels
-from tservice.terminal.composer_regions import contains_draft, has_text_after
+from tservice.terminal.composers.composer_regions import contains_draft, has_text_after
+from tservice.terminal.dialogs.trust import choose_next_key
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.model_name import find_displayed_model
-from tservice.terminal.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import ScreenReading, read_screen
-from tservice.terminal.trust import choose_next_key
 
 WIDTH = 100
 RULE = "─" * WIDTH

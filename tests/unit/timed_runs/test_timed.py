@@ -17,9 +17,9 @@ from tests.unit.agents.harness import (
     AgentHarnessCase,
 )
 from tests.unit.sessions.harness import ADMIN, start_coroutine
-from tservice.core.disk_errors import FULL, DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import FULL, DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.interfaces import Session
 from tservice.timed_runs.build import build_timed_runs
 from tservice.timed_runs.driver import AGAIN, BREATH, UNSEEN

@@ -10,13 +10,13 @@ from tests.event_helpers import make_event
 from tests.unit.http.gate_harness import GateCase, basic_headers
 from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ParsedAnswer
-from tservice.access.failures import CAP
-from tservice.core.authentication import IAuthenticator
-from tservice.core.clock import LATEST_MS
-from tservice.core.errors import ServiceError
-from tservice.core.events import Event, EventAudience, EventName
-from tservice.core.identity import Identity
-from tservice.core.scopes import Scope
+from tservice.access.passwords.failures import CAP
+from tservice.core.callers.authentication import IAuthenticator
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import LATEST_MS
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event, EventAudience, EventName
+from tservice.core.kernel.scopes import Scope
 from tservice.http.event_stream import receives_event
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule, Operation, ResponseStyle

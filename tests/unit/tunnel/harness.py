@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from tests.fakes.child_processes import FakeProcesses, FakeTransport
 from tests.unit.clis.fakes import make_program
 from tests.unit.tunnel import cloudflared_output
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.events import Event, EventHub
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner
 from tservice.core.workers.program_lookup import make_program_finder

@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from tests.examples import example_count
 from tests.fakes.child_processes import FakeTransport
 from tests.unit.tunnel.harness import TunnelHarness
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 
 
 class TunnelMachine(RuleBasedStateMachine):

@@ -9,9 +9,9 @@ from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
-from tservice.access.failures import CAP, FailureCounter
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import Event, EventAudience, EventHub
+from tservice.access.passwords.failures import CAP, FailureCounter
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import Event, EventAudience, EventHub
 from tservice.tunnel.guess_limit import MAX_GUESSES
 from tservice.tunnel.model import ROTATION_SECONDS
 from tservice.tunnel.qr_login import QrLogin, QrLoginDependencies, TooManyGuesses, draw_qr_code

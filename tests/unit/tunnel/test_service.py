@@ -14,8 +14,8 @@ from tests.event_helpers import to_wire
 from tests.unit.right_checks import deny_change
 from tests.unit.tunnel import cloudflared_output
 from tests.unit.tunnel.harness import LOCAL, TunnelHarness
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.events import EventAudience
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.events import EventAudience
 from tservice.tunnel.tunnel_process import LONGEST_LINE
 
 TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)

@@ -16,9 +16,9 @@ from tests.unit.http.site_driver import MemoryTransport, SiteConnection, request
 from tests.unit.http.websockets.ws_frames import UPGRADE
 from tests.unit.webviews.harness import TabCase
 from tservice.access.capabilities import CapabilityRegistry
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.net.outbound import (
     OutboundError,
     OutboundFault,

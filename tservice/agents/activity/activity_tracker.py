@@ -21,7 +21,7 @@ from tservice.agents.activity.poll_timer import PollContext
 from tservice.agents.activity.submission_end import PendingSubmission, is_submission_over
 from tservice.agents.interfaces import AgentScreen
 from tservice.clis.interfaces import SubmissionRules
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.sessions.interfaces import ActivitySink, Session
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading

@@ -28,11 +28,11 @@ from tservice.clis.interfaces import (
     SubmissionRules,
     TrustDialogPolicy,
 )
-from tservice.core.errors import ServiceError, make_conflict_error
-from tservice.core.events import EventHub
-from tservice.core.listeners import ListenerList
+from tservice.core.kernel.errors import ServiceError, make_conflict_error
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.listeners import ListenerList
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location_registry import LocationRegistry
-from tservice.core.tasks import spawn_logged
 from tservice.core.workers.worker_pool import IThreads, SynchronousThreads
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import (
@@ -43,7 +43,7 @@ from tservice.sessions.interfaces import (
     ModelSource,
     Session,
 )
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs.dialogs import AgentDialog
 from tservice.terminal.model_name import find_displayed_model, find_displayed_window
 from tservice.terminal.screen_rules import ScreenRules
 

@@ -19,13 +19,13 @@ from tservice.agents.activity.poll_timer import PollTimer
 from tservice.agents.activity.submission_end import is_submission
 from tservice.agents.activity.trust_answerer import TrustAnswerer
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_failure_error
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
 from tservice.mux.interface import IPane, MuxError, PaneCapture, PaneGone
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, SessionStatus
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_status import read_screen
 
 START_IDLE = 3.0

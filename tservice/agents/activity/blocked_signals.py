@@ -7,8 +7,8 @@ from collections.abc import Callable
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.event_payloads import OccurrencePayload
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.event_payloads import OccurrencePayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import Session
 
 

@@ -21,15 +21,15 @@ from zope.interface import implementer
 from tservice.agents.activity.poll_schedule import SLACK
 from tservice.agents.interfaces import AgentScreen
 from tservice.agents.transcripts.prompt_proofs import PromptProofs
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import make_conflict_error, make_failure_error
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import make_conflict_error, make_failure_error
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.interface import PaneCapture
 from tservice.sessions.interfaces import IInputGate, PromptClaim, Session
-from tservice.terminal.composer import shows_quoted_dialog
-from tservice.terminal.dialog_kinds import DialogKind, contains_trust_phrase
-from tservice.terminal.dialogs import AgentDialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.composers.composer import shows_quoted_dialog
+from tservice.terminal.dialogs.dialog_kinds import DialogKind, contains_trust_phrase
+from tservice.terminal.dialogs.dialogs import AgentDialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading, read_screen
 

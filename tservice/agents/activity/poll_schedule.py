@@ -12,7 +12,7 @@ from enum import Enum
 from attrs import evolve, frozen
 
 from tservice.agents.activity.activity_machine import AgentState
-from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.dialogs.dialog_kinds import DialogKind
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading
 

@@ -14,7 +14,7 @@ from tservice.agents.activity.poll_schedule import (
     PollSchedule,
     compute_next_capture,
 )
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.timers import NamedTimers
 from tservice.mux.outputlog import OutputLog
 
 

@@ -8,8 +8,8 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.activity.input_gate import SETTLE, PromptReadiness
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 
 EVERY = 0.5
 """Seconds between two captures of the screen."""

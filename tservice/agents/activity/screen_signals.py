@@ -14,11 +14,11 @@ from tservice.agents.activity.blocked_signals import BlockedSignals
 from tservice.agents.activity.poll_schedule import TURN_DIALOGS
 from tservice.agents.dialog_likeness import DialogLikeness, compare_rows
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import get_unix_ms
-from tservice.core.event_payloads import OccurrencePayload
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.event_payloads import OccurrencePayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import ActivitySink, Session, SessionStatus
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs.dialogs import AgentDialog
 
 
 class ScreenSignals:

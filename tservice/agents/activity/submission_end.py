@@ -13,9 +13,9 @@ from attrs import evolve, frozen
 
 from tservice.agents.activity.poll_schedule import SLACK, STREAK, PollSchedule, never_shows_work
 from tservice.agents.interfaces import AgentScreen
-from tservice.terminal.composer import ComposerRule, read_composer_text
-from tservice.terminal.composer_regions import contains_draft
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.composers.composer import ComposerRule, read_composer_text
+from tservice.terminal.composers.composer_regions import contains_draft
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 
 UNANSWERED = 10.0

@@ -14,11 +14,11 @@ from twisted.logger import Logger
 
 from tservice.agents.activity.input_gate import PromptReadiness
 from tservice.agents.interfaces import AgentScreen
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ServiceError
 from tservice.mux.interface import IPane, MuxError, PaneGone
+from tservice.terminal.dialogs.trust import choose_next_key
 from tservice.terminal.screen_rules import ScreenRules
-from tservice.terminal.trust import choose_next_key
 
 KEYS = 6
 """Maximum number of keys for one dialog (protocol-trust)."""

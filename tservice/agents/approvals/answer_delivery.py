@@ -28,12 +28,12 @@ from tservice.agents.approvals.answer_steps import (
     next_step,
 )
 from tservice.clis.interfaces import AnswerKeys
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_failure_error
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.interfaces import Reauthorize, accept_always
-from tservice.terminal.dialog_kinds import DialogKind
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs.dialog_kinds import DialogKind
+from tservice.terminal.dialogs.dialogs import AgentDialog
 
 LOOKS = (0.05, 0.1, 0.15, 0.3, 0.6, 1.0)
 """Seconds before each capture that checks for the effect of a key."""

@@ -6,12 +6,12 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.approvals.answer_steps import PasteStep, PressStep
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import make_conflict_error
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import make_conflict_error
 from tservice.mux.interface import IPane, ScreenGuard
-from tservice.terminal.dialog_questions import strip_drawing
-from tservice.terminal.dialogs import AgentDialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialog_questions import strip_drawing
+from tservice.terminal.dialogs.dialogs import AgentDialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 from tservice.terminal.screen_status import ScreenReading, read_screen
 

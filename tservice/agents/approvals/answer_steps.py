@@ -12,12 +12,12 @@ from enum import StrEnum
 from attrs import field, frozen
 
 from tservice.clis.interfaces import AnswerKeys
-from tservice.core.errors import make_conflict_error, make_field_error
+from tservice.core.kernel.errors import make_conflict_error, make_field_error
 from tservice.mux.keys import KEYS
-from tservice.terminal.composer import still_contains_prompt
-from tservice.terminal.dialog_kinds import DialogKind, is_decline_label
-from tservice.terminal.dialog_options import DialogOption
-from tservice.terminal.dialogs import AgentDialog, is_placeholder
+from tservice.terminal.composers.composer import still_contains_prompt
+from tservice.terminal.dialogs.dialog_kinds import DialogKind, is_decline_label
+from tservice.terminal.dialogs.dialog_options import DialogOption
+from tservice.terminal.dialogs.dialogs import AgentDialog, is_placeholder
 
 TEXT_LENGTH = 4000
 MOST = 9

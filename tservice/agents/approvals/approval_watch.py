@@ -27,15 +27,15 @@ from tservice.agents.approvals.model import (
     makes_item,
 )
 from tservice.agents.interfaces import AgentScreen, IAgents
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ServiceError
-from tservice.core.event_payloads import HookEventPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.event_payloads import HookEventPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings, Settings
-from tservice.terminal.dialog_kinds import DialogKind
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs.dialog_kinds import DialogKind
+from tservice.terminal.dialogs.dialogs import AgentDialog
 from tservice.terminal.screen_status import ScreenReading
 
 PATIENCE = (0.0, 0.15, 0.5, 1.5)

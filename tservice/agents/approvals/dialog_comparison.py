@@ -23,8 +23,8 @@ from tservice.agents.approvals.model import (
     update_from_dialog,
 )
 from tservice.agents.dialog_likeness import DialogLikeness, compare_rows, strip_decoration
-from tservice.terminal.dialog_options import DialogOption
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs.dialog_options import DialogOption
+from tservice.terminal.dialogs.dialogs import AgentDialog
 
 _SHORT = 8
 """Number of letters below which a command must appear in the dialog as separate words."""

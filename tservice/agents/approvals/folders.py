@@ -7,8 +7,13 @@ from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.service import FolderQuestionCallbacks, FolderTrust
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_field_error,
+)
 from tservice.sessions.interfaces import FolderApprovalRequired, ISessions, Reauthorize, Session
 
 _CHOICES = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from tservice.agents.approvals.dialog_comparison import Named, get_tool_identity, shows_summary
 from tservice.agents.approvals.model import ApprovalItem
-from tservice.terminal.dialogs import AgentDialog
+from tservice.terminal.dialogs.dialogs import AgentDialog
 
 REMEMBERED = 16
 """Maximum number of hooks that are kept for each session; the oldest is dropped first."""

@@ -30,14 +30,14 @@ from tservice.agents.approvals.model import (
 from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.foldertrust.counted import FolderFinding
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_conflict_error, make_not_found_error
-from tservice.core.event_payloads import ApprovalResolvedPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
-from tservice.core.timers import cancel_call
-from tservice.terminal.dialogs import AgentDialog
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_conflict_error, make_not_found_error
+from tservice.core.kernel.event_payloads import ApprovalResolvedPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.timers import cancel_call
+from tservice.core.values.payload import Payload
+from tservice.terminal.dialogs.dialogs import AgentDialog
 
 REMEMBERED = 1000
 """Maximum number of resolutions that are kept; beyond that the oldest are dropped early."""

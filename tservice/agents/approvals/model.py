@@ -16,10 +16,10 @@ from attrs import evolve, frozen
 from tservice.agents.approvals.risk import find_risk, find_screen_risk
 from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
 from tservice.agents.model import MESSAGE_CHARS, find_summary_key
-from tservice.core.text import cut_between_letters, cut_with_note
-from tservice.terminal.dialog_kinds import DialogKind as DialogKind
-from tservice.terminal.dialog_kinds import contains_trust_phrase
-from tservice.terminal.dialogs import CONTEXT_CHARS, CONTEXT_ROWS, AgentDialog
+from tservice.core.values.text import cut_between_letters, cut_with_note
+from tservice.terminal.dialogs.dialog_kinds import DialogKind as DialogKind
+from tservice.terminal.dialogs.dialog_kinds import contains_trust_phrase
+from tservice.terminal.dialogs.dialogs import CONTEXT_CHARS, CONTEXT_ROWS, AgentDialog
 
 LIFETIME_MS = 12 * 3600 * 1000
 """Milliseconds until an item expires (protocol-approvals)."""

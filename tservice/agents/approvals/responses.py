@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from tservice.agents.approvals.model import ApprovalItem, ItemKind
-from tservice.core.event_payloads import ApprovalPayload
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.kernel.event_payloads import ApprovalPayload
+from tservice.core.values.payload import Payload, omit_if_none
 
 SEEN_TOOL = "Shell"
 """Value of C{toolName} for a command that was read from the screen."""

@@ -9,10 +9,10 @@ from pydantic import Field
 from tservice.agents.approvals.answer_steps import MOST, TEXT_LENGTH, AnswerAction, parse_answer
 from tservice.agents.approvals.responses import ApprovalItemResponse
 from tservice.agents.approvals.service import ApprovalService
-from tservice.core.errors import ErrorCode
-from tservice.http.models import RequestBody, ResponseModel
+from tservice.core.kernel.errors import ErrorCode
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import RequestBody, ResponseModel
 
 TAG = "Approvals"
 Number = Annotated[int, Field(ge=1, le=MOST)]

@@ -33,11 +33,16 @@ from tservice.agents.approvals.model import (
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
-from tservice.core.disk_errors import raise_unsaved_change_on_disk_error
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_field_error
-from tservice.core.events import EventHub
-from tservice.core.identity import Identity
-from tservice.core.tasks import spawn_logged
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import raise_unsaved_change_on_disk_error
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_field_error,
+)
+from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import ISessions, Reauthorize, accept_always
 from tservice.settings.interfaces import ISettings

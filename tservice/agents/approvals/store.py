@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from tservice.agents.approvals.model import ApprovalItem, ItemKind, ItemOption
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.store.database import Database
 from tservice.store.deferred_writes import Key
 

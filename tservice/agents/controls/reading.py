@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from tservice.clis.interfaces import CommandControl, CycleControl
-from tservice.terminal.dialogs import AgentDialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialogs import AgentDialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 
 BEHIND = 4
 """Number of rows below a command in which the agent's response begins."""

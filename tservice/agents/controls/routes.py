@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import StringConstraints
 
 from tservice.agents.controls.service import AgentControls, ControlSetting
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import TYPES
-from tservice.http.models import RequestBody, ResponseModel
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import TYPES
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import RequestBody, ResponseModel
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 

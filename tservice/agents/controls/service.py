@@ -31,15 +31,15 @@ from tservice.clis.interfaces import (
     CycleControl,
     ICliRegistry,
 )
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import (
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
     make_failure_error,
     make_field_error,
 )
-from tservice.core.identity import Identity
 from tservice.sessions.interfaces import (
     ISessions,
     ModelSource,

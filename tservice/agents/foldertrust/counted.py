@@ -14,9 +14,9 @@ from typing import Any
 from attrs import frozen
 
 from tservice.clis.interfaces import FolderSource
-from tservice.core.files import VALUES_LIMIT, is_secret_file
-from tservice.core.text import replace_harmful_characters
-from tservice.core.value_limits import exceeds_value_limit
+from tservice.core.disk.files import VALUES_LIMIT, is_secret_file
+from tservice.core.values.text import replace_harmful_characters
+from tservice.core.values.value_limits import exceeds_value_limit
 
 SHOWN_CHARS = 16_000
 """Maximum characters of the summary that people are shown."""

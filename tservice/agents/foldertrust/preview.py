@@ -10,9 +10,9 @@ from pydantic import Field
 from tservice.agents.foldertrust.counted import SHOWN_CHARS, FolderFinding
 from tservice.agents.foldertrust.service import FolderTrust
 from tservice.cases.interfaces import ICases
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
-from tservice.core.text import cut_between_letters
+from tservice.core.callers.identity import Identity
+from tservice.core.values.payload import Payload
+from tservice.core.values.text import cut_between_letters
 
 State = Literal["nothing", "trusted", "asks"]
 

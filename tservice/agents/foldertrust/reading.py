@@ -23,7 +23,7 @@ from tservice.agents.foldertrust.counted import (
     is_startup_file,
 )
 from tservice.clis.interfaces import FolderSource
-from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.disk.kernel_paths import open_without_magic_links
 from tservice.core.locations.workspace_bounds import FolderLimit
 
 FILE_BYTES = 1024 * 1024

@@ -9,11 +9,11 @@ from typing import Annotated
 from pydantic import Field
 
 from tservice.agents.foldertrust.preview import FolderTrustAnswer, FolderTrustPreview
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import MANAGES_FOLDERS
-from tservice.http.models import QueryParameters
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import MANAGES_FOLDERS
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import QueryParameters
 
 
 class FolderQuery(QueryParameters):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.store.database import Database
 
 KEPT = 500

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tservice.core.files import FileError, read_json, replace_atomically
+from tservice.core.disk.files import FileError, read_json, replace_atomically
 
 FILE = ".claude.json"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"

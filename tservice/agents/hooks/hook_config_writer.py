@@ -16,9 +16,9 @@ from tservice.agents.hooks.hook_config import (
     find_own_status_line,
     merge_settings,
 )
-from tservice.core.errors import ServiceError
-from tservice.core.files import FileError, read_json, replace_atomically
-from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.disk.files import FileError, read_json, replace_atomically
+from tservice.core.disk.kernel_paths import open_without_magic_links
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.workspace_bounds import FolderLimit
 
 FOLDER = ".claude"

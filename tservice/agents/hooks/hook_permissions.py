@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tservice.core.errors import make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import make_not_found_error
 from tservice.core.locations.location import LocationKind
 from tservice.sessions.interfaces import ISessions, Session
 

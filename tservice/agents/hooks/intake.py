@@ -33,12 +33,12 @@ from tservice.agents.store import AgentStore
 from tservice.agents.todos import find_current_todo
 from tservice.agents.transcripts.prompt_proofs import PromptProofs
 from tservice.clis.interfaces import HookSupport, ICliRegistry
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
-from tservice.core.event_payloads import HookEventPayload, OccurrencePayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
-from tservice.core.payload import Payload
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.event_payloads import HookEventPayload, OccurrencePayload
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.values.payload import Payload
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.terminal.model_name import sanitize_text
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from tservice.agents.model import HookEvent
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.identity import Identity
-from tservice.http.models import ENUM_MEMBER, RequestBody
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.event_payloads import EmptyPayload
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle
+from tservice.http.validation.models import ENUM_MEMBER, RequestBody
 
 HOOK_BODY_LIMIT = 8 * 1024 * 1024
 """Maximum bytes of a hook's body, which contains whole prompts and whole files that a tool is about

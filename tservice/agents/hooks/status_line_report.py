@@ -11,8 +11,8 @@ from typing import Any
 from attrs import frozen
 
 from tservice.agents.model import PlanUsage, UsageWindow
-from tservice.core.event_payloads import PlanUsagePayload, RateLimitWindow, TelemetryPayload
-from tservice.core.numbers import TOKENS_MAX
+from tservice.core.kernel.event_payloads import PlanUsagePayload, RateLimitWindow, TelemetryPayload
+from tservice.core.values.numbers import TOKENS_MAX
 from tservice.terminal.model_name import sanitize_text
 
 COST_MAX = 1e9

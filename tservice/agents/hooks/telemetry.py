@@ -18,10 +18,10 @@ from tservice.agents.hooks.status_line_report import (
 )
 from tservice.agents.model import PlanUsage
 from tservice.agents.store import AgentStore
-from tservice.core.clock import get_unix_ms
-from tservice.core.event_payloads import TelemetryPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.event_payloads import TelemetryPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.sessions.interfaces import ISessions, ModelSource, Session, TokenUsage
 

@@ -10,13 +10,13 @@ from twisted.logger import Logger
 from tservice.agents.interfaces import IAgents
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
-from tservice.core.event_payloads import CommandSentPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.event_payloads import CommandSentPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.sessions.interfaces import SEQ_LIMIT, InputRequest, ISessions, Session, SessionStatus
-from tservice.terminal.composer_regions import contains_draft
+from tservice.terminal.composers.composer_regions import contains_draft
 
 COMPACT = EventName.SESSION_AUTO_COMPACT
 CLEAR = EventName.SESSION_AUTO_CLEAR

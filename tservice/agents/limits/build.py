@@ -10,8 +10,8 @@ from tservice.agents.limits.automatic_commands import AutomaticCommands
 from tservice.agents.limits.usage_limits import UsageLimitService
 from tservice.agents.transcripts.service import TranscriptService
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.errors import ServiceError
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.interfaces import ISessions

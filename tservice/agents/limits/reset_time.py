@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
-from tservice.core.event_payloads import RateLimitWindow, TelemetryPayload
+from tservice.core.kernel.event_payloads import RateLimitWindow, TelemetryPayload
 
 RESUME_DELAY_MS = 2 * 60 * 1000
 """Milliseconds from the reset of the limit until a session resumes (protocol-automatic)."""

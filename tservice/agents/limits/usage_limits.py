@@ -27,18 +27,18 @@ from tservice.agents.limits.reset_time import (
     parse_reset,
 )
 from tservice.agents.transcripts.model import TranscriptTally, TurnFailure
-from tservice.core.clock import get_unix_ms, wait_seconds
-from tservice.core.errors import ServiceError, make_conflict_error
-from tservice.core.event_payloads import (
+from tservice.core.kernel.clock import get_unix_ms, wait_seconds
+from tservice.core.kernel.errors import ServiceError, make_conflict_error
+from tservice.core.kernel.event_payloads import (
     HookEventPayload,
     LimitPausePayload,
     OccurrencePayload,
     TelemetryPayload,
 )
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.payload import Payload
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
+from tservice.core.values.payload import Payload
 from tservice.mux.interface import MuxError
 from tservice.sessions.interfaces import InputRequest, ISessions, Session, SessionStatus
 from tservice.terminal.screen_status import parse_limit

@@ -11,7 +11,7 @@ from attrs import frozen
 from tservice.agents.transcripts.conversation_access import iterate_messages, read_beginning
 from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.model import TranscriptTally
-from tservice.core.text import cut_between_letters, is_combining_character
+from tservice.core.values.text import cut_between_letters, is_combining_character
 
 SEARCHED = 2_000
 """Maximum number of conversations in one search; the newest are searched."""

@@ -29,8 +29,8 @@ from tservice.agents.transcripts.responses import (
 )
 from tservice.agents.transcripts.sqlite.rows import reuse_readers
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import make_field_error, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import make_field_error, make_not_found_error
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import ISessions

@@ -15,9 +15,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
-from tservice.core.numbers import TOKENS_MAX
-from tservice.core.text import JOINERS, shorten_text
-from tservice.core.value_limits import exceeds_value_limit
+from tservice.core.values.numbers import TOKENS_MAX
+from tservice.core.values.text import JOINERS, shorten_text
+from tservice.core.values.value_limits import exceeds_value_limit
 
 TEXT_LIMIT = 256 * 1024
 """Maximum characters of an answer that are kept, from its end."""

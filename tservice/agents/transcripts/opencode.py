@@ -36,7 +36,7 @@ from tservice.agents.transcripts.model import (
 from tservice.agents.transcripts.reader import LINES, MESSAGE_CHARS, MESSAGES, REPORTS
 from tservice.agents.transcripts.sqlite.rows import DatabaseReader, Row, open_reader
 from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
-from tservice.core.value_limits import exceeds_value_limit
+from tservice.core.values.value_limits import exceeds_value_limit
 
 NEWEST = 20
 """Maximum number of messages that are searched for the last answer or a prompt; the newest are

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from tservice.agents.transcripts.model import TranscriptTally
 from tservice.agents.transcripts.usage.record import ModelUsage, UsageTotals
-from tservice.core.yamltext import parse_yaml
+from tservice.core.values.yamltext import parse_yaml
 from tservice.settings.interfaces import ModelPrice
 
 MILLION = 1_000_000

@@ -26,7 +26,7 @@ from tservice.agents.transcripts.model import TranscriptTally, get_safe_id_or_no
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
 

@@ -20,7 +20,7 @@ from tservice.agents.transcripts.model import (
     parse_line,
 )
 from tservice.agents.transcripts.usage.record import MessageUsage
-from tservice.core.kernel_paths import open_without_magic_links
+from tservice.core.disk.kernel_paths import open_without_magic_links
 
 PIECE = 256 * 1024
 """Maximum bytes of one read from a file."""

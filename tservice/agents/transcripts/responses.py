@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tservice.agents.transcripts.model import TranscriptMessage
-from tservice.core.payload import Payload, omit_if_none
+from tservice.core.values.payload import Payload, omit_if_none
 
 
 class TranscriptMessageResponse(Payload):

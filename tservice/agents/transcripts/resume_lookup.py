@@ -10,7 +10,7 @@ from zope.interface import implementer
 
 from tservice.agents.transcripts.files import MODES, TranscriptLocations
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import IConversations, Session
 

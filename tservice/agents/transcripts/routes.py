@@ -13,11 +13,11 @@ from tservice.agents.transcripts.responses import (
     TranscriptResponse,
 )
 from tservice.agents.transcripts.service import TranscriptService
-from tservice.core.errors import ErrorCode
-from tservice.core.scopes import READS_SESSIONS
-from tservice.http.models import QueryInt, QueryParameters
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_SESSIONS
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import QueryInt, QueryParameters
 
 PAGE = 100
 """Maximum number of conversations in one response (protocol-conversations)."""

@@ -37,12 +37,12 @@ from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.record import UsageTotals
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import PRIMARY
-from tservice.core.clock import get_unix_ms, wait_seconds
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ServiceError, make_field_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.clock import get_unix_ms, wait_seconds
+from tservice.core.kernel.errors import ServiceError, make_field_error
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import (
     ISessions,

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.transcripts.model import TranscriptTally
-from tservice.core.clock import get_unix_ms
-from tservice.core.event_payloads import HookEventPayload
-from tservice.core.events import Event, EventName
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.event_payloads import HookEventPayload
+from tservice.core.kernel.events import Event, EventName
+from tservice.core.kernel.timers import NamedTimers
 
 LOOK = 0.05
 """Seconds between two reads of a transcript that may lack the answer."""

@@ -27,15 +27,15 @@ from tservice.cases.routes.responses import (
     WorktreeCreatedResponse,
 )
 from tservice.cases.service import CaseService
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.failfast import FAIL_FAST
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import MANAGES_FOLDERS
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.scopes import MANAGES_FOLDERS
-from tservice.core.text import CASE_NAME
-from tservice.http.models import QueryBool, QueryParameters, RequestBody
+from tservice.core.values.failfast import FAIL_FAST
+from tservice.core.values.text import CASE_NAME
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import QueryBool, QueryParameters, RequestBody
 
 CaseName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$", max_length=NAME_LENGTH)]
 KnownName = Annotated[str, StringConstraints(pattern=f"^{CASE_NAME}$", max_length=NAME_LENGTH)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from tservice.cases.responses import AgentCaseResponse, CaseResponse
-from tservice.core.payload import omit_if_none
-from tservice.http.models import ResponseModel
+from tservice.core.values.payload import omit_if_none
+from tservice.http.validation.models import ResponseModel
 
 
 class CaseEnvelope(ResponseModel):

@@ -29,7 +29,7 @@ def doctor(words: Namespace, shell: ShellContext) -> int:
 def tls(words: Namespace, shell: ShellContext) -> int:
     """Create a key and a self-signed certificate."""
     from tservice.client.tls import CERTIFICATE, KEY, LONGEST_DAYS, make_certificate
-    from tservice.core.files import FileError
+    from tservice.core.disk.files import FileError
 
     days, out = int(words.days), Path(words.out)
     if not 1 <= days <= LONGEST_DAYS:

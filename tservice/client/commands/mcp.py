@@ -40,7 +40,7 @@ def _parse_scopes(text: str | None) -> frozenset[str] | None:
     """
     if text is None:
         return None
-    from tservice.core.scopes import Scope
+    from tservice.core.kernel.scopes import Scope
 
     found = frozenset(filter(None, (word.strip() for word in text.split(","))))
     unknown = sorted(found - set(Scope))

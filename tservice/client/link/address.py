@@ -109,7 +109,7 @@ def _read_services(path: Path) -> dict[str, dict[str, str]]:
 
 def _read_private(path: Path) -> str:
     """Read a file with a secret, which no other user may be able to read."""
-    from tservice.core.files import FileError, read_text
+    from tservice.core.disk.files import FileError, read_text
 
     try:
         return read_text(path, private=True)

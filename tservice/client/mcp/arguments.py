@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from tservice.client.wait_limits import LONGEST_MS, Signal
-from tservice.core.failfast import FAIL_FAST
+from tservice.core.values.failfast import FAIL_FAST
 
 SessionId = Annotated[str, Field(min_length=1, max_length=64, description="Id of a session")]
 Milliseconds = Annotated[

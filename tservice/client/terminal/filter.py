@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from tservice.terminal.ansi import EscapeStripper
+from tservice.terminal.frames.ansi import EscapeStripper
 
 _MODES = rb"(?:[1567]|12|25|47|100[02-6]|1015|104[789]|2004|2026)"
 """Private modes that a program may set. L{RESTORE} resets every one of them."""

@@ -10,7 +10,7 @@ from typing import TextIO
 from tservice.client.link.caller import ResponseLost
 from tservice.client.link.stream import OutputReceived, ProcessEnded, TerminalConnection
 from tservice.client.terminal.safe import safe_text
-from tservice.terminal.ansi import EscapeStripper
+from tservice.terminal.frames.ansi import EscapeStripper
 
 PAUSE = 1.0
 """Seconds between two tries to connect."""

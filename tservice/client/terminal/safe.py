@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from tservice.terminal.ansi import strip_escapes
+from tservice.terminal.frames.ansi import strip_escapes
 
 REPLACEMENT = "�"
 

@@ -9,11 +9,11 @@ from twisted.logger import Logger
 
 from tservice.containers.command_runner import extract_cause, make_engine_command
 from tservice.containers.engine_output import ContainerEvent, parse_event
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.process.child import ChildProcess, ChildRunner
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
 
 AGAIN_SECONDS = 2.0
 """Seconds until an event stream that ended is restarted."""

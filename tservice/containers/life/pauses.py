@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.events import Event, EventName
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.events import Event, EventName
+from tservice.core.kernel.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, Session, SessionStatus
 
 PAUSED = "its container is paused"

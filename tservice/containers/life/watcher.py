@@ -28,13 +28,13 @@ from tservice.containers.location import get_case_location
 from tservice.containers.model import ContainerCase, EngineKind
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
 from tservice.core.locations.location import LocationKind
 from tservice.core.process.child import ChildRunner
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
 from tservice.sessions.interfaces import ISessions, ProcessExit, Session, SessionStatus
 
 SETTLED_SECONDS = 1.0

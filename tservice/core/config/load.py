@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.core.config.model import PREFIX, Config, SettingEntry, list_settings
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 
 CONFIG_VARIABLE = "SERVICE_CONFIG"
 CREDENTIAL = "tservice.password"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol, TypeVar
 
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location, LocationId, LocationKind, LocationOutage
 from tservice.core.users.os_users import make_missing_user
 
@@ -20,7 +20,7 @@ _UNREADABLE_REASONS = {LocationKind.REMOTE: "remote", LocationKind.CONTAINER: "d
 
 
 class LocationUser(Protocol):
-    """User of locations; L{Identity<tservice.core.identity.Identity>} implements it."""
+    """User of locations; L{Identity<tservice.core.callers.identity.Identity>} implements it."""
 
     @property
     def location_id(self) -> LocationId:

@@ -13,8 +13,13 @@ from pathlib import Path
 
 from attrs import Factory, field, frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error, make_field_error
-from tservice.core.kernel_paths import is_kernel_path
+from tservice.core.disk.kernel_paths import is_kernel_path
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_failure_error,
+    make_field_error,
+)
 from tservice.core.locations.location import OWN_LOCATION, LocationId
 
 ACCOUNTS = ".accounts"

@@ -15,7 +15,7 @@ from twisted.logger import ILogObserver
 from twisted.python.components import Componentized
 
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.logs.lines import LineObserver, LogFile
 from tservice.core.logs.redact import SecretRedactor
 

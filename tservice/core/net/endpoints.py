@@ -13,7 +13,7 @@ from attrs import field, frozen
 from twisted.internet.interfaces import IStreamServerEndpoint
 
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 
 KINDS = ("tcp", "tcp6", "ssl", "unix")
 PRIVATE_MODE = 0o600

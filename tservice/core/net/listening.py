@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred, DeferredList
 from twisted.internet.interfaces import IListeningPort, IProtocolFactory
 from twisted.python.failure import Failure
 
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.net.endpoints import ListenAddress, make_endpoint
 
 

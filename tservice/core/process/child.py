@@ -24,11 +24,11 @@ from twisted.internet.interfaces import IProcessTransport, IReactorProcess, IRea
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
+from tservice.core.kernel.timers import NamedTimers
 from tservice.core.process import warden
 from tservice.core.process.parent_death import make_parent_death_prefix
 from tservice.core.process.process_group import make_group_command
 from tservice.core.process.starter_thread import start_in_thread
-from tservice.core.timers import NamedTimers
 from tservice.core.users.keyring import use_fresh_keyring
 from tservice.core.users.os_users import ProcessIdentity, make_user_prefix
 

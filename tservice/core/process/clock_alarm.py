@@ -25,8 +25,8 @@ from twisted.internet.interfaces import (
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.clock import seconds_until
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.clock import seconds_until
+from tservice.core.kernel.timers import cancel_call
 
 LONGEST = 3600.0
 """Longest sleep of L{TimerAlarm} in seconds."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from twisted.application.service import Service
 
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import StartError
-from tservice.core.files import write_private_file
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import write_private_file
+from tservice.core.kernel.errors import StartError
 
 LOCK_NAME = "lock"
 ADDRESS_NAME = "address"

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from attrs import field, frozen
 
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 
 _T = TypeVar("_T")
 

@@ -20,7 +20,7 @@ import os
 import stat
 from pathlib import Path
 
-from tservice.core.files import FileError, UnsafeFile, read_text, replace_atomically
+from tservice.core.disk.files import FileError, UnsafeFile, read_text, replace_atomically
 from tservice.core.users.os_users import OsUser
 
 BASE = Path("/var/lib/tservice-osusers")

@@ -17,7 +17,7 @@ from typing import Protocol
 from attrs import define
 from twisted.internet.defer import Deferred, FirstError, gatherResults
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import Location, LocationId
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.workers.worker_pool import WorkerPool, make_unresponsive_error

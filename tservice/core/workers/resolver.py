@@ -17,7 +17,7 @@ from twisted.internet.interfaces import (
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.workers.worker_pool import WorkerPool
 
 PLACE = "hosts"

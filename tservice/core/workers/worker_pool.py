@@ -23,7 +23,7 @@ from twisted.internet.interfaces import IDelayedCall
 from twisted.python.failure import Failure
 from zope.interface import Interface, implementer
 
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 
 SIZE = 2
 """Number of hashes that are computed concurrently; hashing is bound by the processor."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.process.child import ChildResult, ChildRunner, Sink
 from tservice.core.workers.program_lookup import FindProgram
-from tservice.git.runner import (
+from tservice.git.process.runner import (
     GitActor,
     GitError,
     GitMissingError,

@@ -6,8 +6,8 @@ import os
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from tservice.core.disk_errors import FULL
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.disk.disk_errors import FULL
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import UNKILLABLE, ChildResult
@@ -21,12 +21,12 @@ from tservice.git.changing.clone_environment import (
     user_environment,
 )
 from tservice.git.changing.progress import ProgressReader, find_failure_reason
-from tservice.git.error_text import make_error_text
-from tservice.git.inspector import CONFIG_SECONDS
 from tservice.git.interfaces import CloneOutcome, CloneRequest, CloneRun, MissingParts
-from tservice.git.isolation import parse_config_keys
-from tservice.git.runner import GitError, get_actor
+from tservice.git.process.error_text import make_error_text
+from tservice.git.process.isolation import parse_config_keys
+from tservice.git.process.runner import GitError, get_actor
 from tservice.git.small_files import read_small_file
+from tservice.git.status.inspector import CONFIG_SECONDS
 
 SECONDS = 600.0
 """Time limit of a clone in seconds (protocol-clone)."""

@@ -1,7 +1,7 @@
 """Environment in which a clone runs nothing that the cloned repository asks for.
 
-A status (L{tservice.git.isolation}) ignores the user's git configuration.  A clone needs it, for
-proxies, certificates, credential helpers and the ssh agent.
+A status (L{tservice.git.process.isolation}) ignores the user's git configuration.  A clone needs
+it, for proxies, certificates, credential helpers and the ssh agent.
 
 A new clone has no configuration yet.  The repository can only select programs that the user or the
 machine configured: filters, hooks of a template, submodules.  These are disabled.  Git never
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tservice.git.clone_address import CloneSource
-from tservice.git.isolation import RepositoryConfigKeys, remove_relative_folders
+from tservice.git.process.isolation import RepositoryConfigKeys, remove_relative_folders
 
 NETWORK = "https:http:ssh:git"
 """Protocols that a clone may use.

@@ -21,7 +21,7 @@ from tservice.git.interfaces import (
     MissingParts,
     WorktreeRequest,
 )
-from tservice.git.runner import GitRunner
+from tservice.git.process.runner import GitRunner
 
 
 @implementer(IGitWork)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tservice.core.workers.thread_runners import RunInThread
-from tservice.git.inspector import ReadingContext, RepositoryInspector
+from tservice.git.status.inspector import ReadingContext, RepositoryInspector
 
 MAX_COMPARED = 2000
 """Maximum number of files that are compared.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from tservice.core.files import is_secret_file
-from tservice.git.inspector import ReadingContext, RepositoryInspector
+from tservice.core.disk.files import is_secret_file
 from tservice.git.small_files import read_small_file
+from tservice.git.status.inspector import ReadingContext, RepositoryInspector
 
 LISTED_BYTES = 256 * 1024 * 1024
 """Maximum bytes of git's output when it lists ignored files and folders."""

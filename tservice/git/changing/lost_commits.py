@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from attrs import frozen
 
 from tservice.git.changing.nested_repositories import FolderRepositories, list_worktree_folders
-from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.model import GitRepository
 from tservice.git.small_files import read_small_file
+from tservice.git.status.inspector import ReadingContext, RepositoryInspector
 
 MAX_COUNTED = 1000
 """Maximum number of commits that are counted.

@@ -11,12 +11,12 @@ from functools import partial
 
 from tservice.core.locations.location import Location
 from tservice.core.workers.thread_runners import RunInLocation
-from tservice.git.inspector import RepositoryInspector
 from tservice.git.interfaces import MissingParts
 from tservice.git.model import GitRepository
-from tservice.git.runner import GitError
+from tservice.git.process.runner import GitError
 from tservice.git.search import recognise_repository
 from tservice.git.small_files import read_small_file
+from tservice.git.status.inspector import RepositoryInspector
 
 SECONDS = 30.0
 """Time limit of one git command in seconds."""

@@ -29,12 +29,12 @@ from tservice.git.changing.nested_repositories import (
     find_repositories,
     list_worktree_folders,
 )
-from tservice.git.commits import COUNT, COUNT_LIMIT, parse_count
-from tservice.git.inspector import ReadingContext, RepositoryInspector
 from tservice.git.model import ChangeKind, GitRepository, RepositoryStatus, to_display_text
-from tservice.git.porcelain import GitOutputError
-from tservice.git.runner import GitError
+from tservice.git.process.runner import GitError
 from tservice.git.small_files import read_small_file
+from tservice.git.status.commits import COUNT, COUNT_LIMIT, parse_count
+from tservice.git.status.inspector import ReadingContext, RepositoryInspector
+from tservice.git.status.porcelain import GitOutputError
 
 _T = TypeVar("_T")
 

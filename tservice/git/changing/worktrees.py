@@ -10,15 +10,24 @@ from functools import partial
 
 from attrs import evolve, frozen
 
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_failure_error,
+)
 from tservice.core.locations.location import Location
 from tservice.core.workers.thread_runners import RunInLocation
-from tservice.git.inspector import ReadingContext, RepositoryAccessRefusedError, RepositoryInspector
 from tservice.git.interfaces import WorktreeRequest
 from tservice.git.model import GitRepository
-from tservice.git.runner import GitError
+from tservice.git.process.runner import GitError
 from tservice.git.search import recognise_repository
+from tservice.git.status.inspector import (
+    ReadingContext,
+    RepositoryAccessRefusedError,
+    RepositoryInspector,
+)
 
 SECONDS = 120.0
 """Time limit in seconds of a git command that checks out a whole tree."""

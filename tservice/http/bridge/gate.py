@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from attrs import frozen
 from zope.interface import implementer
 
-from tservice.core.authentication import (
+from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     FailureBucket,
     IAuthenticator,
     IFailureCounter,
 )
-from tservice.core.errors import ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
 from tservice.http.envelope import HttpResponse, make_bare_refusal
 from tservice.http.gate import make_lockout_refusal, make_unauthorized_refusal
 from tservice.http.kernel import IGate, IPages, IUpgrades

@@ -15,8 +15,8 @@ from twisted.internet.interfaces import IDelayedCall, IProtocol
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel, _ChunkedTransferDecoder
 
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.net.chunked_body import BatchedChunkDecoder
-from tservice.core.timers import cancel_call
 from tservice.http.connections.interfaces import (
     ConnectionServer,
     EarlyResponseRequest,

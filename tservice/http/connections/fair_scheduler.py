@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from twisted.internet.interfaces import IDelayedCall
 from twisted.logger import Logger
 
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.timers import cancel_call
 
 ITERATION_BUDGET = 64
 """Number of small frames that may be processed in one reactor iteration: some milliseconds."""

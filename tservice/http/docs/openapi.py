@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from tservice.core.errors import HTTP_STATUS, ErrorCode
+from tservice.core.kernel.errors import HTTP_STATUS, ErrorCode
 from tservice.http import envelope
 from tservice.http.docs.examples import EXAMPLES
 from tservice.http.docs.links import find_links
 from tservice.http.docs.tags import TAGS
 from tservice.http.operations import AccessRule, Operation, ResponseStyle
-from tservice.http.page_key import HEADER, KEY_PREFIX, PROTOCOL
 from tservice.http.routing import ANY
+from tservice.http.security.page_key import HEADER, KEY_PREFIX, PROTOCOL
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,7 @@ from attrs import frozen
 from twisted.python.failure import Failure
 from twisted.web.template import flattenString
 
-from tservice.core.shared_work import SharedWork
+from tservice.core.kernel.shared_work import SharedWork
 from tservice.core.workers.worker_pool import IThreads
 from tservice.http.docs.html_page import STYLESHEET, render_page
 from tservice.http.docs.openapi import make_document

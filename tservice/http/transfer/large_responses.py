@@ -11,8 +11,8 @@ from weakref import WeakValueDictionary
 
 from twisted.internet.defer import CancelledError, DeferredSemaphore
 
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.transfer.streamed_response import StreamedResponse
 
 PIECE = 72 * 1024

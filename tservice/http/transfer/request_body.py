@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from twisted.internet.defer import CancelledError, Deferred
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 
 BUFFER_BYTES = 256 * 1024
 """Number of unread bytes at which the sender is paused; one more read of the transport may follow.

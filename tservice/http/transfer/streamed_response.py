@@ -9,7 +9,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IDelayedCall, IPushProducer
 from zope.interface import implementer
 
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.timers import cancel_call
 
 STALLED_SECONDS = 120.0
 """Seconds without progress after which a client is disconnected."""

@@ -18,11 +18,11 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.net.immediate_write import write_immediately
-from tservice.core.timers import cancel_call
-from tservice.http.body_limits import ANY_MESSAGE, TOO_BIG, SocketLimits
-from tservice.http.body_limits import MAX_MESSAGE as MAX_MESSAGE
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, FairScheduler
+from tservice.http.validation.body_limits import ANY_MESSAGE, TOO_BIG, SocketLimits
+from tservice.http.validation.body_limits import MAX_MESSAGE as MAX_MESSAGE
 from tservice.http.websockets.close_finder import CloseFrameFinder
 from tservice.http.websockets.frames import SocketMessage
 from tservice.http.websockets.interface import (

@@ -18,14 +18,14 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.http.body_limits import ANY_MESSAGE, SocketLimits
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.envelope import HttpRefusal, HttpResponse, make_failure_response
 from tservice.http.kernel import IUpgrades
 from tservice.http.operations import OperationCall
-from tservice.http.page_key import PROTOCOL, offered_subprotocols
 from tservice.http.request import ServiceRequest
+from tservice.http.security.page_key import PROTOCOL, offered_subprotocols
+from tservice.http.validation.body_limits import ANY_MESSAGE, SocketLimits
 from tservice.http.websockets.interface import (
     GOING_AWAY,
     ISocket,

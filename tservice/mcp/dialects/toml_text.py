@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import Any
 
-from tservice.core.value_limits import parse_toml
+from tservice.core.values.value_limits import parse_toml
 from tservice.mcp.dialects.errors import DialectError
 
 _PLACE = re.compile(r"\(at (line \d+, column \d+|end of document)\)\Z")

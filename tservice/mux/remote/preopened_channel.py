@@ -17,7 +17,7 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.timers import NamedTimers
 
 WAITS = 60.0
 """Seconds that an idle channel is kept open."""

@@ -13,7 +13,7 @@ from twisted.internet.interfaces import IReactorProcess, IReactorTime
 from twisted.internet.protocol import ProcessProtocol
 from twisted.python.failure import Failure
 
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.preamble import ShellPreambleFilter
 from tservice.mux.remote.shell_quoting import HEARING, MARK, SPOKEN
 from tservice.mux.transport import PreopenedChild

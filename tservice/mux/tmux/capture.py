@@ -13,7 +13,7 @@ from tservice.mux.outputlog import OutputLog
 from tservice.mux.row_wrapping import fills_last_row, find_wrapped_rows
 from tservice.mux.tmux.commands import STATE, PaneState, Version, capture_rows, join_commands
 from tservice.mux.tmux.control_parser import AnswerBlock
-from tservice.terminal.sgr import make_self_contained
+from tservice.terminal.frames.sgr import make_self_contained
 
 PAGE = 1000
 """History lines read by one command. The pane's server is blocked for 3 ms during this time."""

@@ -17,8 +17,8 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.net.immediate_write import write_immediately
-from tservice.core.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout
 from tservice.mux.preamble import ShellPreambleFilter
 from tservice.mux.tmux.commands import PANE

@@ -16,7 +16,7 @@ from tservice.mux.tmux.control_parser import AnswerBlock
 from tservice.mux.tmux.pane_channel import PaneChannel
 from tservice.mux.tmux.status import PaneStatus
 from tservice.mux.typed_input import sanitize_paste, split_input
-from tservice.terminal.ansi import plain_text
+from tservice.terminal.frames.ansi import plain_text
 
 
 class PaneKeyboard:

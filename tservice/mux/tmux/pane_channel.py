@@ -8,8 +8,8 @@ from typing import Any
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxError, PaneGone
 from tservice.mux.tmux.control_client import CommandRefused
 from tservice.mux.tmux.control_parser import AnswerBlock

@@ -13,9 +13,9 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.clock import wait_seconds
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.timers import cancel_call
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, Liveness, MuxError, MuxTimeout, PaneSpec
 from tservice.mux.preamble import ShellPreambleFilter
 from tservice.mux.process_family import LeftoverProcess, ProcessFamily, UnknownProcessFamily
@@ -119,7 +119,7 @@ class TmuxServer:
         these.
 
         @return: one line; C{None} if no problem is known. See
-            L{tservice.core.disk_errors.find_disk_problem}.
+            L{tservice.core.disk.disk_errors.find_disk_problem}.
         """
         if (
             self._setup.refuses_duplicates

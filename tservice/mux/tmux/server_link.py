@@ -9,8 +9,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import NamedTimers, cancel_call
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import NamedTimers, cancel_call
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxBusy, MuxError, MuxTimeout, PaneGone
 from tservice.mux.tmux.commands import PANE, substitute_pane
 from tservice.mux.tmux.control_client import MAX_WAITING, ClientGone, ControlClient

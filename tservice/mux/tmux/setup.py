@@ -9,7 +9,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from tservice.core.files import FileError
+from tservice.core.disk.files import FileError
 from tservice.core.locations.location import Location
 from tservice.core.users.keyring import use_fresh_keyring
 from tservice.core.users.os_users import can_run_program

@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from tservice.core.disk_errors import find_disk_problem
-from tservice.core.files import FileError
+from tservice.core.disk.disk_errors import find_disk_problem
+from tservice.core.disk.files import FileError
 from tservice.mux.interface import MuxError
 
 MAX_PATH = 107

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms, wait_seconds
+from tservice.core.kernel.clock import get_unix_ms, wait_seconds
 from tservice.mux.interface import COMMAND_TIMEOUT, PaneExit
 from tservice.mux.listeners import PaneListeners
 from tservice.mux.outputlog import OutputLog

@@ -6,7 +6,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from zope.interface import implementer
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import ActivitySink, IActivitySource, IActivitySources
 from tservice.sessions.record.model import Session

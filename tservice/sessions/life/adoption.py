@@ -9,8 +9,8 @@ from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.interface import IMultiplexer
 from tservice.sessions.life.processes import SessionProcesses
 from tservice.sessions.live_session import LiveSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.errors import make_failure_error
 from tservice.sessions.record.model import Session, SessionStatus
 
 STOPPED_KEPT = 100

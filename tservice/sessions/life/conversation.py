@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tservice.core.errors import make_conflict_error
+from tservice.core.kernel.errors import make_conflict_error
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.model import ProcessPhase, Session
 

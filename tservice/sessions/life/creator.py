@@ -11,15 +11,15 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import ICases, ResolvedCase
 from tservice.clis.interfaces import HookSupport, ICliRegistry
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import (
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_failure_error,
     make_field_error,
     make_not_found_error,
 )
-from tservice.core.identity import Identity
 from tservice.core.locations.location import Location, LocationId, LocationKind
 from tservice.sessions.interfaces import Reauthorize
 from tservice.sessions.life.capacity import check_capacity

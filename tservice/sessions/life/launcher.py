@@ -10,9 +10,9 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, LaunchPlan, LaunchRequest, PaneVariables
-from tservice.core.errors import ServiceError, make_failure_error, make_not_found_error
-from tservice.core.identity import Identity
-from tservice.core.kernel_paths import leads_to_kernel
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.kernel_paths import leads_to_kernel
+from tservice.core.kernel.errors import ServiceError, make_failure_error, make_not_found_error
 from tservice.core.locations.location import Location
 from tservice.core.locations.workspace_bounds import FolderLimit, WorkspaceBounds
 from tservice.core.users.os_users import can_enter_folder

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from twisted.logger import Logger
 
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.core.locations.location import OWN_LOCATION, LocationId
 from tservice.core.users.os_users import find_process_owner
 from tservice.sessions.record.model import ProcessPriority

@@ -8,10 +8,10 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError, make_failure_error
-from tservice.core.event_payloads import SessionExited
-from tservice.core.events import EventName
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError, make_failure_error
+from tservice.core.kernel.event_payloads import SessionExited
+from tservice.core.kernel.events import EventName
 from tservice.mux.interface import IPane, LeftoverProcess, PaneExit
 from tservice.sessions.interfaces import (
     FolderApprovalRequired,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ServiceError, make_field_error
-from tservice.core.event_payloads import SessionPinnedPayload, SessionRenamedPayload
-from tservice.core.events import EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ServiceError, make_field_error
+from tservice.core.kernel.event_payloads import SessionPinnedPayload, SessionRenamedPayload
+from tservice.core.kernel.events import EventName
 from tservice.sessions.life.priority import SetPriority, confine_to_location, set_running_priority
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.display import MODEL_LENGTH, clean_line

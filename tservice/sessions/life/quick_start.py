@@ -8,8 +8,8 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import AgentMarker, ICases, ResolvedCase
-from tservice.core.clock import get_unix_ms
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.sessions.interfaces import Reauthorize
 from tservice.sessions.life.creator import SessionCreator
 from tservice.sessions.record.display import clean_line

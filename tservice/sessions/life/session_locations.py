@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import make_failure_error
-from tservice.core.files import FileError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.files import FileError
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.sessions.record.model import Session

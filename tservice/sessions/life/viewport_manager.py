@@ -10,9 +10,9 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import make_failure_error
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import make_failure_error
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.mux.interface import MuxError, PaneGone, TerminalColours
 from tservice.sessions.live_session import LiveSession
 from tservice.sessions.record.viewport import (

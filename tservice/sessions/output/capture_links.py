@@ -6,8 +6,8 @@ from attrs import evolve
 
 from tservice.mux.interface import PaneCapture
 from tservice.mux.outputlog import OutputLog
-from tservice.terminal.link_index import LOOK_BACK, OPENING, LinkIndex
-from tservice.terminal.wrapped_lines import find_continued_rows
+from tservice.terminal.frames.link_index import LOOK_BACK, OPENING, LinkIndex
+from tservice.terminal.frames.wrapped_lines import find_continued_rows
 
 PIECE = 32 * 1024
 """Bytes of the log that are read at a time, because the log caches the last read."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.core.value_limits import exceeds_value_limit
+from tservice.core.values.value_limits import exceeds_value_limit
 
 MAX_COLS, MAX_ROWS = 500, 200
 VIEWPORTS = ("mobile", "tablet", "desktop")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.tasks import spawn_logged
 
 _Demand = TypeVar("_Demand")
 

@@ -10,8 +10,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import wait_seconds
-from tservice.core.tasks import spawn_logged
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.mux.interface import IPane, MuxError, PaneCapture
 from tservice.sessions.output.viewer import TerminalViewer
 

@@ -9,17 +9,21 @@ from typing import Any
 from attrs import asdict, evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import IPane, MuxBusy, MuxError, PaneCapture, PaneGone
 from tservice.sessions.interfaces import SavedScreen
 from tservice.sessions.output.last_screen import CapturedScreen, LastScreen
 from tservice.sessions.record.model import Session
-from tservice.terminal.ansi import plain_text
+from tservice.terminal.frames.ansi import plain_text
+from tservice.terminal.frames.snapshot import move_to_caret
+from tservice.terminal.frames.wrapped_lines import (
+    find_continued_rows,
+    join_wrapped,
+    self_contained_lines,
+)
 from tservice.terminal.line_search import TextOccurrence, search_lines
-from tservice.terminal.snapshot import move_to_caret
 from tservice.terminal.text_tail import keep_tail
-from tservice.terminal.wrapped_lines import find_continued_rows, join_wrapped, self_contained_lines
 
 BUFFER_BOUND = 32 * 1024 * 1024
 """Maximum characters of C{terminalBuffer} (protocol-terminal)."""

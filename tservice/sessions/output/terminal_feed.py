@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-from tservice.core.errors import ServiceError
-from tservice.core.event_payloads import SessionOutputPayload
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.event_payloads import SessionOutputPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.mux.interface import IPane
 
 PER_SECOND = 20

@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.interface import GlyphRun, IPane, MuxError, PaneCapture
 from tservice.sessions.output.capture_links import restore_capture_links
 from tservice.sessions.output.flood_mode import FloodMode

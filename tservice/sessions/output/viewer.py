@@ -11,7 +11,7 @@ from typing import Protocol
 
 from tservice.mux.interface import GlyphRun, PaneCapture
 from tservice.mux.outputlog import OutputLog
-from tservice.terminal.snapshot import build_snapshot_text
+from tservice.terminal.frames.snapshot import build_snapshot_text
 
 FRAME = 32 * 1024
 """Maximum output bytes in one frame."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from tservice.clis.interfaces import MODEL_LENGTH as MODEL_LENGTH
-from tservice.core.text import JOINERS, cut_between_letters
+from tservice.core.values.text import JOINERS, cut_between_letters
 
 _UNSEEN = ("Cc", "Cf", "Cs")
 

@@ -14,8 +14,8 @@ from tservice.core.locations.location import (
     LocationKind,
     make_os_user_location,
 )
-from tservice.core.numbers import TOKENS_MAX
 from tservice.core.users.os_users import OsUserId
+from tservice.core.values.numbers import TOKENS_MAX
 from tservice.sessions.record.display import ModelSource as ModelSource
 from tservice.sessions.record.display import choose_display_model
 

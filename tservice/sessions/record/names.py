@@ -7,8 +7,8 @@ from collections.abc import Collection
 from itertools import count
 from pathlib import PurePosixPath
 
-from tservice.core.errors import make_field_error
-from tservice.core.text import LINE
+from tservice.core.kernel.errors import make_field_error
+from tservice.core.values.text import LINE
 from tservice.sessions.record.display import clean_line
 
 NAME_LENGTH = 128

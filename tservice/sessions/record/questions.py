@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tservice.core.event_payloads import AffectedSession
-from tservice.core.payload import Payload
+from tservice.core.kernel.event_payloads import AffectedSession
+from tservice.core.values.payload import Payload
 
 
 class ContextQuestion(Payload):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.sessions.record.columns import COLUMNS, make_session_row, parse_session_row
 from tservice.sessions.record.model import Session
 from tservice.store.database import Database

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from attrs import field, frozen
 
 from tservice.cases.interfaces import CaseWorktreeRequest as CaseWorktreeRequest
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_field_error
 from tservice.core.locations.location import LocationId
 from tservice.sessions.record.model import EndpointModel
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_ty
 import attrs
 from pydantic import Field, create_model
 
-from tservice.core.event_payloads import SessionPayload
-from tservice.core.payload import Payload, omit_if_false, omit_if_none
+from tservice.core.kernel.event_payloads import SessionPayload
+from tservice.core.values.payload import Payload, omit_if_false, omit_if_none
 from tservice.sessions.record.model import ModelSource, Session
 
 

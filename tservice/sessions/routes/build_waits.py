@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Callable
 
 from tservice.clis.interfaces import ICliRegistry
-from tservice.core.event_payloads import HostDroppedPayload
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.event_payloads import HostDroppedPayload
+from tservice.core.kernel.events import Event, EventName
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration

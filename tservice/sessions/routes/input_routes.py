@@ -10,13 +10,11 @@ from typing import Annotated
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.identity import Identity
-from tservice.core.payload import omit_if_false, omit_if_none
-from tservice.core.scopes import TYPES
-from tservice.http.body_limits import LEAST_BODY_LIMIT, LONGEST_CHARACTER
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import TYPES
+from tservice.core.values.payload import omit_if_false, omit_if_none
 from tservice.http.envelope import NO_STORE
-from tservice.http.models import RequestBody
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import (
     AccessRule,
@@ -26,6 +24,8 @@ from tservice.http.operations import (
     ResponseStyle,
     Scope,
 )
+from tservice.http.validation.body_limits import LEAST_BODY_LIMIT, LONGEST_CHARACTER
+from tservice.http.validation.models import RequestBody
 from tservice.sessions.input.accept.classify import refuse_control_characters
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.requests import (

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from attrs import evolve
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode, make_field_error
+from tservice.core.kernel.errors import ErrorCode, make_field_error
+from tservice.core.kernel.scopes import CHANGES_OWN_SESSIONS, READS_SESSIONS
 from tservice.core.locations.location import LocationId, LocationKind
-from tservice.core.scopes import CHANGES_OWN_SESSIONS, READS_SESSIONS
-from tservice.core.text import CASE_NAME, LINE
-from tservice.http.models import QueryParameters, RequestBody
+from tservice.core.values.text import CASE_NAME, LINE
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import QueryParameters, RequestBody
 from tservice.sessions.interfaces import LeftoverProcess, ModelConfirmationRequired
 from tservice.sessions.life.quick_start import ORIGIN_LENGTH, QuickStartRequest
 from tservice.sessions.record.names import NAME_LENGTH

@@ -8,13 +8,13 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.failfast import FAIL_FAST
-from tservice.core.payload import Payload
-from tservice.core.scopes import CHANGES_OWN_SESSIONS
-from tservice.http.models import RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import CHANGES_OWN_SESSIONS
+from tservice.core.values.failfast import FAIL_FAST
+from tservice.core.values.payload import Payload
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
+from tservice.http.validation.models import RequestBody
 from tservice.sessions.record.model import (
     AutoClear,
     AutoCompact,

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from tservice.core.payload import omit_if_false, omit_if_none
-from tservice.http.models import ResponseModel
+from tservice.core.values.payload import omit_if_false, omit_if_none
+from tservice.http.validation.models import ResponseModel
 from tservice.sessions.record.model import SessionColour, SessionStatus
 from tservice.sessions.record.wire import SessionAnswer
 

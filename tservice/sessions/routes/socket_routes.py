@@ -8,12 +8,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.core.scopes import TYPES
-from tservice.http.models import QueryInt, QueryParameters
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.scopes import TYPES
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle, Scope
+from tservice.http.validation.models import QueryInt, QueryParameters
 from tservice.sessions.interfaces import ISessions
 from tservice.sessions.output.client_frames import MAX_SEQ
 from tservice.sessions.output.terminal_sockets import TerminalSockets

@@ -8,12 +8,12 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.scopes import READS_SESSIONS, TYPES
-from tservice.http.models import QueryParameters, RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.kernel.scopes import READS_SESSIONS, TYPES
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply, Scope
+from tservice.http.validation.models import QueryParameters, RequestBody
 from tservice.sessions.output.reading import BUFFER_BOUND
 from tservice.sessions.record.viewport import SizeRequest, ViewportKind
 from tservice.sessions.routes.lifecycle_routes import Cols, Rows

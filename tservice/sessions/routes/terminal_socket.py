@@ -7,9 +7,9 @@ from collections.abc import Callable
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.core.tasks import spawn_logged
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.tasks import spawn_logged
 from tservice.http.websockets.frames import SocketMessage
 from tservice.http.websockets.interface import ISocket, ISocketHandler
 from tservice.sessions.interfaces import InputDelivery, ISessions, TerminalColours

@@ -11,12 +11,13 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.tasks import spawn_logged
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.mux.interface import IPane, IPaneListener, MuxError, PaneExit
 from tservice.sessions.waits.signal_waits import WaitSlots
-from tservice.terminal.ansi import plain_text
+from tservice.terminal.frames.ansi import plain_text
+from tservice.terminal.frames.wrapped_lines import get_screen_rows, numbered_lines
 from tservice.terminal.stream_matcher import (
     TAIL,
     NeedleMatch,
@@ -24,7 +25,6 @@ from tservice.terminal.stream_matcher import (
     StreamMatcher,
     take_tail,
 )
-from tservice.terminal.wrapped_lines import get_screen_rows, numbered_lines
 
 CHUNK = 64 * 1024
 SETTLED = 0.15

@@ -8,11 +8,11 @@ from typing import Any
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import ServiceError, make_field_error
-from tservice.core.event_payloads import SessionPayload
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ServiceError, make_field_error
+from tservice.core.kernel.event_payloads import SessionPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.model import Session, SessionStatus
 from tservice.sessions.waits.output_waits import (

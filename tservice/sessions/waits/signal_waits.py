@@ -12,9 +12,9 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.python.failure import Failure
 
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.timers import cancel_call
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.timers import cancel_call
 
 _T = TypeVar("_T")
 

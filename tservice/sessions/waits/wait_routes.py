@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tservice.core.errors import ErrorCode, make_field_error
+from tservice.core.kernel.errors import ErrorCode, make_field_error
 from tservice.http.envelope import NO_STORE
-from tservice.http.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
+from tservice.http.validation.models import QueryBool, QueryInt, QueryParameters, ResponseModel
 from tservice.sessions.waits.service import FLEET_MAX, WaitRequest, WaitService
 from tservice.sessions.waits.signal_waits import TIMEOUT_DEFAULT, TIMEOUT_RANGE, SessionSignal
 from tservice.terminal.stream_matcher import NEEDLE_MAX, SearchNeedle

@@ -14,8 +14,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from tservice.core.kernel.timers import NamedTimers
 from tservice.core.net.egress import EgressRefused
-from tservice.core.timers import NamedTimers
 from tservice.http.websockets.interface import UNSUPPORTED, ISocket, ISocketHandler
 from tservice.http.websockets.upgrade import NO_SUCH, TOO_MANY
 from tservice.voice.model import (

@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import AfterValidator, StringConstraints
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.http.body_limits import SocketLimits
-from tservice.http.models import QueryParameters
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, ResponseStyle
+from tservice.http.validation.body_limits import SocketLimits
+from tservice.http.validation.models import QueryParameters
 from tservice.http.websockets.interface import UNSUPPORTED
 from tservice.http.websockets.upgrade import NO_SUCH, CloseSocket, FeatureDisabled
 from tservice.voice.model import FRAME_BYTES, KEYTERMS, DictationUnavailable, UnavailableReason

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from attrs import frozen
 
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode
-from tservice.core.identity import Identity
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode
 from tservice.http.envelope import HttpResponse, make_bare_refusal
 from tservice.http.operation_decorator import operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, ResponseStyle

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from zope.interface import implementer
 
-from tservice.core.authentication import AuthenticationRequest, CredentialsAccepted
-from tservice.core.identity import Identity
+from tservice.core.callers.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.callers.identity import Identity
 from tservice.http.envelope import HttpResponse
 from tservice.http.gate import ANONYMOUS, AccessGate
 from tservice.http.kernel import IGate, IPages

@@ -12,7 +12,7 @@ from twisted.web._newclient import Request as UpstreamRequest
 from twisted.web.http_headers import Headers
 from twisted.web.iweb import UNKNOWN_LENGTH
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 from tservice.core.net.egress import EgressRefused, EgressTarget
 from tservice.http.envelope import make_bare_refusal
 from tservice.http.operations import OperationCall

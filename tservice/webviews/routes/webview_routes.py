@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, StringConstraints
 
-from tservice.core.errors import ErrorCode
-from tservice.core.event_payloads import EmptyPayload
-from tservice.core.text import LINE
-from tservice.http.models import RequestBody
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.event_payloads import EmptyPayload
+from tservice.core.values.text import LINE
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall
+from tservice.http.validation.models import RequestBody
 from tservice.webviews.model import ICON_LENGTH, NAME_LENGTH, URL_LENGTH
 from tservice.webviews.service import WebViewService
 from tservice.webviews.webview_responses import (

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 from tests.unit.agents.harness import COMPOSER, NO_TRUST, PERMISSION, RULE, TRUST, AgentHarnessCase
 from tservice.agents.activity.input_gate import SETTLE_UNTOLD, SHARE
 from tservice.agents.activity.trust_answerer import KEYS
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.input.type.prompt_runner import ASKING
 from tservice.sessions.interfaces import InputDelivery

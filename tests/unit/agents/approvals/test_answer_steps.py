@@ -14,7 +14,7 @@ from tests.unit.agents.dialog_client import BUSY, permission_page, question_page
 from tests.unit.agents.harness import COMPOSER, RULE
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.approvals.answer_steps import AnswerAction, parse_answer
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxTimeout
 
 

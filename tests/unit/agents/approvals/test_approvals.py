@@ -22,10 +22,10 @@ from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.limits.build import build_agent_limits
 from tservice.agents.transcripts.build import build_transcripts
-from tservice.core.disk_errors import FULL, DiskFull
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
-from tservice.core.zone import find_local_zone
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import FULL, DiskFull
+from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.zone import find_local_zone
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.interfaces import Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.dialog_client import permission_page
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.events import Event, EventName
 from tservice.sessions.interfaces import Session
 
 

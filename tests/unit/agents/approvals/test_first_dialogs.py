@@ -9,7 +9,7 @@ from tests.unit.sessions.harness import start_coroutine
 from tservice.agents.approvals.model import ApprovalResolution, ItemKind
 from tservice.agents.approvals.responses import make_item_response
 from tservice.sessions.interfaces import Session
-from tservice.terminal.dialog_kinds import DialogKind
+from tservice.terminal.dialogs.dialog_kinds import DialogKind
 
 FIRST = {
     DialogKind.TRUST,

@@ -19,7 +19,7 @@ from tests.unit.agents.recorded_dialogs import RecordedDialog, recorded_dialogs_
 from tservice.agents.approvals.hook_reports import REMEMBERED
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.approvals.responses import make_item_response
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.errors import ErrorCode
 from tservice.sessions.interfaces import Session
 
 SETTINGS = settings(

@@ -15,10 +15,10 @@ from tservice.agents.approvals.model import update_from_dialog
 from tservice.agents.approvals.responses import make_item_response
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.model import COMMAND_CHARS, reduce_data
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.errors import ErrorCode
 from tservice.sessions.interfaces import Session
-from tservice.terminal.dialogs import read_dialog
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.dialogs.dialogs import read_dialog
+from tservice.terminal.frames.screen_frame import ScreenFrame
 
 RULE = "─" * 80
 ENDING = (" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel")

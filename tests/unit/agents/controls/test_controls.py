@@ -12,11 +12,11 @@ from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.controls.reading import choose_cycle_key, read_command_result, read_cycle_value
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.clis.interfaces import CommandControl, CycleControl
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import ModelSource, Session
 from tservice.sessions.record.requests import InputRequest
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.frames.screen_frame import ScreenFrame
 
 TAB = b"\x1b[Z"
 PLAN = f"{COMPOSER}\n  ⏸ plan mode on (shift+tab to cycle)"

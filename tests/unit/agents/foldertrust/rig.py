@@ -10,7 +10,7 @@ from typing import Any
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.foldertrust.counted import FolderFinding
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.sessions.record.model import Session
 
 HOOK = {

@@ -15,7 +15,7 @@ from tservice.agents.approvals.model import ApprovalItem
 from tservice.agents.foldertrust.preview import FolderTrustPreview
 from tservice.agents.foldertrust.reading import NAMES
 from tservice.agents.foldertrust.service import ONCE
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import Session
 
 

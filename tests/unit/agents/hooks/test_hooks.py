@@ -27,9 +27,9 @@ from tservice.agents.hooks.hook_classification import (
 )
 from tservice.agents.model import CONVERSATIONS, HookEvent, reduce_data
 from tservice.agents.todos import TODOS
-from tservice.core.errors import ServiceError
-from tservice.core.events import EventAudience
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError
+from tservice.core.kernel.events import EventAudience
 from tservice.sessions.record.model import Session
 from tservice.sessions.record.wire import make_session_answer
 

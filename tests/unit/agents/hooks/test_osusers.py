@@ -14,8 +14,8 @@ from tservice.agents.model import HookEvent
 from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import ModelSource, Session
 
 HOOK = Identity(username="hook", admin=False, method="hook")

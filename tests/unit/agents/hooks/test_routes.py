@@ -9,7 +9,7 @@ from tests.unit.http.site_driver import ApiHarness, OpenGate
 from tests.unit.sessions.harness import ADMIN
 from tservice.access.authenticators import HOOK
 from tservice.agents.hooks.routes import HookRoutes
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import AccessRule
 

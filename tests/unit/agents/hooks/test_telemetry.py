@@ -19,7 +19,7 @@ from tservice.agents.hooks.status_line_report import (
     parse_report,
 )
 from tservice.agents.model import PlanUsage, UsageWindow
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 
 FULL = {
     "model": {"id": "claude-sonnet-5", "display_name": "Sonnet 5"},

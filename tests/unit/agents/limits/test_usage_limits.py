@@ -19,7 +19,7 @@ from tservice.agents.limits.automatic_commands import AutomaticCommands
 from tservice.agents.limits.reset_time import parse_reset
 from tservice.agents.limits.usage_limits import ESCAPE_PAUSE, UsageLimitService
 from tservice.agents.transcripts.model import TranscriptTally, TurnFailure
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.sessions.record.model import AutoClear, AutoCompact, AutoResume, Session
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -23,8 +23,8 @@ from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.model import LINE_VALUES, NAME_CHARS, ReadPosition
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import ErrorCode
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.core.users.os_users import OsUserId
 

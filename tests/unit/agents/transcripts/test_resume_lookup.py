@@ -25,7 +25,7 @@ from tservice.agents.transcripts.model import TranscriptTally
 from tservice.agents.transcripts.reader import HEAD
 from tservice.agents.transcripts.resume_lookup import ResumeLookup
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.errors import ErrorCode
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.sessions.record.model import Session, SessionLocationKind
 

@@ -40,8 +40,8 @@ from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.identity import Identity
-from tservice.core.numbers import TOKENS_MAX
+from tservice.core.callers.identity import Identity
+from tservice.core.values.numbers import TOKENS_MAX
 from tservice.http.operation_decorator import collect_operations
 from tservice.sessions.record.model import ModelSource, NameSource, Session, TokenUsage
 from tservice.settings.interfaces import ModelPrice

@@ -37,8 +37,8 @@ from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.agents.transcripts.turn_times import IN_TURN, TurnReadTimer
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
-from tservice.core.event_payloads import OccurrencePayload, SessionExited
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.event_payloads import OccurrencePayload, SessionExited
+from tservice.core.kernel.events import Event, EventName
 from tservice.sessions.record.model import SessionStatus
 from tservice.sessions.record.wire import make_session_answer
 

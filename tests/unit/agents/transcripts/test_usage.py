@@ -24,8 +24,8 @@ from tservice.agents.transcripts.turn_times import PATIENCE
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.record import MODEL_CHARS, MessageUsage, ModelUsage
 from tservice.agents.transcripts.usage.store import UsageStore
-from tservice.core.disk_errors import DiskFull
-from tservice.core.events import EventName
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.events import EventName
 from tservice.sessions.record.model import Session
 from tservice.store.database import Database
 

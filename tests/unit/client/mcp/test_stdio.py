@@ -21,7 +21,7 @@ from tservice.client.mcp.plan import PlannedRequest
 from tservice.client.mcp.protocol import BATCHES, VERSIONS, RpcServer
 from tservice.client.mcp.stdio import LINE, MAX_CONCURRENT_CALLS, StdioServer
 from tservice.client.mcp.tools import select_tools
-from tservice.core.events import EventName
+from tservice.core.kernel.events import EventName
 
 
 def message(key: int, method: str, **params: Any) -> bytes:

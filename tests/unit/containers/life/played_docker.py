@@ -22,9 +22,9 @@ from tservice.containers.life.watcher import (
 from tservice.containers.location import get_case_location
 from tservice.containers.model import ContainerCase, ContainerHost
 from tservice.containers.model import EngineKind as EngineName
-from tservice.core.errors import make_failure_error, make_not_found_error
-from tservice.core.event_payloads import OccurrencePayload, SessionExited, SessionPayload
-from tservice.core.events import Event, EventHub, EventName
+from tservice.core.kernel.errors import make_failure_error, make_not_found_error
+from tservice.core.kernel.event_payloads import OccurrencePayload, SessionExited, SessionPayload
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.process.child import ChildRunner
 from tservice.sessions.interfaces import ProcessExit, Session, SessionStatus
 from tservice.sessions.record.model import NameSource, ProcessPhase, location_fields

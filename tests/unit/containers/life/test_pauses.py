@@ -6,7 +6,7 @@ from attrs import evolve
 
 from tests.unit.containers.life.played_docker import BOX, STOOD, WatchCase
 from tservice.containers.life.pauses import PAUSED, RESUMED
-from tservice.core.events import EventName
+from tservice.core.kernel.events import EventName
 from tservice.sessions.interfaces import SessionStatus
 
 

@@ -23,8 +23,8 @@ from tservice.containers.life.watcher import (
     STOPPED,
 )
 from tservice.containers.model import ContainerCase
-from tservice.core.event_payloads import OccurrencePayload
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.event_payloads import OccurrencePayload
+from tservice.core.kernel.events import Event, EventName
 from tservice.sessions.interfaces import ProcessExit, SessionStatus
 
 

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.non_empty import require_items
 from tservice.core.config.load import NO_HTTP2, LoadedConfig, load_config
 from tservice.core.config.model import Config, list_settings
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 
 HOME = Path("/home/someone")
 

@@ -9,8 +9,8 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import HERE, OWN_UID, own_location, places_of
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.local_locations import OwnLocationProvider
 from tservice.core.locations.location import (
     OWN_LOCATION,

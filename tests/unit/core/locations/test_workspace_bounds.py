@@ -9,7 +9,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import bounds_of
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,

@@ -15,7 +15,7 @@ from twisted.python.components import Componentized
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.logs.twistd_logging import LogOptions, LogService, parse_log_options
 

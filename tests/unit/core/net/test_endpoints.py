@@ -17,7 +17,7 @@ from twisted.internet.testing import MemoryReactorClock
 from twisted.trial.unittest import SynchronousTestCase, TestCase
 
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.net.endpoints import ListenAddress, make_endpoint, parse_listen
 
 

@@ -13,7 +13,7 @@ from twisted.trial.unittest import TestCase
 
 from tests.held_port import HeldPort
 from tservice.core.config.model import Config
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.net.listening import PortListener
 

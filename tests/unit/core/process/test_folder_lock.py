@@ -12,7 +12,7 @@ from unittest import mock
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.errors import StartError
+from tservice.core.kernel.errors import StartError
 from tservice.core.process.folder_lock import FolderLock, prepare_folder
 
 

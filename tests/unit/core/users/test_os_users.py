@@ -9,7 +9,7 @@ from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.users.file_identity import IdentityChangeError, call_as_user
 from tservice.core.users.os_users import (
     NO_ROOT,

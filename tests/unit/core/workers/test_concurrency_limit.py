@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 
 

@@ -17,7 +17,7 @@ from zope.interface import implementer
 from tests.runtime_harness import own_location, places_of
 from tests.unit.core.workers.held_work import PATIENCE, HeldWork, ThreadClock
 from tests.unit.os_user_harness import OsUserWorld
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import (
     OWN_LOCATION,
     LocationId,

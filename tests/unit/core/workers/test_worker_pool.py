@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.core.workers.held_work import PATIENCE, HeldWork, ThreadClock
 from tests.waiting import wait_until
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.workers.worker_pool import (
     FILES,
     HASHING,

@@ -18,9 +18,9 @@ from tests.unit.http.site_driver import ApiHarness
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import MemoryCookieStore
 from tservice.access.routes import AccessRoutes
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
-from tservice.core.events import EventHub
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.events import EventHub
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.http.docs.openapi import make_document, make_operation_id
 from tservice.http.docs.page import ApiDocs

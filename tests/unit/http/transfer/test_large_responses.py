@@ -19,7 +19,7 @@ from tests.unit.http.site_driver import (
     parse_http_answer,
     request_head,
 )
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.http.operations import OperationCall
 from tservice.http.transfer import large_responses
 from tservice.http.transfer.streamed_response import STALLED_SECONDS

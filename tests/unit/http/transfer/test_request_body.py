@@ -9,7 +9,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ApiHarness, SiteConnection, parse_http_answer, request_head
-from tservice.core.errors import ServiceError, make_field_error
+from tservice.core.kernel.errors import ServiceError, make_field_error
 from tservice.http.connections.channel import LINGER_SECONDS
 from tservice.http.operations import OperationCall
 from tservice.http.transfer.request_body import BUFFER_BYTES, IncomingBody

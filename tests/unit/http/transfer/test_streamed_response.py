@@ -17,9 +17,9 @@ from tests.unit.http.site_driver import (
     parse_http_answer,
     request_head,
 )
-from tservice.core.authentication import AuthenticationRequest
-from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.http.operations import Operation, OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
 from tservice.http.transfer.streamed_response import STALLED_SECONDS, StreamedResponse

@@ -15,7 +15,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.unit.http.site_driver import SiteConnection, request_head
 from tests.unit.http.websockets.harness import DEFLATE, SocketCase
 from tests.unit.http.websockets.ws_frames import BINARY, CLOSE, PING, TEXT, UPGRADE, masked_frame
-from tservice.core.errors import make_not_found_error
+from tservice.core.kernel.errors import make_not_found_error
 from tservice.http.connections.fair_scheduler import ITERATION_BUDGET
 from tservice.http.websockets.close_finder import FRAMES, CloseFrameFinder
 from tservice.http.websockets.connection import CLOSE_SECONDS, LINGER_BYTES, MAX_MESSAGE, MAX_PARTS

@@ -6,9 +6,9 @@ from tests.unit.http.sample_operations import sample_operation
 from tests.unit.http.site_driver import ApiHarness, SiteConnection, run_turn
 from tests.unit.http.websockets.harness import DEFLATE, SocketCase
 from tests.unit.http.websockets.ws_frames import BINARY, CLOSE, TEXT, masked_frame, read_frames
-from tservice.http.body_limits import SocketLimits
 from tservice.http.connections.fair_scheduler import CONNECTION_SHARE, ITERATION_BUDGET
 from tservice.http.operations import ResponseStyle
+from tservice.http.validation.body_limits import SocketLimits
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,
     MAX_MESSAGE,

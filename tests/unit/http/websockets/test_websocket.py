@@ -29,8 +29,13 @@ from tests.unit.http.websockets.ws_frames import (
     masked_frame,
     read_frames,
 )
-from tservice.core.errors import ErrorCode, ServiceError, make_field_error, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.http.envelope import make_bare_refusal
 from tservice.http.websockets.connection import (
     CLOSE_SECONDS,

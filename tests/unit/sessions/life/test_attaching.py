@@ -8,8 +8,8 @@ from typing import Any
 from attrs import evolve
 
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
-from tservice.core.errors import ErrorCode, make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, make_failure_error
 from tservice.core.locations.location import OWN_LOCATION, Location, LocationId, LocationKind
 from tservice.mux.interface import PaneSpec
 from tservice.runtime.runtime import Runtime

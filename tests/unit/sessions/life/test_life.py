@@ -10,9 +10,9 @@ from typing import Any
 from tests.event_helpers import to_wire
 from tests.unit.sessions.harness import ADMIN, BOOT, SessionCase, SessionHarness, start_coroutine
 from tservice.cases.interfaces import AgentMarker
+from tservice.core.callers.identity import Identity
 from tservice.core.config.model import Config
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.sessions.life.activity import AGENT_IDLE, SHELL_IDLE
 from tservice.sessions.life.adoption import RETRY

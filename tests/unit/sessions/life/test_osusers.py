@@ -8,8 +8,8 @@ from attrs import evolve
 
 from tests.unit.sessions.harness import ADMIN, SessionCase
 from tservice.cases.interfaces import AgentMarker
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.users.os_users import OsUserId
 from tservice.sessions.life.priority import confine_to_location

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from attrs import evolve
 
 from tests.unit.sessions.harness import BOOT, SessionCase
-from tservice.core.errors import ErrorCode, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, make_failure_error
 from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
 from tservice.core.users.os_users import make_missing_user
 from tservice.mux.interface import PaneSpec

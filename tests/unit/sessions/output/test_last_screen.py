@@ -8,7 +8,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.input.accept.offline_harness import OfflineHostCase
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.mux.interface import COMMAND_TIMEOUT, MuxTimeout
 from tservice.sessions.interfaces import SavedScreen
 from tservice.sessions.life.launcher import NoSavedState

@@ -12,8 +12,8 @@ from tests.event_helpers import make_event, to_wire
 from tests.examples import example_count
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import PROMPT, SPEC
-from tservice.core.errors import make_not_found_error
-from tservice.core.events import Event, EventHub
+from tservice.core.kernel.errors import make_not_found_error
+from tservice.core.kernel.events import Event, EventHub
 from tservice.mux.interface import IPane
 from tservice.sessions.output.terminal_feed import (
     LARGEST,

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.mux.interface import IPane, MuxBusy, MuxError, MuxTimeout
 from tservice.sessions.output.reading import AT_ONCE, search_terminal
 

@@ -13,7 +13,7 @@ from tests.event_helpers import to_wire
 from tests.non_empty import require_items
 from tests.unit.http.site_driver import ApiHarness, OpenGate, ParsedAnswer
 from tests.unit.sessions.harness import ADMIN, SessionCase
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
 from tservice.http.operations import AccessRule
 from tservice.mux.interface import LeftoverProcess
 from tservice.sessions.record.requests import INPUT_LENGTH

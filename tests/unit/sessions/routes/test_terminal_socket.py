@@ -12,8 +12,8 @@ from zope.interface import implementer
 
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
-from tservice.core.errors import ErrorCode, ServiceError, make_not_found_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.http.websockets.frames import SocketMessage
 from tservice.http.websockets.interface import ISocket
 from tservice.sessions.interfaces import InputDelivery, ISessions

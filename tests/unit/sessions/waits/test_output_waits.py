@@ -8,7 +8,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.waits.output_waits import (
     SETTLED,

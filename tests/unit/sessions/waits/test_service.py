@@ -13,9 +13,9 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.event_helpers import make_event
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.sessions.output.terminal_wire import SPEC
-from tservice.core.errors import ServiceError, make_conflict_error, make_not_found_error
-from tservice.core.events import Event, EventHub, EventName
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_not_found_error
+from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.mux.interface import IPane
 from tservice.sessions.interfaces import InputDelivery, ISessions
 from tservice.sessions.record.model import NameSource, ProcessPhase, Session, SessionStatus

@@ -6,7 +6,7 @@ from twisted.internet.defer import CancelledError
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.waits.signal_waits import (
     DEFAULT_UNTIL,
     ParkedSignalWaits,

@@ -11,8 +11,8 @@ from functools import partial
 
 from twisted.internet.defer import Deferred
 
-from tservice.core.errors import ServiceError, make_conflict_error, make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_failure_error
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.accept.classify import ClassifiedInput
 from tservice.sessions.input.accept.entry_delivery import EntryDelivery, InputContext

@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from tservice.core.errors import make_field_error
+from tservice.core.kernel.errors import make_field_error
 from tservice.sessions.input.entry import InputKind
 from tservice.sessions.record.requests import InputRequest, check_input
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from attrs import frozen
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.sessions.input.entry import InputKind
 from tservice.sessions.record.model import Session

@@ -9,7 +9,7 @@ from attrs import frozen
 from twisted.internet.defer import CancelledError
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.mux.interface import IPane, PaneGone
 from tservice.sessions.input.accept.journal import InputJournal
 from tservice.sessions.input.accept.target import InputTarget

@@ -17,10 +17,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import wait_seconds
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ServiceError, make_field_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ServiceError, make_field_error
 from tservice.mux.interface import PaneGone
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.accept.acceptance import InputAcceptance

@@ -25,7 +25,7 @@ from collections.abc import Mapping
 
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.accept.offline_buffer import STRIKE
 from tservice.sessions.input.entry import InputKind, JournalEntry

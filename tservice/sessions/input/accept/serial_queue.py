@@ -10,7 +10,7 @@ from attrs import define
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.python.failure import Failure
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 _T = TypeVar("_T")
 Work = Callable[[Deferred[_T]], Coroutine[Any, Any, _T]]

@@ -10,8 +10,8 @@ import json
 
 from attrs import evolve
 
-from tservice.core.identity import Identity
-from tservice.core.scopes import Scope
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.scopes import Scope
 
 NOBODY = Identity(username="", admin=False, method="unknown", can_bypass_permissions=False)
 """Identity without permissions, for input without a stored sender."""

@@ -6,8 +6,13 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from tservice.core.errors import ErrorCode, ServiceError, make_conflict_error, make_failure_error
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    ServiceError,
+    make_conflict_error,
+    make_failure_error,
+)
 from tservice.mux.interface import IPane
 from tservice.mux.keys import KEYS
 from tservice.sessions.input.accept.classify import ClassifiedInput

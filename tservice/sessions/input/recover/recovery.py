@@ -5,9 +5,9 @@ from __future__ import annotations
 from attrs import frozen
 from twisted.logger import Logger
 
-from tservice.core.clock import wait_seconds
-from tservice.core.disk_errors import DiskFull
-from tservice.core.errors import ServiceError
+from tservice.core.disk.disk_errors import DiskFull
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import ServiceError
 from tservice.mux.interface import IPane, MuxError, PaneGone
 from tservice.sessions.input.accept.entry_delivery import EntryDelivery, InputContext
 from tservice.sessions.input.entry import InputKind, JournalEntry

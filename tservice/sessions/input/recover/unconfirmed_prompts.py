@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from attrs import evolve, frozen
 
-from tservice.core.errors import ServiceError, make_failure_error
+from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.mux.interface import PaneGone
 from tservice.sessions.input.entry import JournalEntry
 from tservice.sessions.input.entry_machine import EntryInputs

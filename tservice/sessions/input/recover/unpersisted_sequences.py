@@ -12,7 +12,7 @@ from collections.abc import Callable
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 
 SETTLE = 1.0
 """Seconds from a typed key until its number is on disk, even if the typing continues."""

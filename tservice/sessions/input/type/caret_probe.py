@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
 from tservice.sessions.input.type.typist import PromptContext

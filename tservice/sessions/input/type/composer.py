@@ -6,10 +6,10 @@ from attrs import frozen
 
 from tservice.clis.interfaces import CliKind, ICliRegistry, SubmissionRules
 from tservice.mux.interface import PaneCapture
-from tservice.terminal.composer import ComposerRule
-from tservice.terminal.composer_regions import has_text_after
-from tservice.terminal.draft import ComposerDraft, read_draft
-from tservice.terminal.screen_frame import ScreenFrame
+from tservice.terminal.composers.composer import ComposerRule
+from tservice.terminal.composers.composer_regions import has_text_after
+from tservice.terminal.composers.draft import ComposerDraft, read_draft
+from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 
 

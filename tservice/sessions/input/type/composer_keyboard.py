@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 from tservice.mux.interface import MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.typist import PromptContext

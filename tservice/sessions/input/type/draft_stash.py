@@ -14,14 +14,14 @@ from functools import partial
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import DraftParking
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed
 from tservice.sessions.input.type.typist import NotTyped, PromptContext, TypedRemainder
 from tservice.sessions.interfaces import PromptReport
-from tservice.terminal.composer import has_paste_placeholder
-from tservice.terminal.draft import ComposerDraft
+from tservice.terminal.composers.composer import has_paste_placeholder
+from tservice.terminal.composers.draft import ComposerDraft
 
 LOOKS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 2.0, 3.0)
 """Seconds before each check for the effect of a key on the draft."""

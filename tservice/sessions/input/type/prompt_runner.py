@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from attrs import define
 
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import make_failure_error
 from tservice.mux.interface import InputMark, PaneGone
 from tservice.sessions.input.entry import JournalEntry
 from tservice.sessions.input.type.composer import ComposerSnapshot

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from tservice.core.clock import wait_seconds
+from tservice.core.kernel.clock import wait_seconds
 from tservice.sessions.input.type.caret_probe import CaretProbe
 from tservice.sessions.input.type.composer import ComposerSnapshot
 from tservice.sessions.input.type.composer_keyboard import ComposerKeyboard, KeyUnconfirmed

@@ -13,8 +13,8 @@ from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.core.clock import wait_seconds
-from tservice.core.errors import make_failure_error
+from tservice.core.kernel.clock import wait_seconds
+from tservice.core.kernel.errors import make_failure_error
 from tservice.mux.interface import InputMark, IPane, MuxError, MuxTimeout, PaneCapture, PaneGone
 from tservice.sessions.input.entry import InputKind, JournalEntry
 from tservice.sessions.input.entry_machine import EntryInputs

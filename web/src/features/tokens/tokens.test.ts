@@ -27,7 +27,7 @@ const TOKEN: TokenResponse = {
 const draft = { ...EMPTY, name: " nightly " };
 
 describe("scopes", () => {
-  const source = readFileSync(new URL("../../../../tservice/core/scopes.py", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../../../tservice/core/kernel/scopes.py", import.meta.url), "utf8");
 
   test("are the service's own", () => {
     const theirs = [...source.matchAll(/^ {4}[A-Z_]+ = "([a-z:]+)"$/gm)].map((found) => found[1]);

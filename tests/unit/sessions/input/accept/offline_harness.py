@@ -9,9 +9,9 @@ from attrs import frozen
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.harness import SessionCase, SessionHarness
-from tservice.core.errors import make_failure_error
-from tservice.core.event_payloads import OccurrencePayload
-from tservice.core.events import Event, EventName
+from tservice.core.kernel.errors import make_failure_error
+from tservice.core.kernel.event_payloads import OccurrencePayload
+from tservice.core.kernel.events import Event, EventName
 from tservice.core.locations.local_locations import OwnLocationProvider
 from tservice.core.locations.location import OWN_LOCATION, LocationId, LocationKind, LocationOutage
 from tservice.runtime.runtime import Runtime

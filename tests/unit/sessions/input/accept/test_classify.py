@@ -8,7 +8,7 @@ import unicodedata
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.input.harness import InputCase
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions import service
 from tservice.sessions.input.accept import classify
 from tservice.sessions.input.accept.classify import (

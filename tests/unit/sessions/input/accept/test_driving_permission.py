@@ -9,8 +9,8 @@ from attrs import evolve
 from tests.unit.sessions.harness import ADMIN
 from tests.unit.sessions.input.accept.offline_harness import KEPT, OfflineHostCase
 from tests.unit.sessions.input.harness import AGAIN, DONE, HeldGate, InputCase
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import RemoteTarget, Session, SessionLocationKind
 from tservice.sessions.record.requests import InputRequest
 

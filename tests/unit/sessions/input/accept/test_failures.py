@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
 from tservice.sessions.input.accept.acceptance import UNSURE
 from tservice.sessions.input.type.typist import PASTE_GAP

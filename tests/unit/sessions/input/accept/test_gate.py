@@ -6,7 +6,7 @@ from twisted.python.failure import Failure
 
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.sessions.input.harness import AGAIN, DONE, HeldGate, InputCase
-from tservice.core.errors import ErrorCode, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, make_failure_error
 
 
 class InputGateTests(InputCase):

@@ -7,8 +7,8 @@ from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries
-from tservice.core.clock import get_unix_ms
-from tservice.core.errors import ErrorCode
+from tservice.core.kernel.clock import get_unix_ms
+from tservice.core.kernel.errors import ErrorCode
 from tservice.sessions.input.accept.serial_queue import WAITING
 from tservice.sessions.input.recover.unpersisted_sequence import CLIENTS
 from tservice.sessions.input.type.prompt_runner import SETTLING

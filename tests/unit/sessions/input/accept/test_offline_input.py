@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from tests.unit.sessions.input.accept.offline_harness import KEPT, OfflineHostCase
-from tservice.core.errors import ErrorCode, ServiceError, make_failure_error
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import MuxTimeout
 from tservice.sessions.input.accept.offline_buffer import BUFFER_BYTES
 from tservice.sessions.interfaces import InputDelivery

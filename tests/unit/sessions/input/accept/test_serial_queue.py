@@ -7,7 +7,7 @@ import sys
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.input.accept.serial_queue import SerialQueue
 
 

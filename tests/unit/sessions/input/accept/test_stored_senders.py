@@ -7,8 +7,8 @@ from attrs import evolve
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.sessions.input.accept.offline_harness import KEPT, OfflineHostCase
 from tests.unit.sessions.input.harness import DONE, HeldGate, InputCase
-from tservice.core.errors import ErrorCode
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode
 from tservice.sessions.input.accept.stored_senders import NOBODY, dump_sender, load_sender
 
 ANN = Identity(username="ann", admin=False, method="cookie", auth_session="s1")

@@ -24,7 +24,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.examples import example_count
 from tests.fakes.multiplexer.multiplexer import FakeTty
 from tests.unit.sessions.harness import ADMIN, SessionHarness, start_coroutine
-from tservice.core.errors import ServiceError
+from tservice.core.kernel.errors import ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout
 from tservice.sessions.interfaces import InputDelivery
 from tservice.sessions.record.requests import CreateRequest, InputRequest

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.fakes.multiplexer.multiplexer import FakeProgram
 from tests.unit.sessions.input.type.submission_harness import AGAIN, DONE, LONG, SubmissionCase
 from tests.unit.sessions.scripted_agent import HomeAgent
-from tservice.core.errors import ErrorCode, ServiceError
-from tservice.core.identity import Identity
+from tservice.core.callers.identity import Identity
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.input.recover.unconfirmed_prompts import REMEMBERED
 from tservice.sessions.input.type.submitter import NOT_SURE

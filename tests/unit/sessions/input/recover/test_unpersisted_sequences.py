@@ -13,7 +13,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
 from tests.unit.store.failing_disk import FailingConnection
-from tservice.core.disk_errors import DiskFull
+from tservice.core.disk.disk_errors import DiskFull
 from tservice.mux.typed_input import PIECE
 from tservice.sessions.input.accept.journal import InputJournal
 from tservice.sessions.input.entry import InputKind, JournalEntry

@@ -8,7 +8,7 @@ from zope.interface import implementer
 from tests.fakes.multiplexer.multiplexer import FakeProgram
 from tests.unit.sessions.harness import SessionCase
 from tests.unit.sessions.scripted_agent import ComposerAgent
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxBusy, MuxTimeout, PaneCapture, PaneSpec
 from tservice.sessions.input.type.prompt_runner import ASKING
 from tservice.sessions.input.type.prompt_runner import DIALOG_LOOKS as LOOKS

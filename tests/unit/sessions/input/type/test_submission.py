@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.sessions.input.type.submission_harness import DONE, LONG, SubmissionCase
-from tservice.core.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.input.type.draft_stash import is_retypable
 from tservice.sessions.input.type.prompt_runner import TAKING, UNSEEN
 from tservice.sessions.input.type.submitter import AGAIN, LEAVING, NOT_SURE, STANDING

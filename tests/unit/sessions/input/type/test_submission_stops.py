@@ -22,7 +22,7 @@ from tests.unit.sessions.harness import SessionCase
 from tests.unit.sessions.input.type.submission_harness import DONE, LONG
 from tests.unit.sessions.scripted_agent import CARET_KEYS, ComposerAgent
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
-from tservice.core.clock import get_unix_ms
+from tservice.core.kernel.clock import get_unix_ms
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.input.type.caret_probe import ANSWERING
 from tservice.sessions.input.type.submitter import LEAVING, NOT_SURE

@@ -1,0 +1,1 @@
+"""Passwords: hashes, checks, and the counting of wrong ones."""

@@ -1,0 +1,1 @@
+"""Errors, events, scopes, time and background work: what every package builds on."""

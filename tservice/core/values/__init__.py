@@ -1,0 +1,1 @@
+"""Checks and limits of values that come from outside, and the base of JSON records."""

@@ -1,0 +1,1 @@
+"""Reading a workspace: its tree, its files, followed files and archives."""

@@ -1,0 +1,1 @@
+"""Processes of git, and what they may run, read and connect to."""

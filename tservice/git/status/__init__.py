@@ -1,0 +1,1 @@
+"""Status, commits and diffs of one repository."""

@@ -1,0 +1,1 @@
+"""Validation of request data, and the limits of bodies."""

@@ -1,0 +1,1 @@
+"""The composer (input field) of an agent, and the draft in it."""

@@ -1,0 +1,1 @@
+"""Captured frames of a terminal: escape sequences, styles, rows and snapshots."""
