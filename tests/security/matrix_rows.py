@@ -36,8 +36,15 @@ class MatrixRow:
     through: int | None = None
 
 
+READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
+
+
 def _owner(scope: str | None, body: Any = None, query: str = "") -> MatrixRow:
     return MatrixRow(access="owner", scope=scope, body=body, query=query)
+
+
+def _comment(body: Any = None) -> MatrixRow:
+    return MatrixRow(access="owner", scope=INPUT, body=body, path={"comment": "c1"})
 
 
 def _admin(body: Any = None, **path: str) -> MatrixRow:
@@ -65,7 +72,6 @@ def _case(body: Any = None, scope: str = "sessions:manage") -> MatrixRow:
     return MatrixRow(access="user", scope=scope, body=body, path={"name": "of-ann"}, foreign=404)
 
 
-READ, INPUT, MANAGE = "sessions:read", "sessions:input", "sessions:manage"
 SESSION = "{session}"
 """Stands for ann's session in a body or query."""
 
@@ -153,6 +159,17 @@ ROWS: dict[str, MatrixRow] = {
     "GET /api/sessions/{id}/terminal": _owner(READ),
     "GET /api/sessions/{id}/search": _owner(READ, query="q=x"),
     "GET /api/sessions/{id}/git-status": _owner("git"),
+    "GET /api/sessions/{id}/changes": _owner("git"),
+    "GET /api/sessions/{id}/changes/file": _owner("git", query="path=x"),
+    "PUT /api/sessions/{id}/changes/viewed": _owner(MANAGE, {"path": "x", "hash": "0" * 40}),
+    "POST /api/sessions/{id}/changes/revert": _owner(INPUT, {"path": "x", "hash": "0" * 40}),
+    "POST /api/sessions/{id}/changes/revert/undo": _owner(INPUT, {"undoId": "x"}),
+    "GET /api/sessions/{id}/comments": _owner("git"),
+    "POST /api/sessions/{id}/comments": _owner(INPUT, {"path": "x", "line": 1, "text": "x"}),
+    "PATCH /api/sessions/{id}/comments/{comment}": _comment({"state": "resolved"}),
+    "DELETE /api/sessions/{id}/comments/{comment}": _comment(),
+    "POST /api/sessions/{id}/comments/{comment}/reply": _comment({"state": "done"}),
+    "POST /api/sessions/{id}/review/send": _owner(INPUT, {}),
     "GET /api/sessions/{id}/git-diff": _owner("git", query="repo=.&path=x&kind=staged"),
     "GET /api/sessions/{id}/files": _owner(INPUT),
     "GET /api/sessions/{id}/file-content": _owner(INPUT, query="path=secret.txt"),

@@ -91,6 +91,11 @@ EFFECTS: Mapping[str, TokenEffects] = {
         DELETE /mcp
         POST /api/sessions/{id}/readmymind
         PUT /api/sessions/{id}/intent
+        PUT /api/sessions/{id}/changes/viewed
+        POST /api/sessions/{id}/comments
+        PATCH /api/sessions/{id}/comments/{comment}
+        DELETE /api/sessions/{id}/comments/{comment}
+        POST /api/sessions/{id}/comments/{comment}/reply
         DELETE /api/sessions/{id}/intent
         POST /api/sessions/{id}/resize
         DELETE /api/sessions/{id}
@@ -144,6 +149,9 @@ EFFECTS: Mapping[str, TokenEffects] = {
         POST /api/cases/{name}/prepare
         POST /api/sessions/{id}/custom-model
         PUT /api/sessions/{id}/file-content
+        POST /api/sessions/{id}/changes/revert
+        POST /api/sessions/{id}/changes/revert/undo
+        POST /api/sessions/{id}/review/send
         POST /api/reboot-restore/restore
         POST /api/approvals/{item}/answer
         """,

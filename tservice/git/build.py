@@ -19,13 +19,13 @@ from tservice.git.changing.git_work import GitWork
 from tservice.git.changing.missing_parts import MissingPartsFinder
 from tservice.git.changing.unsaved_work import UnsavedWorkFinder
 from tservice.git.changing.worktrees import WorktreeManager
-from tservice.git.interfaces import ContainerWorkspaces
+from tservice.git.interfaces import ContainerWorkspaces, IWorkingCopies
 from tservice.git.process.runner import GitRunner, get_actor
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitRoutes
 from tservice.git.service import GitService
 from tservice.git.status.inspector import RepositoryInspector
-from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
+from tservice.git.workspaces import CaseWorkspaces, SessionWorkingCopies, SessionWorkspaces
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
@@ -35,9 +35,20 @@ from tservice.sessions.interfaces import ISessions
 _T = TypeVar("_T")
 
 
+@frozen(kw_only=True)
+class GitFeature:
+    """Parts of this feature that other features use.
+
+    @ivar copies: the working trees of sessions.
+    """
+
+    readers: GitReaderRegistry
+    copies: IWorkingCopies
+
+
 def build_git(
     ground: Runtime, *, sessions: ISessions, containers: ContainerWorkspaces = tuple
-) -> FeatureRegistration[GitReaderRegistry]:
+) -> FeatureRegistration[GitFeature]:
     """Build the feature for git status and diffs.
 
     The feature needs no start.  Stopping it kills its git processes.
@@ -61,7 +72,7 @@ def build_git(
     )
     return FeatureRegistration(
         name="git",
-        service=service,
+        service=GitFeature(readers=service, copies=SessionWorkingCopies(workspaces, service)),
         operations=collect_operations(GitRoutes(service, workspaces.get_workspace)),
         measures=[make_gauge("git_processes", "Running git processes.", lambda: runner.running)],
         close=runner.stop,

@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from attrs import define, field, frozen
 from zope.interface import Interface
 
+from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location
 from tservice.git.clone_address import CloneSource, check_branch, check_ref, parse_source
+from tservice.git.model import BranchHead as GitHead
+from tservice.git.model import ChangeKind, hash_blob
+from tservice.git.process.isolation import DIFF, STATUS
+from tservice.git.status.porcelain import GitOutputError, StatusParser
 
 __all__ = [
+    "DIFF_WORDS",
+    "NO_FILE",
+    "STATUS_WORDS",
+    "ChangedPaths",
     "CloneOutcome",
     "CloneProgress",
     "CloneRequest",
     "CloneRun",
     "CloneSource",
     "ContainerWorkspaces",
+    "GitHead",
     "IGitWork",
+    "IWorkingCopies",
     "MissingParts",
+    "WorkingCopy",
+    "WorkingFile",
     "WorktreeRequest",
     "check_branch",
     "check_ref",
+    "hash_blob",
+    "parse_changed_paths",
     "parse_source",
 ]
+
+DIFF_WORDS = (*DIFF, "--inter-hunk-context=0", "--diff-algorithm=histogram")
+"""Arguments of git that compare; nothing that the repository configures changes their output."""
+STATUS_WORDS = (
+    *(word for word in STATUS if word != "--untracked-files=normal"),
+    "--untracked-files=all",
+)
+"""Arguments of git for L{parse_changed_paths}."""
+
+_T = TypeVar("_T")
 
 
 class ContainerWorkspaces(Protocol):
@@ -215,3 +240,132 @@ class IGitWork(Interface):
 
     def stop() -> Any:
         """Kill all processes.  The result fires after the last one has ended."""
+
+
+NO_FILE = "0" * 40
+"""Hash of a file that does not exist, as git writes it."""
+
+
+@frozen(kw_only=True)
+class WorkingFile:
+    """File or symbolic link in a working tree, without any filter of git.
+
+    @ivar mode: file mode as git writes it, for example C{100644}; empty if there is no such file.
+    @ivar hash: name of the blob that git would make of the unfiltered content; L{NO_FILE} if there
+        is no such file.  A file that is too large to read has a hash of its size and times.
+    @ivar lines: number of lines; 0 for a binary file.
+    @ivar data: the content, or the target of the link.  C{None} if it was not asked for, or is too
+        large.
+    """
+
+    mode: str = ""
+    hash: str = NO_FILE
+    size: int = 0
+    lines: int = 0
+    is_binary: bool = False
+    data: bytes | None = None
+
+    @property
+    def exists(self) -> bool:
+        """True if there is such a file."""
+        return bool(self.mode)
+
+
+@frozen(kw_only=True)
+class ChangedPaths:
+    """Paths of a working tree by the way in which they differ from HEAD.
+
+    @ivar untracked: untracked files, in git's order; one with a final slash is a repository.
+    @ivar untracked_count: number of all untracked files.
+    """
+
+    staged: frozenset[bytes]
+    unstaged: frozenset[bytes]
+    conflicted: frozenset[bytes]
+    untracked: tuple[bytes, ...]
+    untracked_count: int
+
+
+def parse_changed_paths(output: bytes, limit: int) -> tuple[GitHead, ChangedPaths]:
+    """Parse the output of git for L{STATUS_WORDS}.
+
+    @param limit: maximum number of paths of each kind.
+    @raise ServiceError: 422: the output has another form.
+    """
+    parser = StatusParser(limit * len(ChangeKind))
+    try:
+        parser.feed_bytes(output)
+        tree = parser.finish_input()
+    except GitOutputError as error:
+        raise make_failure_error(f"git's output could not be read: {error}") from None
+
+    def select_paths(kind: ChangeKind) -> tuple[bytes, ...]:
+        return tuple(file.path for file in tree.files if file.kind is kind)
+
+    return tree.head, ChangedPaths(
+        staged=frozenset(select_paths(ChangeKind.STAGED)),
+        unstaged=frozenset(select_paths(ChangeKind.UNSTAGED)),
+        conflicted=frozenset(select_paths(ChangeKind.CONFLICTED)),
+        untracked=select_paths(ChangeKind.UNTRACKED),
+        untracked_count=tree.counts.untracked,
+    )
+
+
+class WorkingCopy(Protocol):
+    """Working tree of one repository in a session's workspace, accessed as the session's user.
+
+    Every failure of git is a C{ServiceError} 422.
+
+    @ivar path: top folder of the working tree, relative to the workspace; C{.} for itself.
+    @ivar name: name of the top folder.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    async def run_git(self, words: Sequence[str | bytes], limit: int) -> tuple[bytes, bool]:
+        """Run a command of git that only reads, and return its output.
+
+        No program, hook, filter or driver that the repository configures is run.
+
+        @param limit: maximum bytes of output; the output is cut there.
+        @return: the output, and true if it was cut.
+        """
+
+    async def read_files(
+        self, paths: Sequence[bytes], content_limit: int = 0
+    ) -> Sequence[WorkingFile]:
+        """Return the files at C{paths}, which are relative to the top.
+
+        Symbolic links above a file are not followed: there is no file then.
+
+        @param content_limit: maximum bytes of content that is returned; 0 returns none.
+        """
+
+    async def replace_file(self, path: bytes, expected: str, new: WorkingFile) -> WorkingFile:
+        """Replace a file if it still has the expected hash, and return the one that was there.
+
+        Nothing is lost if another process writes at the same time: the file that it wrote is put
+        back.
+
+        @param expected: hash of the file that is replaced.
+        @param new: the mode and content of the new file; without a mode the file is removed.
+        @raise ServiceError: 409 if the file was changed; 403 if it may not be written.
+        """
+
+    async def run_in_thread(self, work: Callable[[], _T]) -> _T:
+        """Run C{work}, which only calculates, in a worker thread."""
+
+
+class IWorkingCopies(Interface):
+    """Working trees of sessions."""
+
+    async def open_working_copies(session_id: str) -> Sequence[WorkingCopy]:
+        """Return the L{WorkingCopy}s in the workspace of a session; at most 12.
+
+        @raise ServiceError: 404 for an unknown session; 400 for one in a location in which git
+            cannot be run; 422 if its folder cannot be read.
+        """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from enum import StrEnum
@@ -40,6 +41,12 @@ def to_display_text(raw: bytes) -> str:
     listed one is used.
     """
     return raw.decode("utf-8", "backslashreplace")
+
+
+def hash_blob(data: bytes) -> str:
+    """Return the name of the blob with this content, as git calculates it."""
+    head = b"blob %d\0" % len(data)
+    return hashlib.sha1(head + data, usedforsecurity=False).hexdigest()
 
 
 @frozen(kw_only=True)

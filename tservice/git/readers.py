@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tservice.core.kernel.errors import make_field_error
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.core.locations.location_registry import LocationRegistry
+from tservice.git.interfaces import WorkingCopy
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
@@ -57,6 +58,16 @@ class GitReaderRegistry:
         return await self._get_reader(place, workspace.owner).get_diff(
             workspace, repo, path, kind, options
         )
+
+    async def open_working_copies(self, workspace: GitWorkspace) -> Sequence[WorkingCopy]:
+        """Return the working copies of a workspace; see L{GitService.open_working_copies}.
+
+        @raise ServiceError: also 400 for a workspace in which git must not be run.
+        """
+        place = await self._resolve_location(workspace)
+        if place.unreadable_reason is not None:
+            raise make_field_error("id", f"no changes of {place.unreadable_reason} sessions")
+        return await self._get_reader(place, workspace.owner).open_working_copies(workspace)
 
     async def _resolve_location(self, workspace: GitWorkspace) -> Location:
         await self._places.refresh_location(workspace.place)

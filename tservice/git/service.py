@@ -39,6 +39,7 @@ from tservice.git.model import (
 from tservice.git.process.runner import GitError, GitMissingError
 from tservice.git.search import SearchBounds, find_repositories
 from tservice.git.status.inspector import RepositoryInspector
+from tservice.git.working_copy import LocalWorkingCopy
 
 FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
 """Seconds that the list of repositories and a repository's status are cached
@@ -143,6 +144,37 @@ class GitService:
         if change is None or (kind is ChangeKind.UNTRACKED and change.path.endswith(b"/")):
             raise make_not_found_error("File")
         return await self._compute_diff(repository, change, options.timeout)
+
+    async def open_working_copies(self, workspace: GitWorkspace) -> Sequence[LocalWorkingCopy]:
+        """Open the repositories of a workspace for reading and for exact changes of files.
+
+        @raise ServiceError: 422: the workspace or a repository cannot be read.
+        """
+        options = GitOptions()
+        try:
+            wanted = await self._resolve_search(workspace)
+            found = limit_repositories(
+                await self._find_repositories(wanted, options), options.max_repos
+            )
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise make_failure_error(f"the workspace cannot be read: {reason}") from None
+        return [await self._open_working_copy(wanted, each) for each in found.repositories]
+
+    async def _open_working_copy(
+        self, wanted: _SearchKey, repository: GitRepository
+    ) -> LocalWorkingCopy:
+        try:
+            visit = await self._inspector.open_repository(repository, GitOptions().timeout)
+        except GitError as error:
+            raise make_failure_error(str(error)[:ERROR_LIMIT]) from None
+        return LocalWorkingCopy(
+            repository=repository,
+            path=repository.path_relative_to(wanted.workspace),
+            inspector=self._inspector,
+            visit=visit,
+            in_thread=self._in_thread,
+        )
 
     # -- finding
 

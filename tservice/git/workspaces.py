@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from zope.interface import implementer
 
 from tservice.cases.interfaces import ICases
 from tservice.core.callers.identity import Identity
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
+from tservice.git.interfaces import IWorkingCopies, WorkingCopy
+from tservice.git.readers import GitReaderRegistry
 from tservice.git.service import GitWorkspace
 from tservice.sessions.interfaces import ISessions, Session, SessionLocationKind
 
@@ -37,6 +41,18 @@ class SessionWorkspaces:
             for session in self._sessions.list()
             if session.location is SessionLocationKind.CONTAINER
         }
+
+
+@implementer(IWorkingCopies)
+class SessionWorkingCopies:
+    """Implementation of L{IWorkingCopies}."""
+
+    def __init__(self, workspaces: SessionWorkspaces, readers: GitReaderRegistry) -> None:
+        self._workspaces, self._readers = workspaces, readers
+
+    async def open_working_copies(self, session_id: str) -> Sequence[WorkingCopy]:
+        """See L{IWorkingCopies}."""
+        return await self._readers.open_working_copies(self._workspaces.get_workspace(session_id))
 
 
 class CaseWorkspaces:

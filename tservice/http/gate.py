@@ -417,6 +417,8 @@ class AccessGate:
         owner = self._owner_of(session)
         if who.can_access(owner, session):
             return
+        if operation.for_agent_itself and who.parent == session and owner == who.username:
+            return
         if operation.style is not ResponseStyle.WEBSOCKET:
             raise make_not_found_error(f"Session {session}")
         if owner is not None:

@@ -68,6 +68,7 @@ class OperationFields(TypedDict, total=False):
     streams: bool
     proxies_calls: bool
     creates_session: bool
+    for_agent_itself: bool
     large: Callable[[Any], bool]
     any_body: bool
     socket: SocketLimits

@@ -153,6 +153,8 @@ class Operation:
         is authorized, so a session-bound token may use the operation.
     @ivar creates_session: true if the operation creates one session.  An agent's token may call it,
         and the session becomes its child.
+    @ivar for_agent_itself: true if an agent's token may call it for the agent's own session, in
+        addition to those of its children.
     @ivar large: returns whether a query leads to a response of many megabytes.  The number of
         concurrent ones is limited (L{tservice.http.transfer.large_responses}).
     @ivar any_body: true if the handler reads a body of any media type while it arrives.
@@ -185,6 +187,7 @@ class Operation:
     streams: bool = False
     proxies_calls: bool = False
     creates_session: bool = False
+    for_agent_itself: bool = False
     large: Callable[[Any], bool] = lambda query: False
     any_body: bool = False
     socket: SocketLimits = ANY_MESSAGE

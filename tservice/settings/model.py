@@ -69,6 +69,19 @@ NotifiedEvent = Literal[
 ]
 
 
+def _check_review_template(text: str) -> str:
+    if text and "{comments}" not in text:
+        raise ValueError("must contain {comments}")
+    return text
+
+
+ReviewTemplate = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$", max_length=4000),
+    AfterValidator(_check_review_template),
+]
+
+
 class SettingsRecord(BaseModel):
     """Frozen and strict model; camelCase in the file and on the wire."""
 
@@ -158,6 +171,7 @@ class Settings(SettingsRecord):
         terminal.
     @ivar primary_mode: permission mode in which primary sessions start.
     @ivar trust_folders: folders that the service confirms as trusted.
+    @ivar review_prompt_template: text that replaces the prompt with which comments are sent.
     @ivar model_prices: rows that precede the built-in ones.
     """
 
@@ -191,6 +205,7 @@ class Settings(SettingsRecord):
     notification_preferences: NotificationPreferences = NotificationPreferences()
     read_my_mind_model: ModelName = ""
     read_my_mind_modes: MindModes = ("primary",)
+    review_prompt_template: ReviewTemplate = ""
     model_prices: Annotated[
         tuple[ModelPrice, ...], Field(strict=False, max_length=200), FAIL_FAST
     ] = ()

@@ -12,7 +12,11 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
-from tservice.core.kernel.event_payloads import InitialStatePayload, PlanUsagePayload
+from tservice.core.kernel.event_payloads import (
+    InitialStatePayload,
+    PlanUsagePayload,
+    SessionChangesPayload,
+)
 from tservice.core.kernel.zone import find_zone_name
 from tservice.core.values.payload import Payload
 from tservice.sessions.interfaces import ISessions, SessionAnswer
@@ -43,6 +47,7 @@ class StatusResponse(InitialStatePayload):
 
     @ivar cron_jobs: number of jobs.
     @ivar approvals: pending items, oldest first.
+    @ivar changes: what sessions changed, as far as it is known.
     @ivar server_time: Unix milliseconds.
     @ivar time_zone: time zone of the service, an IANA name or an offset. Scheduled jobs are planned
         in
@@ -53,6 +58,7 @@ class StatusResponse(InitialStatePayload):
     sessions: list[SessionAnswer]
     cron_jobs: int = 0
     approvals: list[Any] = []
+    changes: list[SessionChangesPayload] = []
     plan_usage: PlanUsagePayload | None = None
     tunnel: TunnelStatus = TunnelStatus()
     user: UserStatus

@@ -46,6 +46,7 @@ from tservice.mux.build import build_mux
 from tservice.notify.build import build_webhooks
 from tservice.push.build import build_push
 from tservice.restore.build import build_offer_registry, build_restore
+from tservice.review.build import build_review
 from tservice.runtime.feature import FeatureRegistry
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.runtime import Runtime
@@ -137,7 +138,9 @@ class Application:
         ground, add, accounts = self.ground, self.contents.add_feature, self.access.accounts
         sessions, agents, clis, cases = self.sessions, self.agents, self.clis, self.cases
         identity = make_account_finder(ground, accounts)
-        git = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
+        built = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
+        git = built.readers
+        add(build_review(ground, sessions=sessions, clis=clis, copies=built.copies))
         add(build_case_git(ground, git=git, cases=cases))
         add(build_suggestions(
             ground, sessions=sessions, clis=clis, transcripts=self.said, approvals=self.inbox,

@@ -133,7 +133,7 @@ class RightsTests(SynchronousTestCase):
             folder=str(user.home / "w"),
             place=make_os_user_location(user.name, user.uid),
         )
-        asked = git.service.get_status(workspace, GitOptions())
+        asked = git.service.readers.get_status(workspace, GitOptions())
         found = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("not-a-repo", found["state"])
         # The workspace is resolved, then the search runs, which resolves the home.

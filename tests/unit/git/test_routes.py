@@ -20,10 +20,9 @@ from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.core.locations.workspace_bounds import ANYWHERE
-from tservice.git.build import build_git
+from tservice.git.build import GitFeature, build_git
 from tservice.git.case_routes import CaseGitRoutes
 from tservice.git.model import ChangeKind, GitOptions
-from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitDiffQuery, GitRoutes, GitStatusQuery, GitStatusResponse
 from tservice.git.service import GitWorkspace
 from tservice.git.workspaces import CaseWorkspaces, SessionWorkspaces
@@ -175,7 +174,7 @@ class GitRouteTests(SynchronousTestCase):
 class GitFeatureTests(SynchronousTestCase):
     """The parts fit."""
 
-    def build(self) -> FeatureRegistration[GitReaderRegistry]:
+    def build(self) -> FeatureRegistration[GitFeature]:
         ground = build_test_runtime(Path("/h"))
         sessions = cast(Any, LocationSessions())
         return build_git(ground, sessions=sessions, containers=lambda: ["/more"])
@@ -189,11 +188,11 @@ class GitFeatureTests(SynchronousTestCase):
     def test_containers_of_both_kinds_are_excluded(self) -> None:
         """Those of sessions, and those that nobody works in now."""
         git = self.build()
-        self.assertEqual({"/c", "/more"}, set(git.service._own._containers()))
+        self.assertEqual({"/c", "/more"}, set(git.service.readers._own._containers()))
 
     def test_git_status_answer_has_the_documented_form(self) -> None:
         git = self.build()
-        asked = git.service.get_status(
+        asked = git.service.readers.get_status(
             GitWorkspace(inside=ANYWHERE, folder="/w", place=LocationId(kind=LocationKind.REMOTE)),
             GitOptions(),
         )

@@ -62,6 +62,7 @@ class StatusServiceTests(SynchronousTestCase):
                 "sessions": [to_wire(FewSessions().describe_session("1"))],
                 "cronJobs": 0,
                 "approvals": [],
+                "changes": [],
                 "planUsage": None,
                 "tunnel": {"running": False, "url": None},
                 "user": {

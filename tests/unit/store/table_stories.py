@@ -10,6 +10,7 @@ from attrs import evolve
 from tests.unit.store.buffered_input_story import tell_buffered_input
 from tests.unit.store.container_story import tell_containers
 from tests.unit.store.movestory import tell_moves
+from tests.unit.store.review_story import tell_reviews
 from tests.unit.store.story_steps import StoreStory, StoryHarness, StoryStep, session_record
 from tests.unit.store.truststory import tell_trusted_folders
 from tests.unit.store.unconfirmed_prompt_story import tell_unconfirmed_prompts
@@ -451,6 +452,9 @@ def _webviews(world: StoryHarness) -> Sequence[StoryStep]:
 
 
 STORIES = [
+    StoreStory(
+        ["review_starts", "review_viewed", "review_comments", "review_copies"], tell_reviews
+    ),
     StoreStory(["input_doubts"], tell_unconfirmed_prompts),
     StoreStory(["trusted_folders"], tell_trusted_folders),
     StoreStory(["input_buffer"], tell_buffered_input),

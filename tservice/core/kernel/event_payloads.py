@@ -135,6 +135,29 @@ class TelemetryPayload(Payload):
     model_display_name: str | None = omit_if_none()
 
 
+class ChangeTotalsPayload(Payload):
+    """Numbers of changed files, and of added and removed lines."""
+
+    files: int
+    added: int
+    removed: int
+
+
+class CommentCountsPayload(Payload):
+    """Numbers of comments that wait to be sent, and of those that the agent has."""
+
+    open: int
+    sent: int
+
+
+class SessionChangesPayload(Payload):
+    """Numbers of what a session changed, and of the comments on it."""
+
+    id: str
+    totals: ChangeTotalsPayload
+    comments: CommentCountsPayload
+
+
 class HookEventPayload(Payload):
     """Reduced data of a hook (protocol-hooks)."""
 

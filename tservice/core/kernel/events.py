@@ -130,6 +130,12 @@ class EventName(StrEnum):
         "session:statusTelemetry", told.TelemetryPayload,
         "a `status line <agents.rst#protocol-telemetry>`_ reported new values",
     )  # fmt: skip
+    SESSION_CHANGES = (
+        "session:changes", told.SessionChangesPayload,
+        "`what a session changed <review.rst#protocol-changes>`_, or its comments, are other"
+        " than before; at most once a second",
+        EventAudience.OWNER, Scope.GIT,
+    )  # fmt: skip
     HOOK_PERMISSION_PROMPT = (
         "hook:permission_prompt", told.HookEventPayload, "a hook reported a permission request"
     )  # fmt: skip

@@ -314,6 +314,25 @@ class RepositoryInspector:
             limit=limit,
         )
 
+    async def run_git_up_to(
+        self, visit: ReadingContext, words: Sequence[str | bytes], limit: int
+    ) -> tuple[bytes, bool]:
+        """Run git with the arguments C{words} and return its output, cut at C{limit} bytes.
+
+        @return: the output, and true if it was cut.
+        @raise GitError: git failed.
+        """
+        pieces = OutputCollector(limit)
+        ending = await self._runner.run(
+            visit.repository,
+            words,
+            actor=visit.actor,
+            timeout=visit.timeout,
+            sink=pieces.add_piece,
+            overrides=visit.overrides,
+        )
+        return pieces.get_bytes(), ending.is_truncated
+
     async def _read_added_diff(self, repository: GitRepository, path: bytes) -> FileDiff:
         try:
             read = partial(read_content, repository.root, path)

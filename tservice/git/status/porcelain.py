@@ -36,9 +36,13 @@ class GitOutputError(Exception):
 
 
 class StatusParser:
-    """Parser of a status in pieces of any size.  L{finish_input} returns the result."""
+    """Parser of a status in pieces of any size.  L{finish_input} returns the result.
 
-    def __init__(self) -> None:
+    @param limit: maximum number of changes of each kind, and in all.
+    """
+
+    def __init__(self, limit: int = MAX_FILES) -> None:
+        self._limit = limit
         self._rest = b""
         self._head = BranchHead()
         self._rename: bytes | None = None
@@ -78,8 +82,8 @@ class StatusParser:
         return WorkTree(
             head=self._head,
             counts=counts,
-            files=tuple(files[:MAX_FILES]),
-            truncated=sum(self._totals.values()) > MAX_FILES,
+            files=tuple(files[: self._limit]),
+            truncated=sum(self._totals.values()) > self._limit,
         )
 
     def _parse_record(self, record: bytes) -> None:
@@ -125,7 +129,7 @@ class StatusParser:
         self, path: bytes, kind: ChangeKind, letters: str, original: bytes | None = None
     ) -> None:
         self._totals[kind] += 1
-        if len(self._files[kind]) < MAX_FILES:
+        if len(self._files[kind]) < self._limit:
             change = FileChange(
                 path=path, kind=kind, index=letters[0], worktree=letters[1], original=original
             )

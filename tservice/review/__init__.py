@@ -1,0 +1,1 @@
+"""Review of the changes that a session made: reading, commenting, undoing, committing."""

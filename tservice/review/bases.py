@@ -1,0 +1,95 @@
+"""Choice of the commit that a session's changes are compared with."""
+
+from __future__ import annotations
+
+from tservice.core.kernel.errors import ServiceError, make_field_error
+from tservice.git.interfaces import GitHead, WorkingCopy
+from tservice.review.model import BaseSource, ComparisonBase, check_ref_name
+
+_SMALL = 64 * 1024
+_EMPTY_TREES = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+_DEFAULTS = (
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+)
+"""References that may be the default branch, in this order."""
+
+
+async def find_base(
+    copy: WorkingCopy, head: GitHead, named: str | None, start_commit: str | None
+) -> ComparisonBase:
+    """Return the base of the changes: the named one, else the point where the branch left the
+    default branch, else the commit at the session's start, else HEAD.
+
+    On the default branch itself there is no such point, unless a remote has the branch too.
+
+    @param named: a branch, a tag, a commit, or C{start} for the session's start.
+    @raise ServiceError: 400 naming C{base}: it is unknown.
+    """
+    if head.commit is None:
+        tree = await _find_empty_tree(copy)
+        return ComparisonBase(ref=None, commit=None, source=BaseSource.EMPTY, tree=tree)
+    start = await _resolve_commit(copy, start_commit) if start_commit else None
+    if named == "start" and start is not None:
+        return _make_base(None, start, BaseSource.SESSION_START)
+    if named is not None:
+        found = await _resolve_commit(copy, check_ref_name(named, "base"))
+        if found is None:
+            raise make_field_error("base", "there is no such commit")
+        return _make_base(named, found, BaseSource.NAMED)
+    point = await _find_branch_point(copy, head)
+    if point is not None:
+        return point
+    if start is not None:
+        return _make_base(None, start, BaseSource.SESSION_START)
+    return _make_base("HEAD", head.commit, BaseSource.HEAD)
+
+
+async def read_head_commit(copy: WorkingCopy) -> str | None:
+    """Return the commit of HEAD; C{None} before the first commit."""
+    return await _resolve_commit(copy, "HEAD")
+
+
+def _make_base(ref: str | None, commit: str, source: BaseSource) -> ComparisonBase:
+    return ComparisonBase(ref=ref, commit=commit, source=source, tree=commit)
+
+
+async def _resolve_commit(copy: WorkingCopy, name: str) -> str | None:
+    """Return the commit that C{name} means; C{None} if there is none."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    try:
+        output, _ = await copy.run_git(words, _SMALL)
+    except ServiceError:
+        return None
+    return output.decode("ascii", "replace").strip() or None
+
+
+async def _find_branch_point(copy: WorkingCopy, head: GitHead) -> ComparisonBase | None:
+    form = "--format=%(refname)%00%(symref)"
+    output, _ = await copy.run_git(("for-each-ref", form, *_DEFAULTS), _SMALL)
+    lines = [line.split("\0") for line in output.decode("utf-8", "replace").splitlines()]
+    known = {name: target or name for name, target in lines}
+    default = next((known[name] for name in _DEFAULTS if name in known), None)
+    if default is None or default == f"refs/heads/{head.branch}":
+        return None
+    try:
+        output, _ = await copy.run_git(("merge-base", default, "HEAD"), _SMALL)
+    except ServiceError:
+        return None  # no common commit
+    commit = output.decode("ascii", "replace").strip()
+    ref = default.removeprefix("refs/remotes/").removeprefix("refs/heads/")
+    return _make_base(ref, commit, BaseSource.BRANCH_POINT) if commit else None
+
+
+async def _find_empty_tree(copy: WorkingCopy) -> str:
+    try:
+        output, _ = await copy.run_git(("rev-parse", "--show-object-format"), _SMALL)
+    except ServiceError:
+        return _EMPTY_TREES["sha1"]  # git before 2.25
+    return _EMPTY_TREES.get(output.decode().strip(), _EMPTY_TREES["sha1"])

@@ -1,0 +1,85 @@
+"""Construction of the feature for reviews."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
+from tservice.git.interfaces import IWorkingCopies
+from tservice.http.operation_decorator import collect_operations
+from tservice.review.comment_routes import CommentRoutes
+from tservice.review.comments import CommentService
+from tservice.review.reverting import RevertService
+from tservice.review.routes import ChangesRoutes
+from tservice.review.service import ReviewService
+from tservice.review.store import ReviewStore
+from tservice.review.watching import ChangesWatcher
+from tservice.runtime.feature import FeatureRegistration
+from tservice.runtime.runtime import Runtime
+from tservice.sessions.interfaces import ISessions
+
+_GIT = ".git"
+"""Name of a repository, or of a file that points to one.  What is inside can run commands."""
+
+
+def build_review(
+    ground: Runtime, *, sessions: ISessions, clis: ICliRegistry, copies: IWorkingCopies
+) -> FeatureRegistration[ReviewService]:
+    """Build the feature for the changes of sessions, and comments on them.
+
+    Its git processes belong to the feature C{git}.
+    """
+    clock, store = ground.reactor, ReviewStore(ground.database)
+
+    def make_id() -> str:
+        return ground.random(8).hex()
+
+    review = ReviewService(clock=clock, copies=copies, store=store)
+    watcher = ChangesWatcher(
+        clock=clock, hub=ground.hub, sessions=sessions, copies=copies, review=review, store=store
+    )
+    review.on_read = watcher.report_changes
+    comments = CommentService(
+        clock=clock,
+        review=review,
+        store=store,
+        sessions=sessions,
+        make_id=make_id,
+        template=lambda: ground.settings.get().review_prompt_template,
+        on_change=watcher.report_comments,
+    )
+    reverts = RevertService(
+        clock=clock,
+        review=review,
+        store=store,
+        sessions=sessions,
+        make_id=make_id,
+        can_run_commands=_ConfigurationFiles(clis).can_run_commands,
+    )
+    changes = ChangesRoutes(
+        review=review, comments=comments, reverts=reverts, store=store, watcher=watcher
+    )
+    return FeatureRegistration(
+        name="review",
+        service=review,
+        operations=[*collect_operations(changes), *collect_operations(CommentRoutes(comments))],
+        initial_state={"changes": watcher.describe_known},
+        start=watcher.start,
+        close=watcher.stop,
+    )
+
+
+@frozen
+class _ConfigurationFiles:
+    """Files that configure git or an agent."""
+
+    clis: ICliRegistry
+
+    def can_run_commands(self, path: str) -> bool:
+        """Return true if a file at C{path} can make git or an agent run a command."""
+        sources = [
+            source
+            for entry in self.clis.list_entries()
+            for source in entry.capabilities.folder_config or ()
+        ]
+        return _GIT in path.casefold().split("/") or is_agent_configuration(path, sources)

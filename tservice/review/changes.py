@@ -1,0 +1,300 @@
+"""Reader of the changes of a session against a base (protocol-changes).
+
+Git compares.  It runs with the restrictions of reading, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from attrs import evolve, frozen
+
+from tservice.core.kernel.errors import make_failure_error, make_not_found_error
+from tservice.git.interfaces import (
+    DIFF_WORDS,
+    STATUS_WORDS,
+    ChangedPaths,
+    GitHead,
+    WorkingCopy,
+    WorkingFile,
+    parse_changed_paths,
+)
+from tservice.review.bases import find_base
+from tservice.review.hunks import (
+    Hunk,
+    HunkPage,
+    make_replaced_hunks,
+    parse_hunks,
+    select_page,
+)
+from tservice.review.model import (
+    DIFF_BYTES,
+    IMAGE_BYTES,
+    MAX_FILES,
+    ChangedFile,
+    ChangeTotals,
+    ComparisonBase,
+    FileStatus,
+    RepositoryChanges,
+    is_generated_name,
+)
+from tservice.review.raw_diff import parse_raw_diff
+
+LIST_BYTES = 64 * 1024 * 1024
+"""Maximum bytes of the list of changed files."""
+_ATTRIBUTE_PATHS = 500
+"""Maximum number of paths whose attributes are asked for, because they are on the command line."""
+_IMAGES = {
+    ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+    ".webp": "image/webp",
+}  # fmt: skip
+"""Types of images that are shown.  SVG is text, and may hold programs."""
+
+WHITESPACE_WORDS = {
+    "show": (),
+    "ignore-end": ("--ignore-space-at-eol",),
+    "ignore-amount": ("--ignore-space-change",),
+    "ignore": ("--ignore-all-space",),
+}
+"""Options of git for the treatment of white space."""
+
+
+@frozen(kw_only=True)
+class DiffOptions:
+    """Options for the hunks of one file.
+
+    @ivar context: number of lines around a change.
+    @ivar whitespace: key of L{WHITESPACE_WORDS}.
+    @ivar start: index of the first row of the answer.
+    """
+
+    context: int
+    whitespace: str = "show"
+    start: int = 0
+
+
+@frozen(kw_only=True)
+class ImageSide:
+    """Image before or after the change, as base64."""
+
+    media_type: str
+    data: str
+
+
+@frozen(kw_only=True)
+class FileDiff:
+    """Difference of one file.
+
+    @ivar is_cut: true if git's output was longer than L{DIFF_BYTES}.
+    """
+
+    file: ChangedFile
+    page: HunkPage
+    is_cut: bool = False
+    old_image: ImageSide | None = None
+    new_image: ImageSide | None = None
+
+
+async def read_changes(
+    copy: WorkingCopy, named: str | None, start_commit: str | None
+) -> RepositoryChanges:
+    """Return the changes in one repository.
+
+    @param named: the base that the caller named; C{None} to choose one.
+    @param start_commit: commit at the session's start, if it is known.
+    @raise ServiceError: 400 for an unknown base; 422 if git fails.
+    """
+    status, cut = await copy.run_git(STATUS_WORDS, LIST_BYTES)
+    head, paths = await copy.run_in_thread(partial(parse_changed_paths, status, MAX_FILES))
+    base = await find_base(copy, head, named, start_commit)
+    output, more = await copy.run_git(
+        (*DIFF_WORDS, "--raw", "--numstat", "-z", "--no-abbrev", base.tree, "--"), LIST_BYTES
+    )
+    if cut or more:
+        raise make_failure_error("the repository has too many changes")
+    files = await copy.run_in_thread(partial(parse_raw_diff, output))
+    committed = await _list_committed(copy, head, base)
+    merged = [each for each in _merge_kinds(files, paths, committed) if _is_changed(each)]
+    kept = await _describe_files(copy, merged[:MAX_FILES])
+    totals = ChangeTotals(
+        files=len(merged) + max(0, paths.untracked_count - len(paths.untracked)),
+        added=sum(file.added for file in [*kept, *merged[MAX_FILES:]]),
+        removed=sum(file.removed for file in merged),
+    )
+    return RepositoryChanges(
+        path=copy.path,
+        name=copy.name,
+        base=base,
+        branch=head.branch,
+        commit=head.commit,
+        is_detached=head.detached,
+        files=kept,
+        totals=totals,
+        is_truncated=totals.files > len(kept),
+    )
+
+
+def find_file(changes: RepositoryChanges, path: str) -> ChangedFile:
+    """Return the changed file with this path as clients see it.
+
+    @raise ServiceError: 404.
+    """
+    for file in changes.files:
+        if file.display_path == path:
+            return file
+    raise make_not_found_error("File")
+
+
+async def read_file_diff(
+    copy: WorkingCopy, base: ComparisonBase, file: ChangedFile, options: DiffOptions
+) -> FileDiff:
+    """Return one page of the hunks of a file, or its images.
+
+    @raise ServiceError: 422 if git fails.
+    """
+    if file.is_submodule or "repository" in file.kinds:
+        return FileDiff(file=file, page=HunkPage(hunks=()))
+    if file.is_binary:
+        old, new = await _read_images(copy, file)
+        return FileDiff(file=file, page=HunkPage(hunks=()), old_image=old, new_image=new)
+    hunks, cut = await read_hunks(copy, base, file, options)
+    page = await copy.run_in_thread(partial(select_page, hunks, options.start))
+    return FileDiff(file=file, page=page, is_cut=cut)
+
+
+async def read_hunks(
+    copy: WorkingCopy, base: ComparisonBase, file: ChangedFile, options: DiffOptions
+) -> tuple[Sequence[Hunk], bool]:
+    """Return all hunks of a text file, and true if they were cut.
+
+    @raise ServiceError: 422 if git fails.
+    """
+    if "untracked" in file.kinds:
+        return await _compare_untracked(copy, file)
+    paths = [file.path] if file.original is None else [file.original, file.path]
+    words = (*DIFF_WORDS, f"-U{options.context}", *WHITESPACE_WORDS[options.whitespace])
+    patch, cut = await copy.run_git((*words, base.tree, "--", *paths), DIFF_BYTES)
+    return await copy.run_in_thread(partial(parse_hunks, patch)), cut
+
+
+async def read_base_content(copy: WorkingCopy, file: ChangedFile, limit: int) -> bytes | None:
+    """Return the content of the file in the base.
+
+    @return: C{None} if it was not there, or is longer than C{limit} bytes.
+    @raise ServiceError: 422 if git fails.
+    """
+    if file.old_blob is None or file.is_submodule:
+        return None
+    data, cut = await copy.run_git(("cat-file", "blob", file.old_blob), limit)
+    return None if cut else data
+
+
+async def _compare_untracked(copy: WorkingCopy, file: ChangedFile) -> tuple[Sequence[Hunk], bool]:
+    """Return the hunks of an untracked file, and true if it is too large.
+
+    If the base has the file, it left the index: git then compares nothing.  So all its lines count
+    as replaced, unless they are the same.
+    """
+    before = await read_base_content(copy, file, DIFF_BYTES) or b""
+    (found,) = await copy.read_files([file.path], DIFF_BYTES)
+    hunks = await copy.run_in_thread(partial(make_replaced_hunks, before, found.data or b""))
+    return hunks, found.data is None
+
+
+async def _list_committed(
+    copy: WorkingCopy, head: GitHead, base: ComparisonBase
+) -> frozenset[bytes]:
+    if head.commit is None or base.commit in (None, head.commit):
+        return frozenset()
+    words = ("diff-tree", "-r", "--name-only", "-z", "--no-ext-diff", base.tree, "HEAD", "--")
+    output, _ = await copy.run_git(words, LIST_BYTES)
+    return frozenset(output.split(b"\0"))
+
+
+def _merge_kinds(
+    files: dict[bytes, ChangedFile], paths: ChangedPaths, committed: frozenset[bytes]
+) -> Iterable[ChangedFile]:
+    """Yield the files with their kinds, then the untracked ones that git's comparison lacks."""
+    groups = (
+        ("committed", committed),
+        ("staged", paths.staged),
+        ("unstaged", paths.unstaged),
+        ("untracked", frozenset(paths.untracked)),
+        ("conflicted", paths.conflicted),
+    )
+    for file in files.values():
+        kinds = tuple(name for name, group in groups if file.path in group)
+        if file.status is FileStatus.DELETED and "untracked" in kinds:
+            file = evolve(file, status=FileStatus.MODIFIED)
+        yield evolve(file, kinds=(*kinds, *file.kinds))
+    for path in paths.untracked:
+        if path not in files:
+            kinds = ("untracked", "repository") if path.endswith(b"/") else ("untracked",)
+            yield ChangedFile(path=path, status=FileStatus.ADDED, kinds=kinds)
+
+
+def _is_changed(file: ChangedFile) -> bool:
+    """Return false for a file of which only the times changed: git lists it until its index is
+    written again.
+    """
+    counts = (file.added, file.removed, file.is_binary)
+    is_same = file.old_mode == file.new_mode and counts == (0, 0, False)
+    return not (file.status is FileStatus.MODIFIED and is_same and not file.kinds)
+
+
+async def _describe_files(copy: WorkingCopy, files: Sequence[ChangedFile]) -> Sequence[ChangedFile]:
+    """Add what git does not say: hashes, the lines of untracked files, and what is generated."""
+    found = await copy.read_files([file.path.rstrip(b"/") for file in files])
+    generated = await _list_generated(copy, [file.path for file in files])
+    return [
+        _describe_file(file, now, is_generated=file.path in generated)
+        for file, now in zip(files, found, strict=True)
+    ]
+
+
+def _describe_file(file: ChangedFile, now: WorkingFile, *, is_generated: bool) -> ChangedFile:
+    generated = is_generated or is_generated_name(file.display_path)
+    file = evolve(file, hash=now.hash, is_generated=generated)
+    if "untracked" not in file.kinds:
+        return file
+    same = file.old_blob == now.hash
+    return evolve(
+        file,
+        new_mode=now.mode,
+        added=0 if same else now.lines,
+        removed=0 if same else file.removed,
+        is_binary=now.is_binary,
+    )
+
+
+async def _list_generated(copy: WorkingCopy, paths: Sequence[bytes]) -> frozenset[bytes]:
+    """Return the paths that the repository declares generated (C{linguist-generated})."""
+    if not paths:
+        return frozenset()
+    words = ("check-attr", "-z", "linguist-generated", "--")
+    output, _ = await copy.run_git([*words, *paths[:_ATTRIBUTE_PATHS]], LIST_BYTES)
+    fields = output.split(b"\0")
+    triples = zip(fields[::3], fields[2::3], strict=False)
+    return frozenset(path for path, value in triples if value in (b"set", b"true"))
+
+
+async def _read_images(
+    copy: WorkingCopy, file: ChangedFile
+) -> tuple[ImageSide | None, ImageSide | None]:
+    old_type, new_type = _find_image_type(file.base_path), _find_image_type(file.path)
+    old = await read_base_content(copy, file, IMAGE_BYTES) if old_type else None
+    (now,) = await copy.read_files([file.path], IMAGE_BYTES) if new_type else [WorkingFile()]
+    return _make_image(old_type, old), _make_image(new_type, now.data)
+
+
+def _find_image_type(path: bytes) -> str | None:
+    name = path.decode("utf-8", "backslashreplace").lower()
+    return next((_IMAGES[end] for end in _IMAGES if name.endswith(end)), None)
+
+
+def _make_image(media_type: str | None, data: bytes | None) -> ImageSide | None:
+    if media_type is None or data is None:
+        return None
+    return ImageSide(media_type=media_type, data=base64.b64encode(data).decode())

@@ -1,0 +1,211 @@
+"""Routes below C{/api/sessions/{id}/changes} (protocol-changes)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from tservice.core.kernel.errors import ErrorCode
+from tservice.core.kernel.scopes import READS_GIT, TYPES
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
+from tservice.http.validation.models import QueryInt, QueryParameters, RequestBody, ResponseModel
+from tservice.review.changes import DiffOptions
+from tservice.review.comments import CommentService
+from tservice.review.model import CONTEXT_DEFAULT, WHOLE_CONTEXT
+from tservice.review.responses import (
+    ChangesResponse,
+    FileDiffResponse,
+    RevertResponse,
+    make_changes_response,
+    make_file_response,
+)
+from tservice.review.reverting import LineRange, RevertRequest, RevertService
+from tservice.review.service import ReviewService
+from tservice.review.store import ReviewStore
+from tservice.review.watching import ChangesWatcher
+
+MAX_CONTEXT = 10_000
+"""Maximum number of context lines, besides C{all}."""
+
+Path = Annotated[str, StringConstraints(min_length=1, max_length=8192)]
+Repo = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
+Base = Annotated[str, StringConstraints(min_length=1, max_length=250)]
+FileHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+RowNumber = Annotated[int, Field(ge=1, le=10_000_000)]
+
+_READS = OperationFields(
+    tag="Git", access=AccessRule.OWNER, scope=Scope.GIT, scope_reason=READS_GIT,
+    errors=(ErrorCode.OPERATION_FAILED,),
+)  # fmt: skip
+_WRITES = OperationFields(
+    tag="Git", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT, scope_reason=TYPES,
+    errors=(ErrorCode.OPERATION_FAILED, ErrorCode.CONFLICT),
+)  # fmt: skip
+
+
+class ChangesQuery(QueryParameters):
+    """Base of the comparison."""
+
+    base: Base | None = Field(
+        default=None,
+        description=(
+            "Branch, tag or commit, or ``start`` for the session's start; default: the branch"
+            " point, else the session's start, else HEAD"
+        ),
+    )
+
+
+class FileDiffQuery(ChangesQuery):
+    """File whose hunks are wanted."""
+
+    repo: Repo | None = Field(default=None, description="As in the list; default: the first")
+    path: Path = Field(description="As in the list")
+    context: Literal["all"] | QueryInt = Field(
+        default=CONTEXT_DEFAULT, description="Lines around a change, or ``all``; clamped"
+    )
+    whitespace: Literal["show", "ignore-end", "ignore-amount", "ignore"] = "show"
+    start: QueryInt = Field(default=0, description="``next`` of the page before")
+
+    def to_options(self) -> DiffOptions:
+        """Return the options, with numbers clamped to their bounds."""
+        context = WHOLE_CONTEXT if self.context == "all" else self.context
+        return DiffOptions(
+            context=context if context == WHOLE_CONTEXT else min(max(context, 0), MAX_CONTEXT),
+            whitespace=self.whitespace,
+            start=max(self.start, 0),
+        )
+
+
+class ViewedBody(RequestBody):
+    """File that was seen; C{hash} of the content that was seen, or null to take it back."""
+
+    repo: Repo | None = None
+    path: Path
+    hash: FileHash | None
+
+
+class LinesBody(RequestBody):
+    """Lines of one side, both ends included."""
+
+    side: Literal["old", "new"]
+    line: RowNumber
+    end_line: RowNumber
+
+
+class RevertBody(RequestBody):
+    """File, or parts of it, to put back to the base.
+
+    C{context} is that of the hunks that C{hunkIds} names.
+    """
+
+    repo: Repo | None = None
+    path: Path
+    base: Base | None = None
+    hash: FileHash
+    hunk_ids: (
+        Annotated[
+            list[Annotated[str, StringConstraints(max_length=40)]],
+            Field(min_length=1, max_length=1000),
+        ]
+        | None
+    ) = None
+    lines: Annotated[list[LinesBody], Field(min_length=1, max_length=1000)] | None = None
+    context: Annotated[int, Field(ge=0, le=WHOLE_CONTEXT)] = CONTEXT_DEFAULT
+    even_while_busy: bool = False
+
+    def to_request(self) -> RevertRequest:
+        """Return the request of this body."""
+        lines = None if self.lines is None else [
+            LineRange(is_old=each.side == "old", first=each.line, last=each.end_line)
+            for each in self.lines
+        ]  # fmt: skip
+        return RevertRequest(
+            repo=self.repo,
+            path=self.path,
+            base=self.base,
+            hash=self.hash,
+            hunk_ids=None if self.hunk_ids is None else frozenset(self.hunk_ids),
+            lines=lines,
+            context=self.context,
+            even_while_busy=self.even_while_busy,
+        )
+
+
+class UndoBody(RequestBody):
+    """Copy that a revert kept."""
+
+    undo_id: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+
+
+class ReviewEmptyResponse(ResponseModel):
+    """Nothing more to say."""
+
+
+class ChangesRoutes:
+    """Routes for the changes of a session; the rules are in the services."""
+
+    def __init__(
+        self,
+        *,
+        review: ReviewService,
+        comments: CommentService,
+        reverts: RevertService,
+        store: ReviewStore,
+        watcher: ChangesWatcher,
+    ) -> None:
+        self._review, self._comments, self._reverts = review, comments, reverts
+        self._store, self._watcher = store, watcher
+
+    @operation("GET", "/api/sessions/{id}/changes", _READS)
+    async def get_changes(self, call: OperationCall, query: ChangesQuery) -> ChangesResponse:
+        """List what a session changed against its base, committed or not."""
+        self._watcher.watch(call.id)
+        changes = await self._review.read_changes(call.id, query.base)
+        comments = await self._comments.list_comments(call.id)
+        viewed = {
+            each.path: self._store.list_viewed(call.id, each.path) for each in changes.repositories
+        }
+        return make_changes_response(changes, viewed, comments)
+
+    @operation("GET", "/api/sessions/{id}/changes/file", _READS, errors=(ErrorCode.CONFLICT,))
+    async def get_file(self, call: OperationCall, query: FileDiffQuery) -> FileDiffResponse:
+        """Get the hunks of one changed file, with line numbers and the words that changed."""
+        found = await self._review.read_file_diff(
+            call.id, query.repo, query.path, query.base, query.to_options()
+        )
+        return make_file_response(found)
+
+    @operation(
+        "PUT", "/api/sessions/{id}/changes/viewed", _READS,
+        scope=Scope.SESSIONS_MANAGE, scope_reason="Marks what a person has seen.",
+        audit=AuditMode.NONE,
+    )  # fmt: skip
+    async def set_viewed(self, call: OperationCall, body: ViewedBody) -> ReviewEmptyResponse:
+        """Mark a changed file as seen, as long as its content stays the same."""
+        await self._review.set_viewed(call.id, body.repo, body.path, body.hash, call.reauthorize)
+        return ReviewEmptyResponse()
+
+    @operation(
+        "POST", "/api/sessions/{id}/changes/revert", _WRITES,
+        scope_reason="The file that is put back can be a program that runs later.",
+        errors=(ErrorCode.SESSION_BUSY,),
+    )  # fmt: skip
+    async def revert(self, call: OperationCall, body: RevertBody) -> RevertResponse:
+        """Put a file, or hunks or lines of it, back to the base."""
+        done = await self._reverts.revert_file(
+            call.id, body.to_request(), call.identity, call.reauthorize
+        )
+        return RevertResponse(undo_ids=[*done.undo_ids], hash=done.hash)
+
+    @operation(
+        "POST", "/api/sessions/{id}/changes/revert/undo", _WRITES,
+        scope_reason="The file that is put back can be a program that runs later.",
+    )  # fmt: skip
+    async def undo_revert(self, call: OperationCall, body: UndoBody) -> RevertResponse:
+        """Bring back a file that a revert replaced; possible for 7 days."""
+        done = await self._reverts.undo_revert(
+            call.id, body.undo_id, call.identity, call.reauthorize
+        )
+        return RevertResponse(undo_ids=[], hash=done.hash)
