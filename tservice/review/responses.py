@@ -39,9 +39,9 @@ class HeadResponse(Payload):
 class FileCommentsResponse(Payload):
     """Numbers of comments on a file; C{outdated} of those whose lines are no longer there."""
 
-    open: int = 0
-    sent: int = 0
-    outdated: int = 0
+    open: int
+    sent: int
+    outdated: int
 
 
 class ChangedFileItem(Payload):

@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.unit.git.random_repositories import ENVIRON, run_git
@@ -121,7 +122,7 @@ async def _check_hunks(
     return faults
 
 
-def rebuild_new(old: bytes, hunks: list[Hunk]) -> bytes:
+def rebuild_new(old: bytes, hunks: Sequence[Hunk]) -> bytes:
     """Return the new file that hunks make of the old one."""
     lines = old.split(b"\n")
     last = lines.pop()

@@ -8,7 +8,6 @@ from typing import Any
 
 from attrs import evolve
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import TestCase
 
@@ -115,9 +114,8 @@ class ReviewWorld:
         add_session_row(self.database)
         self.store = ReviewStore(self.database)
         self.made = 0
-        self.review = ReviewService(
-            clock=self.clock, copies=FolderCopies(git, folder), store=self.store
-        )
+        copies: Any = FolderCopies(git, folder)
+        self.review = ReviewService(clock=self.clock, copies=copies, store=self.store)
         sessions: Any = self.sessions
         self.template = ""
         self.comments = CommentService(
@@ -151,9 +149,9 @@ class ReviewTestCase(TestCase):
         run_git(self.folder, "init", "-q", "-b", "main")
         self.world = ReviewWorld(self.folder, top / "home")
 
-    def tearDown(self) -> Deferred[None]:
+    async def tearDown(self) -> None:  # type: ignore[override]
         self.world.database.close()
-        return self.world.runner.stop()
+        await self.world.runner.stop()
 
     def write(self, path: str, content: str | bytes) -> Path:
         file = self.folder / path

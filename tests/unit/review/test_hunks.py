@@ -121,8 +121,8 @@ class PageTests(SynchronousTestCase):
 class ReversalTests(SynchronousTestCase):
     """Chosen rows go back, the others stay."""
 
-    before = b"one\ntwo\nthree\nfour\nfive\n"
-    after = b"one\nTWO\nthree\nfour\nextra\nfive"
+    old = b"one\ntwo\nthree\nfour\nfive\n"
+    new = b"one\nTWO\nthree\nfour\nextra\nfive"
     patch = (
         b"@@ -1,5 +1,6 @@\n one\n-two\n+TWO\n three\n four\n-five\n+extra\n+five\n"
         b"\\ No newline at end of file\n"
@@ -131,11 +131,11 @@ class ReversalTests(SynchronousTestCase):
     def reverse(self, *numbers: int, data: bytes | None = None) -> bytes:
         hunks = parse_hunks(self.patch)
         rows = [hunks[0].rows[number] for number in numbers]
-        after = self.after if data is None else data
+        after = self.new if data is None else data
         return reverse_rows(after, hunks, lambda hunk, row: row in rows)
 
     def test_all_rows_make_the_base(self) -> None:
-        self.assertEqual(self.before, self.reverse(1, 2, 5, 6, 7))
+        self.assertEqual(self.old, self.reverse(1, 2, 5, 6, 7))
 
     def test_some_rows_keep_the_others(self) -> None:
         self.assertEqual(b"one\ntwo\nthree\nfour\nextra\nfive", self.reverse(1, 2))
@@ -144,11 +144,11 @@ class ReversalTests(SynchronousTestCase):
 
     def test_line_ends_of_the_file_are_kept(self) -> None:
         """Git compares without carriage returns where it converts them."""
-        found = self.reverse(1, 2, data=self.after.replace(b"\n", b"\r\n"))
+        found = self.reverse(1, 2, data=self.new.replace(b"\n", b"\r\n"))
         self.assertEqual(b"one\r\ntwo\r\nthree\r\nfour\r\nextra\r\nfive", found)
 
     def test_other_content_is_refused(self) -> None:
-        for data in (b"one\n", self.after.replace(b"three", b"3"), b""):
+        for data in (b"one\n", self.new.replace(b"three", b"3"), b""):
             error = self.assertRaises(ServiceError, self.reverse, 1, data=data)
             self.assertEqual(409, error.status)
 

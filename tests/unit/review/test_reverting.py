@@ -193,7 +193,7 @@ class ReplacementTests(ReviewTestCase):
         error = self.assertRaises(
             ServiceError, replace_working_file, self.root, b"f", expected or self.hash, new
         )
-        return error.status
+        return int(error.status)
 
     def names(self) -> list[str]:
         return sorted(each.name for each in Path(self.folder).iterdir() if each.name != ".git")

@@ -47,6 +47,16 @@ const PAGES: readonly Page[] = [
     load: async () => (await import("../features/git/GitPage.tsx")).GitPage,
   },
   {
+    id: "review",
+    title: "Review",
+    icon: "eye",
+    order: 19,
+    beside: true,
+    keys: "Alt+Shift+V",
+    available: () => activeSession.value !== undefined,
+    load: async () => (await import("../features/review/ReviewPage.tsx")).ReviewPage,
+  },
+  {
     id: "cases",
     title: "Workspaces",
     icon: "grid",

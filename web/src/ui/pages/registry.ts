@@ -32,6 +32,7 @@ export const FILES_PAGE = "files";
 export const GIT_PAGE = "git";
 export const HOSTS_PAGE = "hosts";
 export const RESTORE_PAGE = "restore";
+export const REVIEW_PAGE = "review";
 
 const pages = new Map<string, Page>();
 

@@ -1,0 +1,187 @@
+/** A hunk: one table, with the comments below their lines. */
+import { Fragment } from "preact";
+import type { HunkResponse, RowResponse } from "../../api/types.ts";
+import { visible } from "../git/diff/diff.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Comment, CommentForm } from "./Comments.tsx";
+import { findThread, includes, splitRows, splitWords } from "./rows.ts";
+import { comments, type FileKey, selection, type Side } from "./state.ts";
+
+const SIGNS = { added: "+", removed: "−", context: "" } as const;
+const WORDS = { added: "added: ", removed: "removed: ", context: "" } as const;
+/** Characters of one line that are drawn. */
+const LONGEST = 2_000;
+
+const draw = (text: string): string => visible(text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text);
+
+function Text({ row }: { row: RowResponse }) {
+  const [before, marked, after] = splitWords(row);
+  return (
+    <>
+      <span class="sr-only">{WORDS[row.kind]}</span>
+      <code>
+        {draw(before)}
+        {marked !== "" && <mark>{draw(marked)}</mark>}
+        {draw(after)}
+      </code>
+      {row.noNewline && <small> no newline at the end</small>}
+    </>
+  );
+}
+
+function NumberCell({ side, line }: { side: Side; line: number | undefined }) {
+  if (line === undefined) return <td class="review-number" />;
+  return (
+    <td class="review-number" data-side={side} data-line={line}>
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-label={`Comment on line ${line}${side === "old" ? " before" : ""}`}
+        onClick={(event) => {
+          // A pointer has chosen the lines already; this is for whoever has none.
+          if (event.detail === 0) selection.value = { side, line, endLine: line };
+        }}
+      >
+        {line}
+      </button>
+    </td>
+  );
+}
+
+function TextCell({ row, side }: { row: RowResponse | undefined; side: Side }) {
+  if (!row) return <td class="review-line" data-kind="none" />;
+  const line = side === "new" ? row.new : row.old;
+  return (
+    <td
+      class="review-line"
+      data-kind={row.kind}
+      data-side={side}
+      data-line={line}
+      data-chosen={includes(selection.value, side, line) || undefined}
+    >
+      <span class="review-sign" aria-hidden="true">
+        {SIGNS[row.kind]}
+      </span>
+      <Text row={row} />
+    </td>
+  );
+}
+
+interface HunkProps {
+  session: string;
+  file: FileKey;
+  hunk: HunkResponse;
+  split: boolean;
+  /** Absent where it cannot be put back. */
+  onRevert: (() => void) | undefined;
+}
+
+/** What stands below a row: its comments, and the field for a new one. */
+function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert"> & { rows: RowResponse[] }) {
+  const at = selection.value;
+  const thread = [...new Set(rows.flatMap((row) => findThread(comments.value, file, row)))];
+  const isEnd =
+    at !== undefined &&
+    rows.some(
+      (row) =>
+        (at.side === "new" ? row.new : row.old) === at.endLine &&
+        row.kind !== (at.side === "new" ? "removed" : "added"),
+    );
+  if (thread.length === 0 && !isEnd) return null;
+  const lines = hunk.rows.filter((row) => includes(at, "new", row.new)).map((row) => row.text);
+  return (
+    <tr class="review-below">
+      <td colSpan={split ? 4 : 3}>
+        {thread.map((comment) => (
+          <Comment key={comment.id} session={session} comment={comment} />
+        ))}
+        {isEnd && (
+          <CommentForm
+            key={`${at.side} ${at.line} ${at.endLine}`}
+            session={session}
+            file={file}
+            at={at}
+            lines={lines}
+          />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function UnifiedRows(props: Omit<HunkProps, "onRevert">) {
+  return (
+    <>
+      {props.hunk.rows.map((row, at) => {
+        const side: Side = row.new === undefined ? "old" : "new";
+        return (
+          <Fragment key={at}>
+            <tr>
+              <NumberCell side="old" line={row.old} />
+              <NumberCell side="new" line={row.new} />
+              <TextCell row={row} side={side} />
+            </tr>
+            <Below {...props} rows={[row]} />
+          </Fragment>
+        );
+      })}
+    </>
+  );
+}
+
+function SplitTableRows(props: Omit<HunkProps, "onRevert">) {
+  return (
+    <>
+      {splitRows(props.hunk.rows).map(({ left, right }, at) => (
+        <Fragment key={at}>
+          <tr>
+            <NumberCell side="old" line={left?.old} />
+            <TextCell row={left} side="old" />
+            <NumberCell side="new" line={right?.new} />
+            <TextCell row={right} side="new" />
+          </tr>
+          <Below
+            {...props}
+            rows={
+              left === right
+                ? [left].filter((row) => row !== undefined)
+                : [left, right].filter((row) => row !== undefined)
+            }
+          />
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+export function HunkTable({ onRevert, ...props }: HunkProps) {
+  const { hunk, split } = props;
+  const name = `Lines ${hunk.newStart} to ${hunk.newStart + Math.max(0, hunk.newCount - 1)}`;
+  return (
+    <section class="review-hunk" data-testid="review-hunk" tabIndex={-1} aria-label={name}>
+      <header class="review-hunk-head">
+        <span>
+          {name}
+          {hunk.section !== "" && <code>{draw(hunk.section)}</code>}
+        </span>
+        {onRevert && (
+          <Button small onClick={onRevert} label={`Put back: ${name}`} testid="review-revert">
+            Put back
+          </Button>
+        )}
+      </header>
+      <table class="review-table" data-split={split || undefined}>
+        <caption class="sr-only">{name}</caption>
+        <thead class="sr-only">
+          <tr>
+            <th scope="col">Line before</th>
+            {split && <th scope="col">Text before</th>}
+            <th scope="col">Line now</th>
+            <th scope="col">{split ? "Text now" : "Text"}</th>
+          </tr>
+        </thead>
+        <tbody>{split ? <SplitTableRows {...props} /> : <UnifiedRows {...props} />}</tbody>
+      </table>
+    </section>
+  );
+}
