@@ -19,7 +19,8 @@ from tservice.git.changing.git_work import GitWork
 from tservice.git.changing.missing_parts import MissingPartsFinder
 from tservice.git.changing.unsaved_work import UnsavedWorkFinder
 from tservice.git.changing.worktrees import WorktreeManager
-from tservice.git.interfaces import ContainerWorkspaces, IWorkingCopies
+from tservice.git.interfaces import IWorkingCopies
+from tservice.git.model import ContainerWorkspaces
 from tservice.git.process.runner import GitRunner, get_actor
 from tservice.git.readers import GitReaderRegistry
 from tservice.git.routes import GitRoutes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from attrs import define, field, frozen
@@ -26,7 +26,6 @@ __all__ = [
     "CloneRequest",
     "CloneRun",
     "CloneSource",
-    "ContainerWorkspaces",
     "GitHead",
     "IGitWork",
     "IWorkingCopies",
@@ -50,13 +49,6 @@ STATUS_WORDS = (
 """Arguments of git for L{parse_changed_paths}."""
 
 _T = TypeVar("_T")
-
-
-class ContainerWorkspaces(Protocol):
-    """Callable that lists the folders which containers share with this machine."""
-
-    def __call__(self) -> Iterable[str]:
-        """Return absolute paths.  Git is never run at or inside one of them."""
 
 
 @frozen(kw_only=True)

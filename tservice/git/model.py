@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from attrs import evolve, field, frozen
 
@@ -30,6 +30,13 @@ class ChangeKind(StrEnum):
     STAGED = "staged"
     UNSTAGED = "unstaged"
     UNTRACKED = "untracked"
+
+
+class ContainerWorkspaces(Protocol):
+    """Callable that lists the folders which containers share with this machine."""
+
+    def __call__(self) -> Iterable[str]:
+        """Return absolute paths.  Git is never run at or inside one of them."""
 
 
 def to_display_text(raw: bytes) -> str:

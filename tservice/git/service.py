@@ -22,10 +22,10 @@ from tservice.core.locations.location import OWN_LOCATION, LocationId
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.thread_runners import RunInThread
 from tservice.git.computation_cache import ComputationCache
-from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.model import (
     ERROR_LIMIT,
     ChangeKind,
+    ContainerWorkspaces,
     FileChange,
     FoundRepositories,
     GitOptions,

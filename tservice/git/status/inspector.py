@@ -13,11 +13,11 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.locations.workspace_bounds import FolderLimit
 from tservice.core.workers.thread_runners import RunInThread
-from tservice.git.interfaces import ContainerWorkspaces
 from tservice.git.model import (
     DIFF_LIMIT,
     BranchHead,
     ChangeKind,
+    ContainerWorkspaces,
     FileChange,
     FileDiff,
     GitRepository,
