@@ -123,13 +123,13 @@ class ReversalTests(SynchronousTestCase):
 
     old = b"one\ntwo\nthree\nfour\nfive\n"
     new = b"one\nTWO\nthree\nfour\nextra\nfive"
-    patch = (
+    difference = (
         b"@@ -1,5 +1,6 @@\n one\n-two\n+TWO\n three\n four\n-five\n+extra\n+five\n"
         b"\\ No newline at end of file\n"
     )
 
     def reverse(self, *numbers: int, data: bytes | None = None) -> bytes:
-        hunks = parse_hunks(self.patch)
+        hunks = parse_hunks(self.difference)
         rows = [hunks[0].rows[number] for number in numbers]
         after = self.new if data is None else data
         return reverse_rows(after, hunks, lambda hunk, row: row in rows)
