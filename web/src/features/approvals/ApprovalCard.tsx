@@ -5,10 +5,9 @@ import { select } from "../../ui/pages/select.ts";
 import { sessionList } from "../../store/state.ts";
 import { Command } from "../../ui/Command.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { answer, answering, dismiss, answerProblems } from "./actions.ts";
+import { answer, answering, dismiss, answerProblems, isUndoable, undoDismiss } from "./actions.ts";
 import { ApproveOrDeny, MultipleChoice, SingleChoice } from "./Choices.tsx";
 import { Context } from "./Context.tsx";
-import { pressDigit } from "./digits.ts";
 import {
   type Answer,
   asksToRun,
@@ -28,6 +27,22 @@ import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
 function visit(item: ApprovalItemResponse): void {
   select(item.sessionId);
   openPage.value = undefined;
+}
+
+export function Dismiss({ item }: { item: ApprovalItemResponse }) {
+  return (
+    <button
+      type="button"
+      class="button small approval-dismiss"
+      title="Remove from the inbox; the dialog stays open in the terminal"
+      onClick={() => dismiss(item)}
+      data-key="e"
+      data-testid="approval-dismiss"
+    >
+      Dismiss <span class="sr-only">the item of {item.sessionName}</span>
+      <kbd aria-hidden="true">E</kbd>
+    </button>
+  );
 }
 
 interface HeadProps {
@@ -54,18 +69,7 @@ function Head({ item, now, closed }: HeadProps) {
           <time dateTime={new Date(item.createdAt).toISOString()}>{formatAge(item.createdAt, now)}</time>
         </small>
       </span>
-      {!closed && (
-        <button
-          type="button"
-          class="button small approval-dismiss"
-          aria-label={`Dismiss the item of ${item.sessionName}`}
-          title="Remove from the inbox; the dialog stays open in the terminal"
-          onClick={() => void dismiss(item)}
-          data-testid="approval-dismiss"
-        >
-          Dismiss
-        </button>
-      )}
+      {!closed && <Dismiss item={item} />}
     </header>
   );
 }
@@ -139,6 +143,20 @@ function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean 
   );
 }
 
+function Undo({ item }: { item: ApprovalItemResponse }) {
+  return (
+    <button
+      type="button"
+      class="button small"
+      onClick={() => undoDismiss(item.id)}
+      data-key="u"
+      data-testid="approval-undo"
+    >
+      Undo <kbd aria-hidden="true">U</kbd>
+    </button>
+  );
+}
+
 /** The ways to answer; then what was sent, as high as they were, so that nothing moves below. */
 export function AnswerArea({ item, closed }: { item: ApprovalItemResponse; closed: boolean }) {
   const busy = answering.value.has(item.id);
@@ -152,6 +170,7 @@ export function AnswerArea({ item, closed }: { item: ApprovalItemResponse; close
       {closed ? (
         <p class="approval-sent" role="status" data-testid="approval-sent">
           <Icon name="check" size={16} /> <span>{busy ? "Sending…" : describeSent(item.id)}</span>
+          {isUndoable(item.id) && <Undo item={item} />}
         </p>
       ) : (
         <AnswerForm item={item} busy={busy} />
@@ -192,7 +211,7 @@ export function ApprovalCard({ item, now, gone = false }: CardProps) {
       aria-busy={busy}
       aria-label={`${item.sessionName} ${describeAsk(item)}`}
       tabIndex={-1}
-      onKeyDown={pressDigit}
+      data-card
     >
       <Head item={item} now={now} closed={closed} />
       <ToolSummary item={item} />

@@ -70,6 +70,7 @@ function OptionButton({ item, option, busy, onAnswer }: Props & { option: ItemOp
       data-grave={isRisky(item)}
       disabled={busy}
       onClick={() => onAnswer({ action: "option", option: option.n })}
+      data-key={option.n}
       data-testid={`approval-option-${option.n}`}
     >
       <kbd>{option.n}</kbd>
@@ -115,7 +116,7 @@ export function MultipleChoice({ item, busy, onAnswer }: Props) {
             type="checkbox"
             checked={chosen.has(option.n)}
             onChange={() => setChosen((before) => toggled(before, option.n))}
-            data-digit={option.n}
+            data-key={option.n}
             data-testid={`approval-check-${option.n}`}
           />
           <kbd>{option.n}</kbd>

@@ -5,6 +5,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import { activeId } from "../../store/state.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
+import { useCardKeys } from "./cardkeys.ts";
 import { inboxAsked } from "./openinbox.ts";
 import { keepsPlace } from "./actions.ts";
 import { openItems, refresh } from "./state.ts";
@@ -54,6 +55,7 @@ export function Inbox() {
   const { inside, ...pointer } = usePointerInside();
   const shown = useHeld(items, (item) => item.id, keepsPlace, inside && items.length > 0);
   const list = useFocus(shown.map(({ item }) => item.id).join());
+  useCardKeys(list);
   useEffect(() => void refresh(), []);
   return (
     <div class="approvals" ref={list} data-testid="approvals" {...pointer}>

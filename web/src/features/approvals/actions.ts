@@ -1,10 +1,10 @@
 /** What a person does with an item; what comes of it is kept beside the item. */
 import { signal } from "@preact/signals";
+import { api } from "../../api/client.ts";
 import { showError, showToast } from "../../store/toasts.ts";
-import { answerApproval, dismissApproval } from "./calls.ts";
 import { dropItem } from "./inbox.ts";
 import type { Answer, ApprovalItemResponse } from "./item.ts";
-import { isJustSent, noteDismissed, noteSent } from "./sent.ts";
+import { forgetSent, HELD_MS, isJustSent, noteDismissed, noteSent } from "./sent.ts";
 import { approvals, refresh, setInbox } from "./state.ts";
 import { describeAnswerProblem } from "./texts.ts";
 
@@ -59,7 +59,11 @@ export async function answer(item: ApprovalItemResponse, chosen: Answer): Promis
   mark(item.id, true);
   note(item.id, undefined);
   try {
-    await answerApproval(item.id, chosen, item.frame);
+    // Another dialog than the one that the person saw is not answered (409).
+    await api.post("/api/approvals/{item}/answer", {
+      path: { item: item.id },
+      body: { ...chosen, expectFrame: item.frame },
+    });
     noteSent(item, chosen);
     return true;
   } catch (error) {
@@ -70,13 +74,42 @@ export async function answer(item: ApprovalItemResponse, chosen: Answer): Promis
   }
 }
 
-export async function dismiss(item: ApprovalItemResponse): Promise<void> {
+/** Dismissals that can be taken back, with the timer that sends them. */
+const undoable = signal<ReadonlyMap<string, ReturnType<typeof setTimeout>>>(new Map());
+
+export const isUndoable = (id: string): boolean => undoable.value.has(id);
+
+function takeTimer(id: string): ReturnType<typeof setTimeout> | undefined {
+  const left = new Map(undoable.peek());
+  const timer = left.get(id);
+  if (left.delete(id)) undoable.value = left;
+  return timer;
+}
+
+/** Dismiss an item. The service learns it when the card goes: until then it can be taken back. */
+export function dismiss(item: ApprovalItemResponse): void {
+  if (undoable.peek().has(item.id)) return;
+  // Before the timer of the card, which opens again otherwise.
+  const timer = setTimeout(() => void sendDismissal(item), HELD_MS);
+  undoable.value = new Map(undoable.peek()).set(item.id, timer);
+  noteDismissed(item);
+}
+
+export function undoDismiss(id: string): void {
+  const timer = takeTimer(id);
+  if (timer === undefined) return;
+  clearTimeout(timer);
+  forgetSent(id);
+}
+
+async function sendDismissal(item: ApprovalItemResponse): Promise<void> {
+  takeTimer(item.id);
+  forget(item.id);
   try {
-    await dismissApproval(item.id);
-    noteDismissed(item);
-    forget(item.id);
+    await api.post("/api/approvals/{item}/dismiss", { path: { item: item.id } });
   } catch (error) {
-    if (describeAnswerProblem(error).kind === "gone") forget(item.id);
-    else showError("Couldn't dismiss the item", error);
+    if (describeAnswerProblem(error).kind === "gone") return;
+    showError("Couldn't dismiss the item", error);
+    await refresh();
   }
 }

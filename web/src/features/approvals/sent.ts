@@ -34,14 +34,18 @@ function describeAnswer(item: ApprovalItemResponse, answer: Answer): string {
 function note(id: string, words: string): void {
   sent.value = new Map([...new Map(sent.peek()).set(id, words)].slice(-KEPT_MOST));
   fresh.value = new Set(fresh.peek()).add(id);
-  setTimeout(() => {
-    const left = new Set(fresh.peek());
-    left.delete(id);
-    fresh.value = left;
-  }, HELD_MS);
+  setTimeout(() => release(id), HELD_MS);
+}
+
+function release(id: string): void {
+  const left = new Set(fresh.peek());
+  if (left.delete(id)) fresh.value = left;
 }
 
 export const noteSent = (item: ApprovalItemResponse, answer: Answer): void =>
   note(item.id, `Sent: ${describeAnswer(item, answer)}`);
 
 export const noteDismissed = (item: ApprovalItemResponse): void => note(item.id, "Dismissed");
+
+/** It was taken back: its card is as before. */
+export const forgetSent = release;

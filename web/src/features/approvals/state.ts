@@ -1,12 +1,12 @@
 /** What waits for a person, kept in step with the service. */
 import { computed, effect, signal } from "@preact/signals";
 import { asksAtStart } from "../agents/statusdescription.ts";
+import { api } from "../../api/client.ts";
 import { ApiError } from "../../api/errors.ts";
 import { CoalescedRead } from "../../lib/coalescedread.ts";
 import { isViewed, sessionList, settings } from "../../store/state.ts";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { showError } from "../../store/toasts.ts";
-import { listApprovals, viewedApproval } from "./calls.ts";
 import {
   applyInboxEvent,
   dropSession,
@@ -66,7 +66,7 @@ export function setInbox(change: (before: Inbox) => Inbox): void {
 
 const reads = new CoalescedRead(async (outdated) => {
   try {
-    const { approvals: items } = await listApprovals();
+    const { approvals: items } = await api.get("/api/approvals");
     // An item that was answered meanwhile would come back.
     if (!outdated()) inbox.value = parseInbox(items);
   } catch (error) {
@@ -84,7 +84,7 @@ async function acknowledge(item: ApprovalItemResponse): Promise<void> {
   if (told.has(item.id)) return;
   told.add(item.id);
   try {
-    await viewedApproval(item.sessionId);
+    await api.post("/api/approvals/session/{id}/viewed", { path: { id: item.sessionId } });
     setInbox((before) =>
       before.map((other) => (other.id === item.id ? { ...other, acknowledgedAt: Date.now() } : other)),
     );

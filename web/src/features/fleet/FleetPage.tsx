@@ -3,9 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { SessionChips } from "../agents/SessionChips.tsx";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../../api/types.ts";
-import { AnswerArea, RiskHint, ToolSummary } from "../approvals/ApprovalCard.tsx";
+import { AnswerArea, Dismiss, RiskHint, ToolSummary } from "../approvals/ApprovalCard.tsx";
 import { answerProblems, keepsPlace } from "../approvals/actions.ts";
-import { pressDigit } from "../approvals/digits.ts";
+import { useCardKeys } from "../approvals/cardkeys.ts";
 import type { Held } from "../approvals/held.ts";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
 import { isJustSent } from "../approvals/sent.ts";
@@ -33,6 +33,7 @@ import "./fleet.css";
 import { follow, screens } from "./screens.ts";
 
 function Question({ item, gone }: Held<ApprovalItemResponse>) {
+  const closed = gone || isJustSent(item.id);
   const message = getOwnMessage(item);
   const trouble = answerProblems.value.get(item.id);
   return (
@@ -45,7 +46,8 @@ function Question({ item, gone }: Held<ApprovalItemResponse>) {
           {trouble}
         </p>
       )}
-      <AnswerArea item={item} closed={gone || isJustSent(item.id)} />
+      <AnswerArea item={item} closed={closed} />
+      {!closed && <Dismiss item={item} />}
     </div>
   );
 }
@@ -113,7 +115,7 @@ function Card({ session, now, asked }: CardProps) {
       data-testid="fleet-card"
       aria-label={`${session.name} ${said}`}
       tabIndex={-1}
-      onKeyDown={pressDigit}
+      data-card
     >
       <button type="button" class="fleet-head" onClick={() => select(session.id)} data-testid="fleet-visit">
         <StatusDot session={session} />
@@ -156,6 +158,8 @@ export function FleetPage() {
   const cards = useHeld(sorted, ({ id }) => id, never, holds);
   const asked = mapQuestions(questions);
   const [waiting, done] = [sessionsNeedingPerson.value.size, finishedSessions.value.size];
+  const list = useRef<HTMLDivElement>(null);
+  useCardKeys(list);
   const create = () => (newSessionOpen.value = true);
   return (
     <div class="fleet">
@@ -169,7 +173,7 @@ export function FleetPage() {
           <Icon name="plus" size={14} /> New session
         </button>
       </div>
-      <div class="fleet-cards" {...pointer}>
+      <div class="fleet-cards" ref={list} {...pointer}>
         {cards
           .filter(({ gone }) => !gone)
           .map(({ item: session }) => (
