@@ -131,8 +131,7 @@ class CrowdedCockpitTests(BrowserCase):
         page.get_by_test_id("open-drawer").click()
         page.get_by_test_id("drawer-session").filter(has_text="docs site").click()
         page.get_by_test_id("drawer").wait_for(state="detached")
-        front = page.locator("[data-testid=tab][data-active=true] .tab-name")
-        wait_until_on_page(page, "docs site in front", lambda: front.inner_text() == "docs site")
+        expect(page.locator(".front-name")).to_have_text("docs site")
 
     def test_selection_is_outlined_in_forced_colours(self) -> None:
         for options in ({"viewport": {"width": 1440, "height": 900}}, PHONE):
@@ -259,10 +258,9 @@ class SidebarTests(BrowserCase):
         page.get_by_test_id("sidebar").wait_for()
         page.reload()
         page.get_by_test_id("sidebar").wait_for()
-        page.set_viewport_size({"width": 1000, "height": 700})
-        wait_until_on_page(
-            page, "tabs where it is narrow", lambda: page.get_by_test_id("tab").count() == 8
-        )
+        page.set_viewport_size({"width": 701, "height": 700})
+        expect(page.locator(".sidebar[data-rail=true] .side-initials:visible")).to_have_count(8)
+        expect(page.get_by_test_id("tab")).to_have_count(0)
 
     def test_late_terminal_takes_the_focus_when_its_session_was_chosen(self) -> None:
         daemon = self.daemon()

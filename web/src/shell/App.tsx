@@ -6,7 +6,7 @@ import { HistoryHost } from "../features/history/HistoryHost.tsx";
 import { DrawerHost } from "./DrawerHost.tsx";
 import { NewSessionHost } from "../features/sessions/NewSessionHost.tsx";
 import { Sidebar } from "../features/sidebar/Sidebar.tsx";
-import { sidebarShown } from "../features/sidebar/state.ts";
+import { sidebarShown, sideWidth } from "../features/sidebar/state.ts";
 import { sessionList } from "../store/state.ts";
 import { hasReceivedInit } from "../api/stream/connection.ts";
 import { TerminalPane } from "../features/terminal/TerminalPane.tsx";
@@ -39,7 +39,7 @@ function Shell() {
     <div class="shell">
       <ScreenReaderOffer />
       <TopBar />
-      <div class="middle">
+      <div class="middle" style={{ "--side": sideWidth.value }}>
         {sidebarShown.value && <Sidebar />}
         <div class="under" inert={covered.value}>
           <div class="stage">

@@ -19,8 +19,7 @@ import { openSessionMenu } from "../features/sessions/menu.ts";
 import { NameField } from "../features/sessions/NameField.tsx";
 import { naming } from "../features/sessions/naming.ts";
 import { newSessionOpen } from "../ui/pages/openpanels.ts";
-import { groupSessions } from "../features/sidebar/groups.ts";
-import { needsYou } from "../features/approvals/state.ts";
+import { allGroups } from "../features/sidebar/state.ts";
 import { StatusDot } from "../features/sessions/StatusDot.tsx";
 
 function Name({ session }: { session: Session }) {
@@ -140,7 +139,7 @@ export function Drawer() {
           <PlanChips />
         </div>
         <div class="rows">
-          {groupSessions(sessions.value, needsYou).map((group) => (
+          {allGroups.value.map((group) => (
             <section key={group.folder}>
               <h3 class="rows-head" title={group.folder}>
                 {group.name} <span class="count">{group.sessions.length}</span>

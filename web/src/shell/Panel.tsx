@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
 import { IconButton } from "../ui/IconButton.tsx";
+import { ResizeHandle } from "../ui/ResizeHandle.tsx";
 import {
   panelOpenCount,
   closePanel,
@@ -9,50 +10,15 @@ import {
   updatePanel,
   WIDTH_LEAST,
   WIDTH_MOST,
-  clampWidth,
+  WIDTH_USUAL,
 } from "../ui/pages/panel.ts";
 import "./panel.css";
 import { availablePages, openPage, type Page } from "../ui/pages/registry.ts";
 import { useBody } from "./useBody.ts";
 
-/** CSS pixels of one arrow key. */
-const STEP = 24;
-
 function leave(): void {
   closePanel();
   restoreDefaultFocus();
-}
-
-/** The edge between the terminal and the panel, by pointer and by keys. */
-function Edge() {
-  const drag = (event: PointerEvent & { currentTarget: HTMLElement }) => {
-    const edge = event.currentTarget;
-    const start = { x: event.clientX, width: panelState.peek().width };
-    edge.setPointerCapture(event.pointerId);
-    edge.onpointermove = (move) => updatePanel({ width: clampWidth(start.width + start.x - move.clientX) });
-    edge.onlostpointercapture = () => (edge.onpointermove = null);
-  };
-  const step = (event: KeyboardEvent) => {
-    const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    updatePanel({ width: clampWidth(panelState.peek().width + by) });
-  };
-  return (
-    <div
-      class="panel-edge"
-      role="separator"
-      tabIndex={0}
-      aria-orientation="vertical"
-      aria-label="Panel width"
-      aria-valuenow={panelState.value.width}
-      aria-valuemin={WIDTH_LEAST}
-      aria-valuemax={WIDTH_MOST}
-      onPointerDown={drag}
-      onKeyDown={step}
-      data-testid="panel-edge"
-    />
-  );
 }
 
 function Choice({ page, shown }: { page: Page; shown: boolean }) {
@@ -93,7 +59,15 @@ export function Panel({ page }: { page: Page }) {
       onKeyDown={escape}
       data-testid={`page-${page.id}`}
     >
-      <Edge />
+      <ResizeHandle
+        label="Panel width"
+        width={panelState.value.width}
+        least={WIDTH_LEAST}
+        most={WIDTH_MOST}
+        usual={WIDTH_USUAL}
+        onWidth={(width) => updatePanel({ width })}
+        testid="panel-edge"
+      />
       <header class="panel-head">
         <h2 ref={heading} tabIndex={-1}>
           {page.title}

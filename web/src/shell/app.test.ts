@@ -12,8 +12,8 @@ import {
 import { backoff } from "../lib/backoff.ts";
 import { formatBytes, plural, shortenPath } from "../lib/format.ts";
 import { uuid } from "../lib/ids.ts";
-import { DEFAULTS, defaultsFor, isDark, parsePrefs } from "../store/prefs.ts";
-import { actionFor, digitOf, SHORTCUTS } from "../features/shortcuts/table.ts";
+import { DEFAULTS, defaultsFor, isDark, parsePrefs, SIDEBAR_LEAST } from "../store/prefs.ts";
+import { actionFor, digitOf, formatKeysOf, SHORTCUTS } from "../features/shortcuts/table.ts";
 import { nextItem } from "../ui/menu.ts";
 import { addToast, type Toast, TOASTS_MAX } from "../store/toasts.ts";
 import { describeConnection } from "../store/connectionnotice.ts";
@@ -59,12 +59,13 @@ describe("shortcuts", () => {
     metaKey: held.includes("m"),
   });
   const find = (code: string, held: string, mac = false, char = "") =>
-    actionFor(key(code, held, char), mac, true, false)?.action;
+    actionFor(key(code, held, char), mac, true, false);
 
   test.each([
     ["KeyN", "as", "new"],
     ["Digit3", "a", "goto"],
     ["KeyF", "cs", "search"],
+    ["Enter", "as", "next-blocked"],
     ["KeyQ", "as", "quote"],
   ])("%s with %s is %s", (code, held, action) => {
     expect(find(code, held)).toBe(action);
@@ -110,7 +111,7 @@ describe("shortcuts", () => {
 
   test("a question mark opens the help only where nobody types", () => {
     const mark = key("Slash", "s", "?");
-    expect(actionFor(mark, false, false, false)?.action).toBe("help");
+    expect(actionFor(mark, false, false, false)).toBe("help");
     expect(actionFor(mark, false, true, false)).toBeUndefined();
     expect(actionFor(mark, false, false, true)).toBeUndefined();
   });
@@ -120,6 +121,17 @@ describe("shortcuts", () => {
       [...each.codes, ...(each.signs ?? "")].map((code) => [code, each.ctrl, each.shift, each.alt].join()),
     );
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  test.each([
+    ["new", "Alt+Shift+N"],
+    ["next-blocked", "Alt+Shift+Enter"],
+    ["next", "Alt+Shift+→"],
+    ["goto", "Alt+1 … 9"],
+    ["zoom-in", "Ctrl++"],
+    ["help", "Ctrl+Shift+/"],
+  ] as const)("%s is read as %s", (action, keys) => {
+    expect(formatKeysOf(action)).toBe(keys);
   });
 
   test("digits count from the first", () => {
@@ -141,6 +153,7 @@ describe("choices of this browser", () => {
   );
 
   test("figures stay in their range", () => {
+    expect(parsePrefs('{"sidebarWidth":9}').sidebarWidth).toBe(SIDEBAR_LEAST);
     expect(parsePrefs('{"fontSize":900,"scrollback":-3}')).toMatchObject({ fontSize: 32, scrollback: 500 });
   });
 

@@ -14,6 +14,8 @@ export type Home = "auto" | "fleet" | "session";
 export interface Prefs {
   theme: ThemeChoice;
   sessionList: SessionList;
+  /** CSS pixels. */
+  sidebarWidth: number;
   home: Home;
   fontSize: number;
   /** A family that stands before those that every system has; "" is none. */
@@ -37,6 +39,7 @@ export interface Prefs {
 export const DEFAULTS: Prefs = {
   theme: "system",
   sessionList: "auto",
+  sidebarWidth: 272,
   home: "auto",
   fontSize: 14,
   fontFamily: "",
@@ -64,6 +67,8 @@ export const FONT_LEAST = 8;
 export const FONT_MOST = 32;
 export const LINE_LEAST = 100;
 export const LINE_MOST = 200;
+export const SIDEBAR_LEAST = 180;
+export const SIDEBAR_MOST = 560;
 export const SCROLLBACK_LEAST = 500;
 export const SCROLLBACK_MOST = 100_000;
 
@@ -110,6 +115,7 @@ export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
   return {
     theme: themeOf(stored["theme"]),
     sessionList: listOf(stored["sessionList"]),
+    sidebarWidth: within(stored["sidebarWidth"], SIDEBAR_LEAST, SIDEBAR_MOST, defaults.sidebarWidth),
     home: homeOf(stored["home"]),
     fontSize: within(stored["fontSize"], FONT_LEAST, FONT_MOST, defaults.fontSize),
     fontFamily: familyOf(stored["fontFamily"]),

@@ -12,6 +12,8 @@ import { NameField } from "./NameField.tsx";
 import { naming } from "./naming.ts";
 import { StatusDot } from "./StatusDot.tsx";
 import { focusActiveTerminal } from "../terminal/focus.ts";
+import { sessionNumbers } from "../sidebar/state.ts";
+import { SessionNumber } from "../../ui/SessionNumber.tsx";
 
 interface Props {
   session: Session;
@@ -109,6 +111,7 @@ export function Tab({ session, reachable, onMove, onWalk, onDrag, onDropAt }: Pr
           <span class="badge">
             {cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}
           </span>
+          <SessionNumber number={sessionNumbers.value.get(session.id)} />
         </button>
       )}
       <button

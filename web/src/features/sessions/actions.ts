@@ -6,6 +6,7 @@ import { reorder } from "../../store/sessions.ts";
 import { activeId, dropSession, putSession, sessionList, sessions } from "../../store/state.ts";
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
+import { seenSessions } from "../sidebar/state.ts";
 import { moveSession, neighbour } from "./order.ts";
 import { livePid } from "./status.ts";
 
@@ -35,12 +36,11 @@ async function change(
   if (now) putSession(answer ? { ...now, ...answer } : before);
 }
 
+const seenIds = (): string[] => seenSessions.value.map((session) => session.id);
+
+/** Go on in the order in which the sessions are seen. */
 export function selectNext(step: number): void {
-  const id = neighbour(
-    sessions.value.map((session) => session.id),
-    activeId.value,
-    step,
-  );
+  const id = neighbour(seenIds(), activeId.value, step);
   if (id !== undefined) select(id);
 }
 
@@ -64,7 +64,7 @@ export async function start(id: string): Promise<void> {
 }
 
 async function take(id: string, killMux: boolean): Promise<void> {
-  const ids = sessions.value.map((session) => session.id);
+  const ids = seenIds();
   const heir = neighbour(ids, id, 1) ?? neighbour(ids, id, -1);
   const done = await attempt(killMux ? "Couldn't close the session" : "Couldn't detach the session", () =>
     calls.removeSession(id, killMux),

@@ -1,17 +1,17 @@
-import { groups } from "./table.ts";
+import { listHelp } from "./commands.ts";
 
 export function HelpPage() {
   return (
     <div class="help" tabIndex={0} role="group" aria-label="Keyboard shortcuts">
-      {groups().map(([name, shortcuts]) => (
+      {listHelp().map(([name, rows]) => (
         <section key={name}>
           <h3>{name}</h3>
           <dl>
-            {shortcuts.map((shortcut) => (
-              <div key={shortcut.keys}>
-                <dt>{shortcut.text}</dt>
+            {rows.map(([keys, text]) => (
+              <div key={keys}>
+                <dt>{text}</dt>
                 <dd>
-                  <kbd>{shortcut.keys}</kbd>
+                  <kbd>{keys}</kbd>
                 </dd>
               </div>
             ))}

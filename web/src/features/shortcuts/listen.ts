@@ -1,6 +1,6 @@
 /** Does what a pressed shortcut says. */
 import { openInbox } from "../approvals/openinbox.ts";
-import { inboxEnabled } from "../approvals/state.ts";
+import { inboxEnabled, sessionsNeedingPerson } from "../approvals/state.ts";
 import { togglePanel } from "../../ui/pages/panel.ts";
 import { CRON_PAGE, FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { toggleFleet } from "../fleet/page.ts";
@@ -15,15 +15,16 @@ import { writeName } from "../sessions/naming.ts";
 import { newSessionOpen, historyOpen, searchOpen } from "../../ui/pages/openpanels.ts";
 import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../../store/prefs.ts";
-import { toggleSidebar } from "../sidebar/state.ts";
-import { activeId, activeSession, sessions } from "../../store/state.ts";
+import { seenSessions, toggleSidebar } from "../sidebar/state.ts";
+import { activeId, activeSession } from "../../store/state.ts";
 import { currentView } from "../terminal/current.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
 import { platformOf } from "../terminal/text/keys.ts";
 import { showToast } from "../../store/toasts.ts";
 import { type Action, actionFor, digitOf } from "./table.ts";
 
-type Deeds = Partial<Record<Action, (event: KeyboardEvent) => void>>;
+/** @param code of the pressed key, where several keys mean alike. */
+type Deed = (code: string) => void;
 
 function withActive(act: (id: string) => void): void {
   if (activeId.value !== undefined) act(activeId.value);
@@ -35,6 +36,15 @@ function goTo(id: string): void {
   if (focused instanceof HTMLElement && focused.closest("[role=tablist]")) focused.blur();
   if (activeId.value === id) focusActiveTerminal();
   else select(id);
+}
+
+/** Agents are answered in the order in which they asked; around the end. */
+function goToNextBlocked(): void {
+  const blocked = [...sessionsNeedingPerson.peek()];
+  const id = blocked[(blocked.indexOf(activeId.peek() ?? "") + 1) % blocked.length];
+  if (id === undefined) return void showToast("info", "No agent needs you");
+  openPage.value = undefined;
+  goTo(id);
 }
 
 const WAYS: Partial<Record<string, Direction>> = {
@@ -63,8 +73,9 @@ const UNDER: ReadonlySet<Action> = new Set([
   "close-cell",
 ]);
 
-const DEEDS: Deeds = {
+const DEEDS: Readonly<Record<Action, Deed>> = {
   new: () => (newSessionOpen.value = true),
+  "next-blocked": goToNextBlocked,
   previous: () => selectNext(-1),
   next: () => selectNext(1),
   close: () => withActive((id) => void close(id)),
@@ -89,12 +100,12 @@ const DEEDS: Deeds = {
   "zoom-in": () => zoomFont(1),
   "zoom-out": () => zoomFont(-1),
   "zoom-reset": () => zoomFont(0),
-  cells: (event) => setCount(Number(event.code.slice(-1)) as Count),
-  cell: (event) => moveFocus(WAYS[event.code] ?? "right"),
+  cells: (code) => setCount(Number(code.slice(-1)) as Count),
+  cell: (code) => moveFocus(WAYS[code] ?? "right"),
   "maximise-cell": toggleZoom,
   "close-cell": () => closeCell(),
-  goto: (event) => {
-    const session = sessions.value[digitOf(event.code)];
+  goto: (code) => {
+    const session = seenSessions.value[digitOf(code)];
     if (session) goTo(session.id);
   },
 };
@@ -118,16 +129,35 @@ function pressed(event: KeyboardEvent): void {
     if (inTerminal && currentView.peek()?.keyboard.pressed(event, true) === false) return;
   }
   const mac = platformOf(navigator.userAgent) === "mac";
-  const shortcut = actionFor(event, mac, inTerminal, isField(focused) && !inTerminal);
-  const deed = shortcut && isFree(shortcut.action, inTerminal) && DEEDS[shortcut.action];
+  const action = actionFor(event, mac, inTerminal, isField(focused) && !inTerminal);
   const modal = document.querySelector("dialog:modal") !== null;
-  if (!deed || (modal && !shortcut.action.startsWith("zoom"))) return;
+  if (!action || !isFree(action, inTerminal) || (modal && !action.startsWith("zoom"))) return;
   event.preventDefault();
   event.stopPropagation();
-  if (UNDER.has(shortcut.action)) openPage.value = undefined;
-  deed(event);
+  runAction(action, event.code);
+}
+
+/** Do what a shortcut says, for its key and for the palette. */
+export function runAction(action: Action, code = ""): void {
+  if (UNDER.has(action)) openPage.value = undefined;
+  DEEDS[action](code);
+}
+
+/** The numbers of the sessions show while Alt alone is held. */
+function showNumbers({ key, type, ctrlKey, shiftKey, metaKey }: KeyboardEvent): void {
+  const alone = type === "keydown" && key === "Alt" && !ctrlKey && !shiftKey && !metaKey;
+  if (alone) document.documentElement.dataset["alt"] = "";
+  else hideNumbers();
+}
+
+function hideNumbers(): void {
+  delete document.documentElement.dataset["alt"];
 }
 
 export function listenForShortcuts(): void {
+  addEventListener("keydown", showNumbers, { capture: true });
   addEventListener("keydown", pressed, { capture: true });
+  addEventListener("keyup", showNumbers, { capture: true });
+  // Alt+Tab: the key is released elsewhere.
+  addEventListener("blur", hideNumbers);
 }

@@ -1,38 +1,39 @@
 /**
  * Keys of this page. Programs in a terminal use Ctrl+letter, Alt+letter and function keys, so
  * the page takes only Ctrl+Shift, Alt+Shift and Alt+digit, and the zoom keys browsers take anyway.
+ *
+ * Their words are in `commands.ts`, which comes with the first page that shows them.
  */
 
 export type Action =
   | "new"
+  | "goto"
+  | "next-blocked"
   | "previous"
   | "next"
-  | "close"
   | "rename"
-  | "search"
-  | "history"
-  | "approvals"
-  | "cron"
-  | "changes"
-  | "prompt"
-  | "settings"
-  | "help"
+  | "close"
   | "tabs"
-  | "palette"
-  | "fleet"
-  | "sidebar"
+  | "prompt"
   | "cells"
   | "cell"
   | "maximise-cell"
   | "close-cell"
-  | "panel"
+  | "search"
+  | "history"
+  | "quote"
   | "zoom-in"
   | "zoom-out"
   | "zoom-reset"
-  | "paste"
-  | "copy"
-  | "quote"
-  | "goto";
+  | "palette"
+  | "fleet"
+  | "approvals"
+  | "changes"
+  | "cron"
+  | "panel"
+  | "sidebar"
+  | "settings"
+  | "help";
 
 export interface Shortcut {
   action: Action;
@@ -43,278 +44,81 @@ export interface Shortcut {
   ctrl?: boolean;
   shift?: boolean;
   alt?: boolean;
-  /** Shown in the help sheet. */
-  keys: string;
-  text: string;
-  group: "Sessions" | "Terminal" | "Page";
-  /** Only listed: the terminal or the focused element handles it. */
-  listed?: boolean;
+  /** The key's name, where it does not follow from its code. */
+  name?: string;
 }
 
 const DIGITS = ["Digit1", "Digit2", "Digit3", "Digit4", "Digit5", "Digit6", "Digit7", "Digit8", "Digit9"];
+const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+
+const altShift = (action: Action, ...codes: string[]): Shortcut => ({
+  action,
+  codes,
+  alt: true,
+  shift: true,
+});
+const ctrlShift = (action: Action, ...codes: string[]): Shortcut => ({
+  action,
+  codes,
+  ctrl: true,
+  shift: true,
+});
+const zoom = (action: Action, signs: string): Shortcut => ({
+  action,
+  codes: [],
+  signs,
+  ctrl: true,
+  name: signs.charAt(0),
+});
 
 export const SHORTCUTS: readonly Shortcut[] = [
-  {
-    action: "palette",
-    codes: ["KeyK"],
-    ctrl: true,
-    shift: true,
-    keys: "Ctrl+Shift+K",
-    text: "Find a session, a page or a command (Ctrl+K outside a terminal, ⌘K)",
-    group: "Page",
-  },
-  {
-    action: "new",
-    codes: ["KeyN"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+N",
-    text: "New session",
-    group: "Sessions",
-  },
-  {
-    action: "goto",
-    codes: DIGITS,
-    alt: true,
-    keys: "Alt+1 … 9",
-    text: "Go to session 1 to 9",
-    group: "Sessions",
-  },
-  {
-    action: "previous",
-    codes: ["ArrowLeft"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+←",
-    text: "Previous session",
-    group: "Sessions",
-  },
-  {
-    action: "next",
-    codes: ["ArrowRight"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+→",
-    text: "Next session",
-    group: "Sessions",
-  },
-  {
-    action: "rename",
-    codes: ["KeyR"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+R",
-    text: "Rename session (F2 on its tab or row)",
-    group: "Sessions",
-  },
-  {
-    action: "close",
-    codes: ["KeyW"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+W",
-    text: "Close session (Delete on its tab or row)",
-    group: "Sessions",
-  },
-  {
-    action: "tabs",
-    codes: ["KeyT"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+T",
-    text: "Focus the session list (Enter returns)",
-    group: "Sessions",
-  },
-  {
-    action: "sidebar",
-    codes: ["KeyB"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+B",
-    text: "Toggle sidebar",
-    group: "Sessions",
-  },
-  {
-    action: "cells",
-    codes: ["Digit1", "Digit2", "Digit3", "Digit4", "Digit6", "Digit9"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+1 2 3 4 6 9",
-    text: "Show 1, 2, 3, 4, 6 or 9 terminals",
-    group: "Sessions",
-  },
-  {
-    action: "cell",
-    codes: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"],
-    ctrl: true,
-    shift: true,
-    keys: "Ctrl+Shift+← → ↑ ↓",
-    text: "Focus the terminal to the left, right, above or below",
-    group: "Sessions",
-  },
-  {
-    action: "maximise-cell",
-    codes: ["KeyM"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+M",
-    text: "Maximize or restore this terminal",
-    group: "Sessions",
-  },
-  {
-    action: "close-cell",
-    codes: ["KeyX"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+X",
-    text: "Close this cell (the session keeps running)",
-    group: "Sessions",
-  },
-  {
-    action: "panel",
-    codes: ["KeyL"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+L",
-    text: "Toggle panel",
-    group: "Page",
-  },
-  {
-    action: "goto",
-    codes: [],
-    keys: "Ctrl+Shift+← →",
-    text: "Move the focused tab",
-    group: "Sessions",
-    listed: true,
-  },
-  {
-    action: "copy",
-    codes: [],
-    keys: "Ctrl+Shift+C",
-    text: "Copy selection",
-    group: "Terminal",
-    listed: true,
-  },
-  { action: "paste", codes: [], keys: "Ctrl+Shift+V", text: "Paste", group: "Terminal", listed: true },
-  {
-    action: "search",
-    codes: ["KeyF"],
-    ctrl: true,
-    shift: true,
-    keys: "Ctrl+Shift+F",
-    text: "Search the terminal",
-    group: "Terminal",
-  },
-  {
-    action: "history",
-    codes: ["KeyH"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+H",
-    text: "Full history",
-    group: "Terminal",
-  },
-  {
-    action: "quote",
-    codes: ["KeyQ"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+Q",
-    text: "Send the next key to the program, with Ctrl if pressed alone (W sends Ctrl+W)",
-    group: "Terminal",
-  },
-  {
-    action: "zoom-in",
-    codes: [],
-    signs: "+=",
-    ctrl: true,
-    keys: "Ctrl++",
-    text: "Larger text",
-    group: "Terminal",
-  },
-  {
-    action: "zoom-out",
-    codes: [],
-    signs: "-",
-    ctrl: true,
-    keys: "Ctrl+-",
-    text: "Smaller text",
-    group: "Terminal",
-  },
-  {
-    action: "zoom-reset",
-    codes: [],
-    signs: "0",
-    ctrl: true,
-    keys: "Ctrl+0",
-    text: "Normal text size",
-    group: "Terminal",
-  },
-  {
-    action: "fleet",
-    codes: ["KeyF"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+F",
-    text: "Open Fleet",
-    group: "Page",
-  },
-  {
-    action: "approvals",
-    codes: ["KeyA"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+A",
-    text: "Open inbox (1–9 picks an option)",
-    group: "Page",
-  },
-  {
-    action: "cron",
-    codes: ["KeyJ"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+J",
-    text: "Open scheduled jobs",
-    group: "Page",
-  },
-  {
-    action: "changes",
-    codes: ["KeyG"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+G",
-    text: "Show changes",
-    group: "Page",
-  },
-  {
-    action: "prompt",
-    codes: ["KeyP"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+P",
-    text: "Focus the prompt box, or return to the terminal",
-    group: "Sessions",
-  },
-  {
-    action: "settings",
-    codes: ["KeyS"],
-    alt: true,
-    shift: true,
-    keys: "Alt+Shift+S",
-    text: "Open settings",
-    group: "Page",
-  },
-  {
-    action: "help",
-    codes: [],
-    signs: "?",
-    ctrl: true,
-    shift: true,
-    keys: "Ctrl+Shift+/",
-    text: "Show keyboard shortcuts (also ? outside a terminal)",
-    group: "Page",
-  },
+  altShift("new", "KeyN"),
+  { action: "goto", codes: DIGITS, alt: true, name: "1 … 9" },
+  altShift("next-blocked", "Enter", "NumpadEnter"),
+  altShift("previous", "ArrowLeft"),
+  altShift("next", "ArrowRight"),
+  altShift("rename", "KeyR"),
+  altShift("close", "KeyW"),
+  altShift("tabs", "KeyT"),
+  altShift("prompt", "KeyP"),
+  { ...altShift("cells", ...[1, 2, 3, 4, 6, 9].map((count) => `Digit${count}`)), name: "1 2 3 4 6 9" },
+  { ...ctrlShift("cell", ...ARROWS), name: "← → ↑ ↓" },
+  altShift("maximise-cell", "KeyM"),
+  altShift("close-cell", "KeyX"),
+  ctrlShift("search", "KeyF"),
+  altShift("history", "KeyH"),
+  altShift("quote", "KeyQ"),
+  zoom("zoom-in", "+="),
+  zoom("zoom-out", "-"),
+  zoom("zoom-reset", "0"),
+  ctrlShift("palette", "KeyK"),
+  altShift("fleet", "KeyF"),
+  altShift("approvals", "KeyA"),
+  altShift("changes", "KeyG"),
+  altShift("cron", "KeyJ"),
+  altShift("panel", "KeyL"),
+  altShift("sidebar", "KeyB"),
+  altShift("settings", "KeyS"),
+  { ...ctrlShift("help"), signs: "?", name: "/" },
 ];
+
+const ARROW_NAMES: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→" };
+
+const nameKey = ([code = ""]: readonly string[]): string =>
+  ARROW_NAMES[code] ?? code.replace(/^(?:Key|Digit)/, "");
+
+/** The keys as people read them: `Alt+Shift+N`. */
+export function formatShortcut({ ctrl, alt, shift, codes, name }: Shortcut): string {
+  const held = [ctrl && "Ctrl", alt && "Alt", shift && "Shift"].filter(Boolean);
+  return [...held, name ?? nameKey(codes)].join("+");
+}
+
+const find = (action: Action): Shortcut | undefined => SHORTCUTS.find((each) => each.action === action);
+
+export function formatKeysOf(action: Action): string {
+  const shortcut = find(action);
+  return shortcut ? formatShortcut(shortcut) : "";
+}
 
 export interface Pressed {
   code: string;
@@ -326,11 +130,11 @@ export interface Pressed {
 }
 
 function isPressed(shortcut: Shortcut, event: Pressed, mac: boolean): boolean {
-  const zoom = shortcut.action.startsWith("zoom");
-  const command = mac && zoom ? event.metaKey : event.ctrlKey;
-  const stray = mac && zoom ? event.ctrlKey : event.metaKey;
+  const zooms = shortcut.action.startsWith("zoom");
+  const command = mac && zooms ? event.metaKey : event.ctrlKey;
+  const stray = mac && zooms ? event.ctrlKey : event.metaKey;
   // A plus needs Shift on many keyboards.
-  const shifted = zoom || event.shiftKey === (shortcut.shift ?? false);
+  const shifted = zooms || event.shiftKey === (shortcut.shift ?? false);
   return (
     !stray && shifted && command === (shortcut.ctrl ?? false) && event.altKey === (shortcut.alt ?? false)
   );
@@ -351,20 +155,11 @@ export function actionFor(
   mac: boolean,
   inTerminal: boolean,
   typing: boolean,
-): Shortcut | undefined {
-  if (event.key === "?" && !inTerminal && !typing && !event.ctrlKey && !event.altKey) {
-    return SHORTCUTS.find((shortcut) => shortcut.action === "help");
-  }
-  if (isPaletteKey(event, mac, inTerminal)) {
-    return SHORTCUTS.find((shortcut) => shortcut.action === "palette");
-  }
-  return SHORTCUTS.find((shortcut) => isKeyOf(shortcut, event) && isPressed(shortcut, event, mac));
+): Action | undefined {
+  if (event.key === "?" && !inTerminal && !typing && !event.ctrlKey && !event.altKey) return "help";
+  if (isPaletteKey(event, mac, inTerminal)) return "palette";
+  return SHORTCUTS.find((shortcut) => isKeyOf(shortcut, event) && isPressed(shortcut, event, mac))?.action;
 }
 
 /** The place 0-8 that a digit key names. */
 export const digitOf = (code: string): number => DIGITS.indexOf(code);
-
-export function groups(): [string, Shortcut[]][] {
-  const names = [...new Set(SHORTCUTS.map((shortcut) => shortcut.group))];
-  return names.map((name) => [name, SHORTCUTS.filter((shortcut) => shortcut.group === name)]);
-}

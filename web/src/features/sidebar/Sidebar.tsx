@@ -1,10 +1,7 @@
-/** Every session at a glance: what it does, for how long, and who waits for you. */
-import { useSignal } from "@preact/signals";
+/** Every session at a glance: what it does, for how long, and who waits for you; where room is short, marks alone. */
 import { useEffect, useRef } from "preact/hooks";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../../api/types.ts";
-import { sessionsNeedingPerson } from "../approvals/state.ts";
-import { usePointerInside } from "../approvals/useHeld.ts";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { LocationMarkSlot } from "../hosts/slots.tsx";
@@ -13,19 +10,30 @@ import { close, move } from "../sessions/actions.ts";
 import { select } from "../../ui/pages/select.ts";
 import { openSessionMenu } from "../sessions/menu.ts";
 import { NameField } from "../sessions/NameField.tsx";
-import { naming } from "../sessions/naming.ts";
+import { naming, writeName } from "../sessions/naming.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, cliOf, sessions } from "../../store/state.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
+import { change, prefs, DEFAULTS, SIDEBAR_LEAST, SIDEBAR_MOST } from "../../store/prefs.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { ResizeHandle } from "../../ui/ResizeHandle.tsx";
+import { SessionNumber } from "../../ui/SessionNumber.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { matchesFilter, groupSessions, formatSpan } from "./groups.ts";
+import { formatSpan, type Group, initialsOf } from "./groups.ts";
 import "./sidebar.css";
+import {
+  filter,
+  isFolded,
+  pointed,
+  railShown,
+  seenSessions,
+  sessionNumbers,
+  sideGroups,
+  toggleFolded,
+} from "./state.ts";
 
 /** With fewer, looking is quicker than typing. */
 const FILTER_FROM = 8;
-
-const agentOf = (session: Session) => cliOf(session.mode)?.label ?? session.mode;
 
 function secondLine(session: Session, now: number): string {
   const { state, word, reason } = getCurrentStatus(session);
@@ -56,7 +64,7 @@ function Name({ session }: { session: Session }) {
 }
 
 function rowKey(event: KeyboardEvent, session: Session): void {
-  if (event.key === "F2") naming.value = session.id;
+  if (event.key === "F2") void writeName(session);
   else if (event.key === "Delete") void close(session.id);
   else if (event.key === "Enter" || event.key === " ") {
     select(session.id);
@@ -69,19 +77,31 @@ interface RowProps {
   session: Session;
   depth: number;
   now: number;
+  /** The keyboard's way into the list. */
   reachable: boolean;
   onDrag: (id: string | undefined) => void;
   onDrop: (onto: string) => void;
 }
 
-function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
-  const active = activeId.value === session.id;
-  const editing = naming.value === session.id;
-  const ref = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (active) ref.current?.scrollIntoView({ block: "nearest" });
-  }, [active]);
-  const inside = (
+interface InsideProps {
+  session: Session;
+  now: number;
+  editing: boolean;
+  number: number | undefined;
+}
+
+function Inside({ session, now, editing, number }: InsideProps) {
+  if (railShown.value)
+    return (
+      <>
+        <StatusDot session={session} />
+        <span class="side-initials" aria-hidden="true">
+          {initialsOf(session.name)}
+        </span>
+        <SessionNumber number={number} />
+      </>
+    );
+  return (
     <>
       <StatusDot session={session} />
       <span class="side-text">
@@ -91,8 +111,27 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
       <LocationMarkSlot session={session} />
       <GitMark session={session} />
       <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode.slice(0, 2).toUpperCase()}</span>
+      <SessionNumber number={number} />
     </>
   );
+}
+
+/** A rail shows none of it, so that it is told. */
+function describeRailRow(session: Session, now: number) {
+  const told = `${session.name}: ${secondLine(session, now)}`;
+  return { "aria-label": told, "data-tip": told };
+}
+
+function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
+  const active = activeId.value === session.id;
+  const rail = railShown.value;
+  const editing = naming.value === session.id && !rail;
+  const ref = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (active) ref.current?.scrollIntoView({ block: "nearest" });
+  }, [active]);
+  const number = sessionNumbers.value.get(session.id);
+  const inside = <Inside session={session} now={now} editing={editing} number={number} />;
   return (
     <li
       class="side-row"
@@ -117,15 +156,16 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
           type="button"
           class="side-main"
           aria-current={active ? "true" : undefined}
-          aria-keyshortcuts="F2 Delete"
+          aria-keyshortcuts={`${number === undefined ? "" : `Alt+${number} `}F2 Delete`}
           tabIndex={reachable ? 0 : -1}
           data-testid="side-session"
           data-session={session.id}
-          data-names={session.id}
+          data-names={rail ? undefined : session.id}
           onClick={() => select(session.id)}
-          onDblClick={() => (naming.value = session.id)}
+          onDblClick={() => void writeName(session)}
           onContextMenu={(event) => openMenu(session, event)}
           onKeyDown={(event) => rowKey(event, session)}
+          {...(rail && describeRailRow(session, now))}
         >
           {inside}
         </button>
@@ -134,89 +174,125 @@ function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
   );
 }
 
-/** Arrow keys go from row to row, whatever group they stand in. */
+/** Arrow keys go from row to row, whatever group they stand in, and from the filter to the first one. */
 function walk(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const list = event.currentTarget as Element;
   const rows = [...list.querySelectorAll<HTMLElement>(".side-main")];
-  const at = rows.indexOf(document.activeElement as HTMLElement);
-  if (step === undefined || at < 0) return;
+  const focused = document.activeElement as HTMLElement;
+  const at = rows.indexOf(focused);
+  if (step === undefined || (at < 0 && !focused.matches(".side-filter"))) return;
   event.preventDefault();
-  rows[(at + step + rows.length) % rows.length]?.focus();
+  rows[at < 0 ? 0 : (at + step + rows.length) % rows.length]?.focus();
 }
 
-function Filter({ onType }: { onType: (text: string) => void }) {
+/** Enter goes to the first session that is left. */
+function filterKey(event: KeyboardEvent): void {
+  if (event.key === "Escape" && filter.value !== "") filter.value = "";
+  else if (event.key === "Enter" && seenSessions.value[0]) {
+    select(seenSessions.value[0].id);
+    focusActiveTerminal();
+  } else return;
+  event.preventDefault();
+}
+
+function Filter() {
   return (
     <input
       class="field side-filter"
       type="search"
-      placeholder="Filter"
-      aria-label="Filter sessions"
+      placeholder="Filter: name, folder, blocked…"
+      aria-label="Filter sessions by name, folder, agent or state"
       data-testid="side-filter"
-      onInput={(event) => onType(event.currentTarget.value)}
+      value={filter.value}
+      onInput={(event) => (filter.value = event.currentTarget.value)}
+      onKeyDown={filterKey}
     />
   );
 }
 
+function GroupHead({ group: { folder, name, sessions: listed } }: { group: Group }) {
+  if (railShown.value) return <h2 class="sr-only">{name}</h2>;
+  return (
+    <h2>
+      <button
+        type="button"
+        aria-expanded={!isFolded(folder)}
+        title={folder}
+        data-testid="side-group"
+        onClick={() => toggleFolded(folder)}
+      >
+        <span>{name}</span>
+        <span class="count">{listed.length}</span>
+      </button>
+    </h2>
+  );
+}
+
+/** Nothing changes its place under the pointer of a mouse. */
+const still = (event: PointerEvent): void => {
+  if (event.pointerType === "mouse") pointed.value = true;
+};
+
+const release = () => (pointed.value = false);
+
 export function Sidebar() {
-  const filter = useSignal("");
-  const folded = useSignal<ReadonlySet<string>>(new Set());
   const dragged = useRef<string | undefined>(undefined);
   const now = useNow();
-  const { inside, ...pointer } = usePointerInside();
-  // Nothing changes its place under the pointer.
-  const needy = useRef(sessionsNeedingPerson.value);
-  if (!inside) needy.current = sessionsNeedingPerson.value;
-  const groups = groupSessions(
-    sessions.value.filter((session) => matchesFilter(session, agentOf(session), filter.value)),
-    (id) => needy.current.has(id),
-  );
-  const fold = (folder: string) => {
-    const next = new Set(folded.value);
-    if (!next.delete(folder)) next.add(folder);
-    folded.value = next;
-  };
+  useEffect(() => release, []);
+  const groups = sideGroups.value;
+  const rail = railShown.value;
+  const shown = seenSessions.value;
+  const entrance = shown.some(({ id }) => id === activeId.value) ? activeId.value : shown[0]?.id;
   const drop = (onto: string) => {
     const to = sessions.value.findIndex((session) => session.id === onto);
     if (dragged.current !== undefined) void move(dragged.current, to);
   };
-  const shown = groups.flatMap((group) =>
-    folded.value.has(group.folder) ? [] : group.sessions.map(({ session }) => session),
-  );
-  const entrance = shown.some(({ id }) => id === activeId.value) ? activeId.value : shown[0]?.id;
   return (
-    <nav class="sidebar" aria-label="Sessions" data-testid="sidebar" onKeyDown={walk} {...pointer}>
-      {sessions.value.length >= FILTER_FROM && <Filter onType={(text) => (filter.value = text)} />}
-      {groups.map((group) => (
-        <section key={group.folder} class="side-group">
-          <h2>
-            <button
-              type="button"
-              aria-expanded={!folded.value.has(group.folder)}
-              title={group.folder}
-              data-testid="side-group"
-              onClick={() => fold(group.folder)}
-            >
-              <span>{group.name}</span>
-              <span class="count">{group.sessions.length}</span>
-            </button>
-          </h2>
-          <ul hidden={folded.value.has(group.folder)}>
-            {group.sessions.map(({ session, depth }) => (
-              <Row
-                key={session.id}
-                session={session}
-                depth={depth}
-                now={now}
-                reachable={session.id === entrance}
-                onDrag={(id) => (dragged.current = id)}
-                onDrop={drop}
-              />
-            ))}
-          </ul>
-        </section>
-      ))}
-      {groups.length === 0 && <p class="dim side-none">No sessions match.</p>}
+    <nav
+      class="sidebar"
+      data-rail={rail}
+      aria-label="Sessions"
+      data-testid="sidebar"
+      onKeyDown={walk}
+      onPointerEnter={still}
+      onPointerMove={still}
+      onPointerLeave={release}
+    >
+      <div class="side-list">
+        {!rail && sessions.value.length >= FILTER_FROM && <Filter />}
+        {groups.map((group) => (
+          <section key={group.folder} class="side-group">
+            <GroupHead group={group} />
+            <ul hidden={isFolded(group.folder)}>
+              {group.sessions.map(({ session, depth }) => (
+                <Row
+                  key={session.id}
+                  session={session}
+                  depth={depth}
+                  now={now}
+                  reachable={session.id === entrance}
+                  onDrag={(id) => (dragged.current = id)}
+                  onDrop={drop}
+                />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {groups.length === 0 && <p class="dim side-none">No sessions match.</p>}
+      </div>
+      {!rail && (
+        <ResizeHandle
+          label="Sidebar width"
+          width={prefs.value.sidebarWidth}
+          least={SIDEBAR_LEAST}
+          most={SIDEBAR_MOST}
+          usual={DEFAULTS.sidebarWidth}
+          atEnd
+          onWidth={(sidebarWidth) => change({ sidebarWidth })}
+          testid="sidebar-edge"
+        />
+      )}
     </nav>
   );
 }

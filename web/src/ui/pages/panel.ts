@@ -8,7 +8,7 @@ import { staged } from "./stage.ts";
 /** CSS pixels. */
 export const WIDTH_LEAST = 340;
 export const WIDTH_MOST = 1600;
-const WIDTH_USUAL = 460;
+export const WIDTH_USUAL = 460;
 const KEY = "tservice.panel";
 
 export interface Panel {
@@ -21,8 +21,7 @@ export interface Panel {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-export const clampWidth = (width: number): number =>
-  Math.max(WIDTH_LEAST, Math.min(WIDTH_MOST, Math.round(width)));
+const clampWidth = (width: number): number => Math.max(WIDTH_LEAST, Math.min(WIDTH_MOST, Math.round(width)));
 
 /** What is stored may be of an older page or edited. */
 export function parsePanel(stored: string | null): Panel {
