@@ -4,9 +4,8 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { restoreDefaultFocus } from "../../ui/defaultfocus.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { listEntries, searchEntries } from "./entries.ts";
-import type { Entry, Hit } from "./model.ts";
-import { runs } from "./fuzzy.ts";
+import { type Entry, listEntries } from "./entries.ts";
+import { type Hit, noteUsed, readUsed, runs, searchEntries } from "./search.ts";
 import "./palette.css";
 import { paletteOpen } from "./state.ts";
 
@@ -14,6 +13,7 @@ const close = () => (paletteOpen.value = false);
 
 function run(entry: Entry): void {
   close();
+  if (entry.command) noteUsed(entry.key);
   // Behind the dialog's own return of the focus: what it opens wants the focus itself.
   setTimeout(entry.act);
 }
@@ -66,7 +66,8 @@ export function Palette() {
   const letters = useSignal("");
   const at = useSignal(0);
   const all = useComputed(listEntries);
-  const hits = useComputed(() => searchEntries(all.value, letters.value));
+  const used = useRef(readUsed());
+  const hits = useComputed(() => searchEntries(all.value, letters.value, used.current));
   const chosen = Math.min(at.value, hits.value.length - 1);
   // At once: the next letter would go to the terminal.
   useLayoutEffect(() => {

@@ -1,13 +1,10 @@
-import { describe, expect, test } from "vitest";
-import { searchEntries, SHOWN } from "./entries.ts";
-import type { Entry } from "./model.ts";
-import { match, runs } from "./fuzzy.ts";
-import { listFolderEntries } from "./moreentries.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Entry, listFolderEntries } from "./entries.ts";
+import { match, matchWords, noteUsed, readUsed, runs, searchEntries, SHOWN, USED_KEPT } from "./search.ts";
 import type { Session } from "../../api/types.ts";
 
 const entry = (label: string, detail?: string): Entry => ({
   key: label,
-  group: "Sessions",
   label,
   detail,
   act: () => undefined,
@@ -54,6 +51,39 @@ describe("what was found", () => {
     expect(searchEntries(all, "git").map((hit) => hit.entry.label)).toEqual(["git", "one"]);
   });
 
+  test("another word for it, whole or begun, before letters that stand apart", () => {
+    const all = [entry("Gemini diligent offer"), { ...entry("Changes"), words: "git diff" }];
+    const first = (letters: string) => searchEntries(all, letters)[0]?.entry.label;
+    expect([first("diff"), first("dif"), first("changes git")]).toEqual(["Changes", "Changes", "Changes"]);
+    expect(first("gemini")).toBe("Gemini diligent offer");
+  });
+
+  test("a session's own name before another word for a command", () => {
+    const all = [{ ...entry("Close"), words: "kill end" }, entry("the kill switch")];
+    expect(searchEntries(all, "kill").map(({ entry: { label } }) => label)).toEqual([
+      "the kill switch",
+      "Close",
+    ]);
+  });
+
+  test.each([
+    ["split-window", "split compare split-window", true],
+    ["Split Win", "split-window", true],
+    ["window x", "split-window", false],
+    ["plit", "split-window", false],
+  ])("%s among the words %s: %s", (letters, words, found) => {
+    expect(matchWords("", words, letters) !== undefined).toBe(found);
+  });
+
+  test("what was used comes first, and wins among its like", () => {
+    const all = ["one", "two", "three"].map((label) => entry(label));
+    const labels = (letters: string, ...used: string[]) =>
+      searchEntries(all, letters, used).map((hit) => hit.entry.label);
+    expect(labels("", "three", "gone", "two")).toEqual(["three", "two", "one"]);
+    expect(labels("t")).toEqual(["two", "three"]);
+    expect(labels("t", "three")).toEqual(["three", "two"]);
+  });
+
   test("without letters everything, as it stands", () => {
     expect(names("", "b", "a")).toEqual(["b", "a"]);
   });
@@ -62,6 +92,31 @@ describe("what was found", () => {
     const many = Array.from({ length: SHOWN + 9 }, (_, n) => `session ${n}`);
     expect(names("", ...many)).toHaveLength(SHOWN);
     expect(names("s", ...many)).toHaveLength(SHOWN);
+  });
+});
+
+describe("what was used", () => {
+  const stored = new Map<string, string>();
+  beforeEach(() => {
+    stored.clear();
+    vi.stubGlobal("localStorage", {
+      getItem: (key: string) => stored.get(key) ?? null,
+      setItem: (key: string, value: string) => stored.set(key, value),
+    });
+  });
+  afterEach(() => void vi.unstubAllGlobals());
+
+  test("is kept once each, the last ones alone", () => {
+    for (const key of ["a", "b", "a", ...Array.from({ length: USED_KEPT }, (_, n) => `c${n}`)]) noteUsed(key);
+    expect(readUsed()).toEqual(Array.from({ length: USED_KEPT }, (_, n) => `c${USED_KEPT - 1 - n}`));
+    noteUsed("c0");
+    expect(readUsed()[0]).toBe("c0");
+    expect(new Set(readUsed()).size).toBe(USED_KEPT);
+  });
+
+  test.each(["{", "7", "null", '{"a":1}', "[1,null]"])("that is stored as %s is nothing", (text) => {
+    stored.set("tservice.commands", text);
+    expect(readUsed()).toEqual([]);
   });
 });
 

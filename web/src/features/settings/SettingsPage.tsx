@@ -9,7 +9,7 @@ import { serviceVersion } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
 import { AppearanceSettings, TerminalSettings } from "./BrowserSettings.tsx";
-import { PART_NAMES, type PartName, wantedPart } from "./parts.ts";
+import { PART_NAMES, type PartName, wantedSetting } from "./parts.ts";
 import { forgetMarks } from "./saving.ts";
 import { ServerSettings } from "./ServerSettings.tsx";
 import "./settings.css";
@@ -55,12 +55,16 @@ function isInSight(scroller: Element, id: string): boolean {
   return box !== undefined && box.top >= seen.top - 2 && box.top < seen.bottom - 40;
 }
 
-function goTo(id: string): void {
+const CONTROL = ":is(input, select, textarea, button):not(:disabled)";
+
+function goTo(id: string, setting?: string): void {
   const part = document.getElementById(partId(id));
+  const row = [...(part?.querySelectorAll<HTMLElement>(".setting") ?? [])].find(
+    (each) => setting !== undefined && each.textContent.trim().startsWith(setting),
+  );
   part?.scrollIntoView({ block: "start" });
-  part?.querySelector<HTMLElement>(":is(input, select, textarea, button):not(:disabled)")?.focus({
-    preventScroll: true,
-  });
+  row?.scrollIntoView({ block: "center" });
+  (row ?? part)?.querySelector<HTMLElement>(CONTROL)?.focus({ preventScroll: true });
 }
 
 function Navigation({ parts, here, go }: { parts: readonly Part[]; here: string; go: (id: string) => void }) {
@@ -95,16 +99,16 @@ export function SettingsPage() {
     if (asked.current !== undefined && !isInSight(box, asked.current)) asked.current = undefined;
     setHere(asked.current ?? partInSight(box, parts) ?? here);
   };
-  const go = (id: string) => {
+  const go = (id: string, setting?: string) => {
     asked.current = id;
-    goTo(id);
+    goTo(id, setting);
     setHere(id);
   };
-  const wanted = wantedPart.value;
+  const wanted = wantedSetting.value;
   useEffect(() => {
     if (wanted === undefined) return;
-    wantedPart.value = undefined;
-    go(wanted);
+    wantedSetting.value = undefined;
+    go(wanted.part, wanted.setting);
   }, [wanted]);
   return (
     <div class="settings">

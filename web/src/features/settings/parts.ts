@@ -18,5 +18,5 @@ export const PART_NAMES: readonly PartName[] = [
   { id: "webhook", title: "Webhook", icon: "send" },
 ];
 
-/** The part that the page goes to, as soon as it is there. */
-export const wantedPart = signal<string | undefined>(undefined);
+/** The part that the page goes to, as soon as it is there, and the setting in it that gets the keyboard. */
+export const wantedSetting = signal<{ part: string; setting?: string | undefined } | undefined>(undefined);

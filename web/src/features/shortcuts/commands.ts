@@ -27,7 +27,7 @@ export const COMMANDS: Readonly<Record<Action, CommandText>> = {
   search: { text: "Search the terminal", group: "Terminal", icon: "search" },
   history: { text: "Full history", group: "Terminal", icon: "history" },
   quote: {
-    text: "Send the next key to the program, with Ctrl if pressed alone (W sends Ctrl+W)",
+    text: "Send the next key to the program (W alone sends Ctrl+W)",
     group: "Terminal",
     icon: "keyboard",
   },
