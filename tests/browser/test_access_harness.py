@@ -41,7 +41,7 @@ class FirstAdminPageTests(PerimeterCase):
         self.fill_in(other, "anna", word)
         self.choose_password(other, "anna's own word")
         self.assertEqual(
-            ["Inbox", "Tokens", "Settings", "Keyboard shortcuts", "Sign out · anna"],
+            ["Inbox", "Settings", "Sign out · anna", "Tokens", "Keyboard shortcuts"],
             [entry for entry in self.entries(other) if entry in KNOWN],
         )
         # The list has heard of it by itself.

@@ -74,10 +74,12 @@ class PagesTests(PerimeterCase):
         page.keyboard.press("Enter")
         menu = page.get_by_role("menuitem")
         expect_focus(menu.first)
-        for place in range(menu.all_inner_texts().index("Tokens")):
-            page.keyboard.press("ArrowDown")
-            expect_focus(menu.nth(place + 1))
-        page.keyboard.press("Enter")
+        for title in ("Access", "Tokens"):
+            for place in range(menu.all_inner_texts().index(title)):
+                page.keyboard.press("ArrowDown")
+                expect_focus(menu.nth(place + 1))
+            page.keyboard.press("Enter")
+            expect(menu.filter(has_text=title)).to_have_count(0)
         expect(page.get_by_role("dialog", name="Tokens")).to_be_visible()
         self.tab_to(page, "new-token")
         page.keyboard.press("Enter")

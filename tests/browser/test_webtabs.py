@@ -75,6 +75,7 @@ class WebTabTests(BrowserCase):
         expect(page.get_by_test_id("webstrip")).to_have_count(0)
 
         page.get_by_test_id("open-pages").click()
+        page.get_by_role("menuitem", name="Work").click()
         page.get_by_role("menuitem", name="Web tabs").click()
         expect(page.get_by_test_id("webtab-row")).to_have_count(1)
         page.get_by_test_id("webtab-url").fill("http://169.254.169.254/")

@@ -5,6 +5,7 @@ import { SessionChips } from "../features/agents/SessionChips.tsx";
 import { getCurrentStatus } from "../features/agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../ui/pages/registry.ts";
+import "./drawer.css";
 import { drawerOpen } from "./draweropen.ts";
 import { openPagesMenu } from "./pagesmenu.ts";
 import { toggleFleet } from "../features/fleet/page.ts";
@@ -158,7 +159,7 @@ export function Drawer() {
           </button>
           <IconButton icon="grid" label="Fleet" testid="drawer-fleet" onClick={toggleFleet} />
           <IconButton
-            icon="settings"
+            icon="more"
             label="Pages and settings"
             testid="drawer-pages"
             onClick={(event) => openPagesMenu(event.currentTarget as Element)}

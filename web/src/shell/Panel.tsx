@@ -14,7 +14,7 @@ import {
 } from "../ui/pages/panel.ts";
 import "./panel.css";
 import { availablePages, openPage, type Page } from "../ui/pages/registry.ts";
-import { useBody } from "./useBody.ts";
+import { PageBody } from "./PageBody.tsx";
 
 function leave(): void {
   closePanel();
@@ -34,11 +34,6 @@ function Choice({ page, shown }: { page: Page; shown: boolean }) {
       testid={`panel-${page.id}`}
     />
   );
-}
-
-function Body({ page }: { page: Page }) {
-  const Loaded = useBody(page, closePanel);
-  return Loaded ? <Loaded /> : <p class="dim">Loading…</p>;
 }
 
 export function Panel({ page }: { page: Page }) {
@@ -80,7 +75,7 @@ export function Panel({ page }: { page: Page }) {
         <IconButton icon="close" label="Close panel" onClick={leave} testid="panel-close" />
       </header>
       <div class="panel-body">
-        <Body key={page.id} page={page} />
+        <PageBody key={page.id} page={page} />
       </div>
     </aside>
   );

@@ -1,4 +1,4 @@
-/** The line below the terminal: what this session is and does. */
+/** The line below the terminal: what this session is and does; below a page: what all do. */
 import { formatTooltip } from "../features/agents/statusdescription.ts";
 import { SessionChips } from "../features/agents/SessionChips.tsx";
 import { getCurrentStatus } from "../features/agents/currentstatus.ts";
@@ -7,7 +7,10 @@ import { GitChip } from "../features/git/Badge.tsx";
 import { LocationMarkSlot } from "../features/hosts/slots.tsx";
 import { isUnreachable } from "../features/hosts/state.ts";
 import { connectionNotice } from "../store/connectionnotice.ts";
-import { activeSession, cliOf } from "../store/state.ts";
+import { activeSession, cliOf, sessions } from "../store/state.ts";
+import { plural } from "../lib/format.ts";
+import { finishedSessions, sessionsNeedingPerson } from "../features/approvals/state.ts";
+import { covered } from "../ui/pages/stage.ts";
 import { TRUSTED_MODE } from "../features/sessions/status.ts";
 import { currentView } from "../features/terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
@@ -38,9 +41,32 @@ function describeFolder(session: Session): string {
   return `${session.workingDir}: ${cliOf(session.mode)?.label ?? session.mode} trusts this folder`;
 }
 
+/** What there is to say where a page stands in the place of the terminals. */
+function Overview() {
+  const [blocked, done] = [sessionsNeedingPerson.value.size, finishedSessions.value.size];
+  return (
+    <footer class="statusbar" data-testid="overview">
+      <span>{plural(sessions.value.length, "session")}</span>
+      {blocked > 0 && (
+        <span class="state">
+          <span class="dot" data-state="attention" />
+          {blocked === 1 ? "1 needs you" : `${blocked} need you`}
+        </span>
+      )}
+      {done > 0 && (
+        <span class="state">
+          <span class="dot" data-state="done" />
+          {done} done
+        </span>
+      )}
+    </footer>
+  );
+}
+
 export function StatusBar() {
   const session = activeSession.value;
   if (!session) return null;
+  if (covered.value) return <Overview />;
   return (
     <footer class="statusbar">
       <State session={session} />

@@ -19,7 +19,8 @@ import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "../ui/pages/panel.ts";
 import { WebStrip } from "../features/webtabs/WebHost.tsx";
 import { openPagesMenu } from "./pagesmenu.ts";
-import { FILES_PAGE, openPage } from "../ui/pages/registry.ts";
+import { FILES_PAGE, findPage, openPage } from "../ui/pages/registry.ts";
+import { covered } from "../ui/pages/stage.ts";
 
 const openNew = () => (newSessionOpen.value = true);
 
@@ -46,18 +47,21 @@ function Current() {
 
 /** What is in front, where the sessions stand at the side. */
 function Front() {
-  const session = activeSession.value;
+  const page = covered.value ? findPage(openPage.value) : undefined;
+  const session = page ? undefined : activeSession.value;
   return (
     <span class="front" data-testid="front">
+      {page && <Icon name={page.icon} />}
       {session && <StatusDot session={session} />}
-      <span class="front-name">{session?.name}</span>
+      <span class="front-name">{page?.title ?? session?.name}</span>
       {session && <span class="dim">{shortenPath(session.workingDir)}</span>}
     </span>
   );
 }
 
 export function TopBar() {
-  const session = activeSession.value;
+  /** Whose terminal is in sight. */
+  const session = covered.value ? undefined : activeSession.value;
   return (
     <header class="topbar">
       <button
@@ -135,7 +139,7 @@ export function TopBar() {
       )}
       <Bell />
       <IconButton
-        icon="settings"
+        icon="more"
         class="desk-only"
         label="Pages and settings"
         testid="open-pages"

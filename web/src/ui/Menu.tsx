@@ -21,6 +21,7 @@ function Item({ item, onHover }: { item: MenuItem; onHover: () => void }) {
         type="button"
         role={role}
         aria-checked={item.checked}
+        aria-haspopup={item.opensMenu ? "menu" : undefined}
         class={`menu-item ${item.danger ? "danger" : ""}`}
         disabled={item.disabled}
         tabIndex={-1}
@@ -34,6 +35,7 @@ function Item({ item, onHover }: { item: MenuItem; onHover: () => void }) {
         <span class="menu-label">{item.label}</span>
         {item.checked && <Icon name="check" size={16} />}
         {item.keys && <kbd>{item.keys}</kbd>}
+        {item.opensMenu && <Icon name="right" size={16} />}
       </button>
     </>
   );

@@ -52,7 +52,7 @@ function follow(tip: HTMLElement): () => void {
     event.pointerType === "mouse" && plan(tipOf(event.target, false), HOVER_MS);
   const focus = (event: FocusEvent) => {
     const visible = event.target instanceof Element && event.target.matches(":focus-visible");
-    plan(visible ? tipOf(event.target, true) : undefined, 0);
+    plan(visible ? tipOf(event.target, !event.target.matches("[data-card]")) : undefined, 0);
   };
   document.addEventListener("pointerover", over, on);
   document.addEventListener("focusin", focus, on);

@@ -1,24 +1,29 @@
 /** The place of a component whose code comes when it is first shown. */
 import { signal } from "@preact/signals";
-import type { ComponentChildren, ComponentType } from "preact";
+import type { ComponentChildren, ComponentType, FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { formatError } from "../api/errors.ts";
 
-interface Options {
+interface Options<P> {
   /** The code did not come; it is asked for again when the component is shown again. */
   failed?: (error: unknown) => void;
   /** @param problem why the code did not come; empty: it is on its way. */
-  waiting?: (problem: string) => ComponentChildren;
+  waiting?: (problem: string, props: P) => ComponentChildren;
 }
+
+export type LazySlot<P> = FunctionComponent<P> & {
+  /** Ask for the code before the component is shown. */
+  preload: () => Promise<void>;
+};
 
 export function lazySlot<P extends object>(
   load: () => Promise<ComponentType<P>>,
-  { failed, waiting }: Options,
-): ComponentType<P> {
+  { failed, waiting }: Options<P>,
+): LazySlot<P> {
   const view = signal<ComponentType<P> | undefined>(undefined);
   const problem = signal("");
   let loading = false;
-  const begin = async () => {
+  const preload = async () => {
     if (loading || view.peek()) return;
     loading = true;
     problem.value = "";
@@ -30,9 +35,10 @@ export function lazySlot<P extends object>(
     }
     loading = false;
   };
-  return function LazySlot(props: P) {
-    useEffect(() => void begin(), []);
+  function Slot(props: P) {
+    useEffect(() => void preload(), []);
     const View = view.value;
-    return View ? <View {...props} /> : waiting?.(problem.value);
-  };
+    return View ? <View {...props} /> : waiting?.(problem.value, props);
+  }
+  return Object.assign(Slot, { preload });
 }

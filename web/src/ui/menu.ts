@@ -9,6 +9,8 @@ export interface MenuItem {
   keys?: string | undefined;
   danger?: boolean;
   disabled?: boolean;
+  /** It leads to another menu. */
+  opensMenu?: boolean;
   /** A line above this item. */
   group?: boolean;
   /** A colour to show instead of an icon. */

@@ -5,9 +5,11 @@ import { select } from "../../ui/pages/select.ts";
 import { sessionList } from "../../store/state.ts";
 import { Command } from "../../ui/Command.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { lazySlot } from "../../ui/lazySlot.tsx";
+import { showError } from "../../store/toasts.ts";
+import "./approvals.css";
 import { answer, answering, dismiss, answerProblems, isUndoable, undoDismiss } from "./actions.ts";
-import { ApproveOrDeny, MultipleChoice, SingleChoice } from "./Choices.tsx";
-import { Context } from "./Context.tsx";
+import { ApproveOrDeny, MultipleChoice, SingleChoice, TextAnswer } from "./Choices.tsx";
 import {
   type Answer,
   asksToRun,
@@ -19,9 +21,7 @@ import {
   getRisk,
   acceptsText,
 } from "./item.ts";
-import { Plan } from "./Plan.tsx";
 import { describeSent, isJustSent } from "./sent.ts";
-import { TextAnswer } from "./TextAnswer.tsx";
 import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
 
 function visit(item: ApprovalItemResponse): void {
@@ -74,6 +74,12 @@ function Head({ item, now, closed }: HeadProps) {
   );
 }
 
+/** The plan that an agent asks to carry out; the code that draws Markdown comes with the first one. */
+const PlanText = lazySlot(async () => (await import("../files/Preview.tsx")).Preview, {
+  failed: (error) => showError("Couldn't show the plan", error),
+  waiting: (_, { text }) => <p class="plain-text">{text}</p>,
+});
+
 /** The whole of it scrolls; what is not there is said. */
 export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
   if (!item.toolName || item.kind === "question") return null;
@@ -86,7 +92,11 @@ export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
           <Command text={text} plain={!isShell(item)} />
         </p>
       )}
-      {item.plan !== undefined && <Plan text={item.plan} />}
+      {item.plan !== undefined && (
+        <div class="approval-plan" tabIndex={0} role="group" aria-label="Plan" data-testid="approval-plan">
+          <PlanText text={item.plan} />
+        </div>
+      )}
       {missing && (
         <p class="approval-unknown" data-testid="approval-missing">
           <Icon name="help" size={16} /> {missing}
@@ -111,6 +121,25 @@ export function RiskHint({ item }: { item: ApprovalItemResponse }) {
     <p class="approval-risk" data-testid="approval-risk">
       <Icon name="alert" size={16} /> Hint: {risk}
     </p>
+  );
+}
+
+/** The captured lines; the newest, which hold the dialog, are the ones in sight. */
+function Context({ text }: { text: string }) {
+  const ref = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    if (ref.current) ref.current.scrollTop = ref.current.scrollHeight;
+  }, [text]);
+  return (
+    <pre
+      ref={ref}
+      class="approval-context"
+      tabIndex={0}
+      aria-label="Terminal screen"
+      data-testid="approval-context"
+    >
+      {text}
+    </pre>
   );
 }
 

@@ -1,0 +1,33 @@
+/** The component of a page, once its code is there. */
+import type { ComponentType } from "preact";
+import { showError } from "../store/toasts.ts";
+import { lazySlot } from "../ui/lazySlot.tsx";
+import { closePanel, panelState } from "../ui/pages/panel.ts";
+import { openPage, type Page } from "../ui/pages/registry.ts";
+
+const bodies = new WeakMap<Page, ComponentType>();
+
+/** A page that cannot be loaded closes, which a person is told. */
+function close({ id }: Page): void {
+  if (openPage.peek() === id) openPage.value = undefined;
+  if (panelState.peek().page === id) closePanel();
+}
+
+function bodyOf(page: Page): ComponentType {
+  const known = bodies.get(page);
+  if (known) return known;
+  const body = lazySlot(page.load, {
+    failed: (error) => {
+      showError("Couldn't load the page", error);
+      close(page);
+    },
+    waiting: () => <p class="dim">Loading…</p>,
+  });
+  bodies.set(page, body);
+  return body;
+}
+
+export function PageBody({ page }: { page: Page }) {
+  const Body = bodyOf(page);
+  return <Body />;
+}
