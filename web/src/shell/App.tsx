@@ -1,6 +1,6 @@
 import { SessionNotice } from "../features/agents/SessionNotice.tsx";
-import { FirstPassword, Login } from "../features/auth/Login.tsx";
 import { passwordDue } from "../store/me.ts";
+import { showError } from "../store/toasts.ts";
 import { signedOut } from "../features/auth/state.ts";
 import { HistoryHost } from "../features/history/HistoryHost.tsx";
 import { NewSessionHost } from "../features/sessions/NewSessionHost.tsx";
@@ -13,6 +13,7 @@ import { PromptBox } from "../features/prompt/PromptBox.tsx";
 import { KeyBar } from "../features/touch/KeyBar.tsx";
 import { Announcer } from "../features/notifications/Announcer.tsx";
 import { AskDialog } from "../ui/AskDialog.tsx";
+import { lazySlot } from "../ui/lazySlot.tsx";
 import { Menu } from "../ui/Menu.tsx";
 import { Tip } from "../ui/Tip.tsx";
 import { Toasts } from "../ui/Toasts.tsx";
@@ -25,6 +26,13 @@ import { ScreenReaderOffer } from "./ScreenReaderOffer.tsx";
 import { covered } from "../ui/pages/stage.ts";
 import { StatusBar } from "./StatusBar.tsx";
 import { TopBar } from "./TopBar.tsx";
+
+const failed = (error: unknown) => showError("Couldn't load the page", error);
+
+const Login = lazySlot(async () => (await import("../features/auth/Login.tsx")).Login, { failed });
+const FirstPassword = lazySlot(async () => (await import("../features/auth/Login.tsx")).FirstPassword, {
+  failed,
+});
 
 function Main() {
   if (!hasReceivedInit.value)

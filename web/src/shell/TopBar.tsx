@@ -12,17 +12,26 @@ import { StatusDot } from "../features/sessions/StatusDot.tsx";
 import { Tabs } from "../features/sessions/Tabs.tsx";
 import { sidebarShown, toggleSidebar } from "../features/sidebar/state.ts";
 import { activeSession, sessionList } from "../store/state.ts";
+import { showError } from "../store/toasts.ts";
 import { Brand } from "../ui/Brand.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { menuUnder } from "../ui/menu.ts";
 import { besidePage, togglePanel } from "../ui/pages/panel.ts";
 import { WebStrip } from "../features/webtabs/WebHost.tsx";
-import { openPagesMenu } from "./pagesmenu.ts";
 import { FILES_PAGE, findPage, openPage } from "../ui/pages/registry.ts";
 import { covered } from "../ui/pages/stage.ts";
 
 const openNew = () => (newSessionOpen.value = true);
+
+/** Its code comes when it is first asked for. */
+function openPages(event: MouseEvent): void {
+  const under = event.currentTarget as Element;
+  import("./pagesmenu.ts").then(
+    ({ openPagesMenu }) => openPagesMenu(under),
+    (error: unknown) => showError("Couldn't open the menu", error),
+  );
+}
 
 /** On a phone the row of tabs gives way to the name of the one session; all else is behind it. */
 function Current() {
@@ -143,7 +152,7 @@ export function TopBar() {
         class="desk-only"
         label="Pages and settings"
         testid="open-pages"
-        onClick={(event) => openPagesMenu(event.currentTarget as Element)}
+        onClick={openPages}
       />
     </header>
   );

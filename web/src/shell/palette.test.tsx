@@ -22,9 +22,11 @@ import { me } from "../store/me.ts";
 import { DEFAULTS, prefs } from "../store/prefs.ts";
 import { createSessionList } from "../store/sessions.ts";
 import { activeId, clis, sessionList } from "../store/state.ts";
-import { openPage } from "../ui/pages/registry.ts";
+import { openMenu } from "../ui/menu.ts";
+import { availablePages, openPage, registerPage } from "../ui/pages/registry.ts";
 import { show } from "../ui/rendered.ts";
 import { registerFeatures } from "./features.ts";
+import { listPageItems } from "./pagesmenu.ts";
 
 const NAMES = ["Gemini review", "fix the diff viewer", "web-shop checkout", "nightly build"];
 const ALL = NAMES.map((name, at): Session => {
@@ -157,6 +159,24 @@ function listAll(): Entry[] {
   openPage.value = undefined;
   return [...one, ...two, ...three];
 }
+
+test("the menu has at most five pages in sight, and every other page in the menu of its area", () => {
+  setInbox(() => []);
+  registerPage({ id: "another", title: "Another", icon: "log", order: 99, load: async () => () => null });
+  const button = document.createElement("button");
+  const items = listPageItems(button);
+  const areas = items.filter((item) => item.opensMenu);
+  expect(areas.map((item) => item.label)).toEqual(["Work", "Machines", "Access", "About"]);
+  const leaves = items.filter((item) => item.label.startsWith("Sign out"));
+  expect(items.length - areas.length - leaves.length).toBe(5);
+  const inside = areas.flatMap((area) => {
+    area.act();
+    return openMenu.value?.items.map((item) => `${area.label}: ${item.label}`) ?? [];
+  });
+  expect(inside.length + 5).toBe(availablePages().length);
+  expect(inside).toContain("Work: Another");
+  expect(inside).toContain("Access: Users");
+});
 
 test("each command shows its key", () => {
   const keys = new Set(listAll().map((entry) => entry.keys));

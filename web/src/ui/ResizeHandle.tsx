@@ -50,6 +50,8 @@ export function ResizeHandle({ label, width, least, most, usual, atEnd = false, 
       aria-valuemax={most}
       title="Drag, or use the arrow keys; double-click for the usual width"
       onPointerDown={drag}
+      // What comes to lie below the pointer, such as a row, must not be dragged instead.
+      onMouseDown={(event) => event.preventDefault()}
       onKeyDown={key}
       onDblClick={() => resize(usual)}
       data-testid={testid}

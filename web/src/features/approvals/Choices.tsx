@@ -1,6 +1,7 @@
 /** The ways to answer a dialog. */
 import { useState } from "preact/hooks";
 import { Icon } from "../../ui/Icon.tsx";
+import "./choices.css";
 import {
   type Answer,
   readCheckboxes,

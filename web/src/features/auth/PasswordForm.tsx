@@ -6,6 +6,7 @@ import { ApiError, getErrorText } from "../../api/errors.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useFirstField } from "../../ui/useFirstField.ts";
 import { me } from "../../store/me.ts";
+import "./access.css";
 import { setPassword } from "./state.ts";
 
 interface PasswordFieldProps {

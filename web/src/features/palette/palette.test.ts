@@ -59,7 +59,10 @@ describe("what was found", () => {
   });
 
   test("a session's own name before another word for a command", () => {
-    const all = [{ ...entry("Close"), words: "kill end" }, entry("the kill switch")];
+    const session = (label: string) => ({ ...entry(label), session: { name: label } as Session });
+    const first = (letters: string, ...all: Entry[]) => searchEntries(all, letters)[0]?.entry.label;
+    expect(first("web", entry("Web tabs"), session("website"))).toBe("website");
+    const all = [{ ...entry("Close"), words: "kill end" }, session("the kill switch")];
     expect(searchEntries(all, "kill").map(({ entry: { label } }) => label)).toEqual([
       "the kill switch",
       "Close",

@@ -118,12 +118,16 @@ const BESIDE = 1000;
 /** What was used a while ago is likelier than what was not. */
 const USED = 5;
 
+/** Most who type a word that a session's name has mean the session. */
+const SESSION = 10;
+
 function rate(entry: Entry, letters: string): { at: readonly number[]; score: number } | undefined {
   const label = match(entry.label, letters);
   const words = matchWords(entry.label, entry.words ?? "", letters);
-  if (words !== undefined && words > (label?.score ?? -Infinity))
-    return { at: label?.at ?? [], score: words - entry.label.length / 100 };
-  if (label) return label;
+  if (label || words !== undefined) {
+    const named = Math.max(label?.score ?? -Infinity, (words ?? -Infinity) - entry.label.length / 100);
+    return { at: label?.at ?? [], score: named + (entry.session ? SESSION : 0) };
+  }
   const detail = entry.detail === undefined ? undefined : match(entry.detail, letters);
   return detail && { at: [], score: detail.score - BESIDE };
 }

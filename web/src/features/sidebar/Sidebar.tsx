@@ -58,7 +58,7 @@ function Name({ session }: { session: Session }) {
   return (
     <span class="side-name">
       {session.pinned && <Icon name="pin" size={12} />}
-      <span>{session.name}</span>
+      <span title={session.name}>{session.name}</span>
     </span>
   );
 }
@@ -260,7 +260,7 @@ export function Sidebar() {
       onPointerLeave={release}
     >
       <div class="side-list">
-        {!rail && sessions.value.length >= FILTER_FROM && <Filter />}
+        {!rail && (sessions.value.length >= FILTER_FROM || filter.value !== "") && <Filter />}
         {groups.map((group) => (
           <section key={group.folder} class="side-group">
             <GroupHead group={group} />

@@ -1,4 +1,5 @@
 /** The tunnel, and the code that signs another device in through it. */
+import "../auth/access.css";
 import { Button } from "../../ui/Button.tsx";
 import { useEffect, useState } from "preact/hooks";
 import { serverNow } from "../../api/stream/servertime.ts";
