@@ -43,7 +43,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   // Pages
   "page-fleet": "dashboard overview all agents home board status monitor",
   "page-approvals":
-    "approve approvals permission permissions waiting pending notifications bell questions allow",
+    "approve approvals permission permissions waiting pending notifications bell questions",
   "page-restore": "reboot recover lost again",
   "page-cases": "projects project folder worktree clone repository repo open",
   "page-conversations": "resume chats transcripts past sessions continue fork log claude timeline",
