@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { Empty } from "../src/shell/Empty.tsx";
 import { StatusBar } from "../src/shell/StatusBar.tsx";
 import { TopBar } from "../src/shell/TopBar.tsx";
-import { ApprovalCard } from "../src/features/approvals/ApprovalCard.tsx";
+import { ApprovalCard } from "../src/features/approvals/Inbox.tsx";
 import { PasswordField } from "../src/features/auth/PasswordForm.tsx";
 import {
   Field,

@@ -6,7 +6,6 @@ import { getCurrentStatus } from "../features/agents/currentstatus.ts";
 import type { Session } from "../api/types.ts";
 import { openPage } from "../ui/pages/registry.ts";
 import "./drawer.css";
-import { drawerOpen } from "./draweropen.ts";
 import { openPagesMenu } from "./pagesmenu.ts";
 import { toggleFleet } from "../features/fleet/page.ts";
 import { GitRow } from "../features/git/Badge.tsx";
@@ -19,7 +18,7 @@ import { select } from "../ui/pages/select.ts";
 import { openSessionMenu } from "../features/sessions/menu.ts";
 import { NameField } from "../features/sessions/NameField.tsx";
 import { naming } from "../features/sessions/naming.ts";
-import { newSessionOpen } from "../ui/pages/openpanels.ts";
+import { drawerOpen, newSessionOpen } from "../ui/pages/openpanels.ts";
 import { allGroups } from "../features/sidebar/state.ts";
 import { StatusDot } from "../features/sessions/StatusDot.tsx";
 

@@ -1,15 +1,14 @@
 /** What opens over the terminals and beside them; its code comes when it is first shown. */
 import { useEffect } from "preact/hooks";
 import { hasReceivedInit } from "../api/stream/connection.ts";
-import { paletteOpen } from "../features/palette/state.ts";
 import { sidebarShown } from "../features/sidebar/state.ts";
 import { showError } from "../store/toasts.ts";
 import { lazySlot } from "../ui/lazySlot.tsx";
+import { drawerOpen, paletteOpen } from "../ui/pages/openpanels.ts";
 import { besidePage, closePanel } from "../ui/pages/panel.ts";
 import { findPage, openPage, type Page } from "../ui/pages/registry.ts";
 import { StageFrame } from "../ui/pages/StageFrame.tsx";
 import { wide } from "../ui/width.ts";
-import { drawerOpen } from "./draweropen.ts";
 import { PageBody } from "./PageBody.tsx";
 
 const Panel = lazySlot(async () => (await import("./Panel.tsx")).Panel, {

@@ -1,14 +1,11 @@
-/** One item of the inbox. */
+/** The parts of a card that asks something, in the inbox and in the fleet: what it asks, and the ways to answer. */
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { openPage } from "../../ui/pages/registry.ts";
-import { select } from "../../ui/pages/select.ts";
-import { sessionList } from "../../store/state.ts";
 import { Command } from "../../ui/Command.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { lazySlot } from "../../ui/lazySlot.tsx";
 import { showError } from "../../store/toasts.ts";
 import "./approvals.css";
-import { answer, answering, dismiss, answerProblems, isUndoable, undoDismiss } from "./actions.ts";
+import { answer, answering, dismiss, isUndoable, undoDismiss } from "./actions.ts";
 import { ApproveOrDeny, MultipleChoice, SingleChoice, TextAnswer } from "./Choices.tsx";
 import {
   type Answer,
@@ -21,13 +18,7 @@ import {
   getRisk,
   acceptsText,
 } from "./item.ts";
-import { describeSent, isJustSent } from "./sent.ts";
-import { describeAsk, formatAge, getOwnMessage } from "./texts.ts";
-
-function visit(item: ApprovalItemResponse): void {
-  select(item.sessionId);
-  openPage.value = undefined;
-}
+import { describeSent } from "./sent.ts";
 
 export function Dismiss({ item }: { item: ApprovalItemResponse }) {
   return (
@@ -42,35 +33,6 @@ export function Dismiss({ item }: { item: ApprovalItemResponse }) {
       Dismiss <span class="sr-only">the item of {item.sessionName}</span>
       <kbd aria-hidden="true">E</kbd>
     </button>
-  );
-}
-
-interface HeadProps {
-  item: ApprovalItemResponse;
-  now: number;
-  closed: boolean;
-}
-
-function Head({ item, now, closed }: HeadProps) {
-  return (
-    <header class="approval-head">
-      <span class="approval-mark" data-kind={item.kind}>
-        <Icon
-          name={item.kind === "permission" ? "alert" : item.kind === "question" ? "help" : "check"}
-          size={16}
-        />
-      </span>
-      <span class="approval-who">
-        <button type="button" class="approval-name" onClick={() => visit(item)} data-testid="approval-visit">
-          {item.sessionName}
-        </button>
-        <small>
-          {describeAsk(item)} ·{" "}
-          <time dateTime={new Date(item.createdAt).toISOString()}>{formatAge(item.createdAt, now)}</time>
-        </small>
-      </span>
-      {!closed && <Dismiss item={item} />}
-    </header>
   );
 }
 
@@ -124,38 +86,6 @@ export function RiskHint({ item }: { item: ApprovalItemResponse }) {
   );
 }
 
-/** The captured lines; the newest, which hold the dialog, are the ones in sight. */
-function Context({ text }: { text: string }) {
-  const ref = useRef<HTMLPreElement>(null);
-  useLayoutEffect(() => {
-    if (ref.current) ref.current.scrollTop = ref.current.scrollHeight;
-  }, [text]);
-  return (
-    <pre
-      ref={ref}
-      class="approval-context"
-      tabIndex={0}
-      aria-label="Terminal screen"
-      data-testid="approval-context"
-    >
-      {text}
-    </pre>
-  );
-}
-
-/** Show terminal; folded where the card says all of it in its own words. */
-function TerminalScreen({ item, text }: { item: ApprovalItemResponse; text: string }) {
-  const asked = item.kind === "question" && getOwnMessage(item) !== undefined && getForm(item) !== "blind";
-  const told = asked || item.plan !== undefined;
-  if (!told) return <Context text={text} />;
-  return (
-    <details class="approval-shown" data-testid="approval-shown">
-      <summary>Show terminal</summary>
-      <Context text={text} />
-    </details>
-  );
-}
-
 const FORMS = { single: SingleChoice, multiple: MultipleChoice, blind: ApproveOrDeny } as const;
 
 function AnswerForm({ item, busy }: { item: ApprovalItemResponse; busy: boolean }) {
@@ -205,54 +135,5 @@ export function AnswerArea({ item, closed }: { item: ApprovalItemResponse; close
         <AnswerForm item={item} busy={busy} />
       )}
     </div>
-  );
-}
-
-interface CardProps {
-  item: ApprovalItemResponse;
-  now: number;
-  /** It left the inbox and keeps its place for now. */
-  gone?: boolean;
-}
-
-export function ApprovalCard({ item, now, gone = false }: CardProps) {
-  const closed = gone || isJustSent(item.id);
-  const busy = answering.value.has(item.id);
-  const message = getOwnMessage(item);
-  const trouble = answerProblems.value.get(item.id);
-  const card = useRef<HTMLElement>(null);
-  useLayoutEffect(() => {
-    // The button that was pressed is gone: the next key must not reach another card.
-    if (closed && document.activeElement === document.body) card.current?.focus({ preventScroll: true });
-  }, [closed]);
-  const color = sessionList.value.byId.get(item.sessionId)?.color ?? "default";
-  return (
-    <article
-      ref={card}
-      class="approval"
-      data-closed={closed}
-      data-kind={item.kind}
-      data-color={color}
-      data-testid={closed ? "approval-closed" : "approval"}
-      data-approval={item.id}
-      data-frame={item.frame}
-      data-session={item.sessionId}
-      aria-busy={busy}
-      aria-label={`${item.sessionName} ${describeAsk(item)}`}
-      tabIndex={-1}
-      data-card
-    >
-      <Head item={item} now={now} closed={closed} />
-      <ToolSummary item={item} />
-      <RiskHint item={item} />
-      {message && <p class="approval-message">{message}</p>}
-      {item.context && <TerminalScreen item={item} text={item.context} />}
-      {trouble && (
-        <p class="problem" role="alert" data-testid="approval-trouble">
-          <Icon name="alert" /> {trouble}
-        </p>
-      )}
-      <AnswerArea item={item} closed={closed} />
-    </article>
   );
 }

@@ -4,10 +4,10 @@ import { useEffect, useId, useLayoutEffect, useRef } from "preact/hooks";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { restoreDefaultFocus } from "../../ui/defaultfocus.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { paletteOpen } from "../../ui/pages/openpanels.ts";
 import { type Entry, listEntries } from "./entries.ts";
 import { type Hit, noteUsed, readUsed, runs, searchEntries } from "./search.ts";
 import "./palette.css";
-import { paletteOpen } from "./state.ts";
 
 const close = () => (paletteOpen.value = false);
 

@@ -7,12 +7,11 @@ import { toggleFleet } from "../fleet/page.ts";
 import type { Count, Direction } from "../grid/layout.ts";
 import { closeCell, setCount } from "../grid/menu.ts";
 import { moveFocus, gridOn, toggleZoom } from "../grid/state.ts";
-import { togglePalette } from "../palette/state.ts";
 import { togglePromptFocus } from "../prompt/focus.ts";
 import { close, selectNext } from "../sessions/actions.ts";
 import { select } from "../../ui/pages/select.ts";
 import { writeName } from "../sessions/naming.ts";
-import { newSessionOpen, historyOpen, searchOpen } from "../../ui/pages/openpanels.ts";
+import { newSessionOpen, historyOpen, paletteOpen, searchOpen } from "../../ui/pages/openpanels.ts";
 import { focusTabs } from "../sessions/Tabs.tsx";
 import { zoomFont } from "../../store/prefs.ts";
 import { seenSessions, toggleSidebar } from "../sidebar/state.ts";
@@ -89,7 +88,7 @@ const DEEDS: Readonly<Record<Action, Deed>> = {
   settings: () => (openPage.value = "settings"),
   help: () => (openPage.value = "help"),
   tabs: focusTabs,
-  palette: togglePalette,
+  palette: () => (paletteOpen.value = !paletteOpen.value),
   fleet: toggleFleet,
   sidebar: toggleSidebar,
   panel: () => togglePanel(FILES_PAGE),
