@@ -19,8 +19,10 @@ function show(tip: HTMLElement, anchor: HTMLElement): void {
   tip.textContent = anchor.dataset["tip"] ?? "";
   if (!tip.matches(":popover-open")) tip.showPopover();
   const box = anchor.getBoundingClientRect();
-  const left = box.left + box.width / 2 - tip.offsetWidth / 2;
-  const below = box.bottom + GAP;
+  // Beside a row of a narrow list, of which it would cover the next ones.
+  const beside = anchor.dataset["tipAt"] === "end";
+  const left = beside ? box.right + GAP : box.left + box.width / 2 - tip.offsetWidth / 2;
+  const below = beside ? box.top : box.bottom + GAP;
   const top = below + tip.offsetHeight > innerHeight - GAP ? box.top - GAP - tip.offsetHeight : below;
   tip.style.left = `${Math.max(GAP, Math.min(left, innerWidth - tip.offsetWidth - GAP))}px`;
   tip.style.top = `${Math.max(GAP, top)}px`;

@@ -119,7 +119,7 @@ function Inside({ session, now, editing, number }: InsideProps) {
 /** A rail shows none of it, so that it is told. */
 function describeRailRow(session: Session, now: number) {
   const told = `${session.name}: ${secondLine(session, now)}`;
-  return { "aria-label": told, "data-tip": told };
+  return { "aria-label": told, "data-tip": told, "data-tip-at": "end" };
 }
 
 function Row({ session, depth, now, reachable, onDrag, onDrop }: RowProps) {
