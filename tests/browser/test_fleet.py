@@ -99,5 +99,5 @@ class FleetPageTests(BrowserCase):
         page.keyboard.press("Escape")
         expect(new).to_have_count(0)
         expect(page.locator(".staged:not([inert]) > [data-testid=page-doctor]")).to_have_count(1)
-        page.get_by_test_id("tab").first.click()
+        page.get_by_test_id("side-session").first.click()
         expect(doctor).to_have_count(0)

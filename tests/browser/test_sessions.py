@@ -207,6 +207,8 @@ class SessionChangeTests(BrowserCase):
         for label in ("one", "two", "three", "four", "api docs", "six"):
             self.session(daemon, label)
         page = self.terminal(daemon.url, viewport={"width": 800, "height": 600}).page
+        page.keyboard.press("Alt+Shift+B")
+        page.get_by_test_id("tab").nth(5).wait_for()
         # A font that arrives makes names wider.
         page.evaluate("document.fonts.ready.then(() => true)")
         tabs, boxes = page.get_by_test_id("tab"), "tabs => tabs.map((each) => each.offsetLeft)"
