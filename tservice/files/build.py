@@ -9,10 +9,10 @@ from attrs import frozen
 from tservice.audit.interfaces import AuditEntry, IAuditLog
 from tservice.clis.capabilities import AttachmentForm
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
+from tservice.core.locations.folder_watches import FolderWatches
 from tservice.files.file_links import CapabilityTokens, FileLinks
 from tservice.files.model import DAY_BYTES, Workspace
 from tservice.files.quotas import DailyUploadQuota
-from tservice.files.reading.folder_watches import FolderWatches
 from tservice.files.reading.followers import FileFollowers
 from tservice.files.routes import FilesRoutes
 from tservice.files.screenshot_routes import ScreenshotRoutes

@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.events import Event, EventHub, EventName
+from tservice.core.locations.folder_watches import FolderWatches
 from tservice.core.locations.workspace_bounds import WorkspaceBounds
 from tservice.core.workers.concurrency_limit import ConcurrencyLimit
 from tservice.files import writing
@@ -28,7 +29,6 @@ from tservice.files.model import (
 )
 from tservice.files.quotas import DailyUploadQuota, MinuteRateLimit, Read
 from tservice.files.reading import file_tree, text_content
-from tservice.files.reading.folder_watches import FolderWatches
 from tservice.files.reading.followers import FileFollowers, Message
 from tservice.files.reading.open_files import Opened, open_path
 from tservice.files.reading.tree_response import FileTreeAnswer, build_tree_response

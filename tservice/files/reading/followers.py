@@ -14,9 +14,9 @@ from twisted.internet.interfaces import IReactorTime
 from tservice.core.kernel.clock import get_unix_seconds
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.timers import NamedTimers
+from tservice.core.locations.folder_watches import FolderWatches
 from tservice.files.confined_path import AccessRules
 from tservice.files.model import Workspace
-from tservice.files.reading.folder_watches import FolderWatches
 from tservice.files.reading.tail import FileTail, TailUpdate
 from tservice.files.workers import FileResourceHolder, WorkspaceWorkers
 

@@ -18,7 +18,7 @@ from twisted.internet.task import Clock
 from tests.examples import example_count
 from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.kernel.errors import ServiceError
-from tservice.files.reading.folder_watches import FolderWatches
+from tservice.core.locations.folder_watches import FolderWatches
 from tservice.files.reading.followers import (
     BEAT_SECONDS,
     HEARTBEAT,

@@ -1,4 +1,7 @@
-"""Tests for L{tservice.files.reading.folder_watches}, with the kernel's inotify, read by hand."""
+"""Tests for L{tservice.core.locations.folder_watches}.
+
+They use the kernel's own inotify, read by hand.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from twisted.internet.testing import MemoryReactorClock
 
 from tests.unit.files.harness import WorkspaceCase, open_descriptors
 from tservice.core.kernel.errors import ServiceError
-from tservice.files.reading.folder_watches import (
+from tservice.core.locations.folder_watches import (
     LISTENERS_PER_TURN,
     REST_SECONDS,
     TURN_SECONDS,
