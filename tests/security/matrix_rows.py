@@ -211,6 +211,16 @@ ROWS: dict[str, MatrixRow] = {
     "GET /api/history/sessions/{conversation}": MatrixRow(
         access="user", path={"conversation": "none"}, query="mode=primary"
     ),
+    "GET /api/sessions/{id}/conversation": _owner(READ),
+    "GET /api/sessions/{id}/conversation/items/{item}": MatrixRow(
+        access="owner", scope=READ, path={"item": "0.0"}
+    ),
+    "GET /api/history/sessions/{conversation}/conversation": MatrixRow(
+        access="user", path={"conversation": "none"}, query="mode=primary"
+    ),
+    "GET /api/history/sessions/{conversation}/conversation/items/{item}": MatrixRow(
+        access="user", path={"conversation": "none", "item": "0.0"}, query="mode=primary"
+    ),
     "GET /api/webhook": _admin(),
     "PUT /api/webhook": _admin({"enabled": True}),
     "POST /api/webhook/test": _admin(),

@@ -15,6 +15,7 @@ from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness
 from tests.unit.terminal.screen_builders import COMPOSER, PERMISSION, RULE, TRUST
 from tservice.agents.build import AgentServices, build_agents
+from tservice.agents.transcripts.conversation.reader_cache import ReaderCache
 from tservice.core.config.model import Config
 from tservice.core.kernel.events import EventHub
 from tservice.mux.interface import PaneSpec
@@ -40,6 +41,11 @@ COMPOSER_ROW = re.compile(r"(?m)^(❯\xa0|› (?!\d\.))(.*)$")
 async def run_directly(work: Callable[[], _T], at: str, owner: str | None = None) -> _T:
     """No thread."""
     return work()
+
+
+def unpriced_readers() -> ReaderCache:
+    """Readers of conversations, of which nobody knows the prices."""
+    return ReaderCache(lambda _: None)
 
 
 class ScriptedScreen:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from tservice.agents.interfaces import IAgents
+from tservice.agents.transcripts.conversation.reader_cache import ReaderCache
+from tservice.agents.transcripts.conversation.routes import ConversationRoutes
+from tservice.agents.transcripts.conversation.service import ConversationService
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.routes import TranscriptRoutes
@@ -15,6 +18,7 @@ from tservice.agents.transcripts.usage.position_store import ReadPositionStore
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import ICliRegistry
 from tservice.core.workers.thread_runners import make_owner_runner
+from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.runtime.runtime import Runtime
@@ -38,11 +42,32 @@ def build_transcripts(
     transcripts = TranscriptService(
         ground.reactor, sessions, agents, homes, store, usage, look, prices
     )
-    history = ConversationHistory(sessions, homes, look, ground.reactor.seconds)
+    readers = ReaderCache(prices.compute_message_cost)
+    history = ConversationHistory(sessions, homes, look, ground.reactor.seconds, readers)
+    items = ConversationService(ground.reactor, sessions, transcripts, homes, readers)
+
+    def start() -> None:
+        transcripts.start(ground.hub)
+        items.start(ground.hub)
+
+    def close() -> None:
+        items.stop()
+        transcripts.stop()
+
     return FeatureRegistration(
         name="transcripts",
         service=transcripts,
-        operations=collect_operations(TranscriptRoutes(transcripts, history)),
-        start=lambda: transcripts.start(ground.hub),
-        close=transcripts.stop,
+        operations=[
+            *collect_operations(TranscriptRoutes(transcripts, history)),
+            *collect_operations(ConversationRoutes(items, history)),
+        ],
+        measures=[
+            make_gauge(
+                "conversations_followed",
+                "Conversations whose changes are published.",
+                lambda: items.followed_count,
+            )
+        ],
+        start=start,
+        close=close,
     )

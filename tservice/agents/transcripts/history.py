@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TypeVar
 
 from attrs import frozen
 
+from tservice.agents.transcripts.conversation.items import ConversationItem
+from tservice.agents.transcripts.conversation.pages import (
+    ConversationPage,
+    ConversationReader,
+    PageRequest,
+)
+from tservice.agents.transcripts.conversation.reader_cache import ReaderCache, read_to_end
+from tservice.agents.transcripts.conversation.readers import find_branch
 from tservice.agents.transcripts.conversation_access import read_beginning, read_messages
 from tservice.agents.transcripts.conversation_search import COUNTED, count_turns, search_transcripts
 from tservice.agents.transcripts.conversation_stores import StoredConversation
@@ -19,7 +28,7 @@ from tservice.agents.transcripts.files import (
     TranscriptLocations,
     list_newest_conversations,
 )
-from tservice.agents.transcripts.model import TranscriptTally
+from tservice.agents.transcripts.model import TranscriptTally, get_safe_id_or_none
 from tservice.agents.transcripts.reader import MESSAGES, TAIL
 from tservice.agents.transcripts.responses import (
     ConversationListResponse,
@@ -89,7 +98,9 @@ class ConversationHistory:
         homes: TranscriptHomes,
         in_thread: RunForOwner,
         seconds: Callable[[], float],
+        readers: ReaderCache,
     ) -> None:
+        self._readers = readers
         self._sessions = sessions
         self._homes = homes
         self._in_thread = in_thread
@@ -125,15 +136,80 @@ class ConversationHistory:
         @raise ServiceError: 400: no such mode; 404: no such conversation; see also
             L{list_conversations}.
         """
-        if mode not in MODES:
-            raise make_field_error("mode", f"must be one of {', '.join(MODES)}")
+        _require_mode(mode)
         read = partial(self._read_transcript, mode=mode, conversation=conversation)
         answer = await self._run_with_caller_rights(caller, read)
         if answer is None:
             raise make_not_found_error(f"Conversation {conversation}")
         return answer
 
+    async def read_page(
+        self,
+        caller: Identity,
+        mode: str,
+        conversation: str,
+        wanted: PageRequest,
+        branch: str | None,
+    ) -> tuple[ConversationResponse, ConversationPage]:
+        """Return a page of the items of a conversation.
+
+        @param branch: id of a sub-agent's conversation; C{None} for the main one.
+        @raise ServiceError: see L{read_transcript}.
+        """
+        return await self._read_items(
+            caller, mode, conversation, branch, lambda reader: reader.read_page(wanted)
+        )
+
+    async def read_item(
+        self, caller: Identity, mode: str, conversation: str, item_id: str, branch: str | None
+    ) -> ConversationItem:
+        """Return a whole item of a conversation.
+
+        @raise ServiceError: see L{read_transcript}; 404: no such item.
+        """
+        _, item = await self._read_items(
+            caller, mode, conversation, branch, lambda reader: reader.read_item(item_id)
+        )
+        if item is None:
+            raise make_not_found_error(f"Item {item_id}")
+        return item
+
     # -- internal
+
+    async def _read_items(
+        self,
+        caller: Identity,
+        mode: str,
+        conversation: str,
+        branch: str | None,
+        work: Callable[[ConversationReader], _T],
+    ) -> tuple[ConversationResponse, _T]:
+        _require_mode(mode)
+
+        def look(view: _HistoryView) -> tuple[ConversationResponse, _T] | None:
+            for each, begins in self._find_shown(view, mode, conversation):
+                path = each.path
+                if branch is not None:
+                    path = _find_branch(view, path, mode, branch)
+                found = self._readers.use_reader(
+                    path, mode, partial(_read_with, work), is_branch=branch is not None
+                )
+                return self._describe_conversation(each, begins), found
+            return None
+
+        answer = await self._run_with_caller_rights(caller, look)
+        if answer is None:
+            raise make_not_found_error(f"Conversation {conversation}")
+        return answer
+
+    def _find_shown(
+        self, view: _HistoryView, mode: str, conversation: str
+    ) -> Iterator[tuple[StoredConversation, TranscriptTally]]:
+        """Iterate over the conversations with an id that the caller may see."""
+        for each in _find_conversations_by_id(view.list_all(), mode, conversation):
+            begins = read_beginning(each.path, mode)
+            if _get_conversation_id(each, begins) == conversation and view.may_show(begins):
+                yield each, begins
 
     async def _run_with_caller_rights(
         self, caller: Identity, look: Callable[[_HistoryView], _T]
@@ -187,10 +263,7 @@ class ConversationHistory:
     def _read_transcript(
         self, view: _HistoryView, *, mode: str, conversation: str
     ) -> TranscriptResponse | None:
-        for each in _find_conversations_by_id(view.list_all(), mode, conversation):
-            begins = read_beginning(each.path, mode)
-            if _get_conversation_id(each, begins) != conversation or not view.may_show(begins):
-                continue
+        for each, begins in self._find_shown(view, mode, conversation):
             said = read_messages(each.path, mode)
             return TranscriptResponse(
                 session=self._describe_conversation(each, begins),
@@ -241,3 +314,23 @@ def _find_conversations_by_id(
     return islice(
         (each for each in found if each.mode == mode and part in each.path.name), CANDIDATES
     )
+
+
+def _require_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise make_field_error("mode", f"must be one of {', '.join(MODES)}")
+
+
+def _read_with(work: Callable[[ConversationReader], _T], reader: ConversationReader) -> _T:
+    read_to_end(reader)
+    return work(reader)
+
+
+def _find_branch(view: _HistoryView, path: Path, mode: str, branch: str) -> Path:
+    found = None
+    if get_safe_id_or_none(branch) is not None:
+        places = (find_branch(files, path, mode, branch) for files in view.files)
+        found = next((each for each in places if each is not None), None)
+    if found is None:
+        raise make_not_found_error(f"Conversation {branch}")
+    return found

@@ -187,7 +187,7 @@ def _read_beginning(
         tally,
         conversation=get_safe_id_or_none(conversation),
         cwd=get_name_or_none(row["directory"]),
-        model=get_name_or_none(_parse_object(row["model"]).get("id")) or tally.model,
+        model=get_name_or_none(parse_object(row["model"]).get("id")) or tally.model,
     )
     first = _read_first(rows, _FIRST, conversation)
     said = None if first is None or tally.first_at else _decode_message_row(rows, first)["said"]
@@ -217,7 +217,7 @@ def _parse_usage(row: Row) -> MessageUsage | None:
     the old times. Messages of subagents are identified by their ids: their times may be equal, but
     they are never copied.
     """
-    data = _parse_object(row["data"])
+    data = parse_object(row["data"])
     tokens, cost = get_object_or_empty(data.get("tokens")), get_dollar_amount(data.get("cost"))
     cache = get_object_or_empty(tokens.get("cache"))
     used = ModelUsage(
@@ -269,8 +269,8 @@ def _read_newest(rows: DatabaseReader, conversation: str, most: int) -> list[dic
 
 
 def _decode_message_row(rows: DatabaseReader, row: Row) -> dict[str, Any]:
-    data, at = _parse_object(row["data"]), get_token_count(row["time_created"]) or None
-    parts = [_parse_object(part["data"]) for part in rows.run_query(_PARTS, row["id"], PARTS)]
+    data, at = parse_object(row["data"]), get_token_count(row["time_created"]) or None
+    parts = [parse_object(part["data"]) for part in rows.run_query(_PARTS, row["id"], PARTS)]
     texts = [each.get("text") for each in parts if each.get("type") == "text"]
     text = "\n\n".join(each for each in texts if isinstance(each, str))[-TEXT_LIMIT:]
     role = data.get("role")
@@ -283,7 +283,8 @@ def _read_first(rows: DatabaseReader, statement: str, conversation: str) -> Row 
     return next(iter(rows.run_query(statement, conversation)), None)
 
 
-def _parse_object(text: Any) -> Mapping[str, Any]:
+def parse_object(text: Any) -> Mapping[str, Any]:
+    """Parse a column as a JSON object; the result is empty for anything else."""
     if not isinstance(text, str | bytes) or exceeds_value_limit(text, LINE_VALUES):
         return {}
     try:

@@ -11,7 +11,7 @@ from importlib.resources import files
 from attrs import frozen
 
 from tservice.agents.transcripts.model import TranscriptTally
-from tservice.agents.transcripts.usage.record import ModelUsage, UsageTotals
+from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage, UsageTotals
 from tservice.core.values.yamltext import parse_yaml
 from tservice.settings.interfaces import ModelPrice
 
@@ -69,6 +69,11 @@ class PriceTable:
         if not window or tally.context > window:
             return None
         return round(100 * tally.context / window, 1)
+
+    def compute_message_cost(self, message: MessageUsage) -> float | None:
+        """Return the dollars of one message; C{None} if they are unknown."""
+        known = message.cost > 0 or self.find_row(message.used.model) is not None
+        return (message.cost or self._compute_model_cost(message.used)) if known else None
 
     def _compute_model_cost(self, used: ModelUsage) -> float:
         row = self.find_row(used.model)

@@ -16,16 +16,12 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.model import CONVERSATIONS
-from tservice.agents.todos import decode_todos, find_current_todo
 from tservice.agents.transcripts.claude import is_client_text, strip_paste_tags
 from tservice.agents.transcripts.conversation_access import (
-    GEMINI,
-    OPENCODE,
     read_messages,
     read_new_messages,
 )
-from tservice.agents.transcripts.conversation_stores import CODEX, StoredConversation
+from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.files import MODES, LocatedTranscripts
 from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
 from tservice.agents.transcripts.prices import PriceTable
@@ -34,7 +30,12 @@ from tservice.agents.transcripts.reader import TAIL
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
 from tservice.agents.transcripts.turn_times import TurnReadTimer, TurnTimes
 from tservice.agents.transcripts.usage.position_store import ReadPositionStore
-from tservice.agents.transcripts.usage.record import UsageTotals
+from tservice.agents.transcripts.usage.session_fields import (
+    LISTING,
+    find_changed_fields,
+    find_changed_todos,
+    find_recent_path,
+)
 from tservice.agents.transcripts.usage.store import UsageStore
 from tservice.clis.interfaces import PRIMARY
 from tservice.core.disk.disk_errors import DiskFull
@@ -46,11 +47,8 @@ from tservice.core.kernel.timers import NamedTimers
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import (
     ISessions,
-    ModelSource,
     NameSource,
     Session,
-    SessionStatus,
-    TokenUsage,
 )
 
 MOMENT = 0.1
@@ -71,12 +69,6 @@ _MOMENTS = {
     EventName.HOOK_STOP,
     EventName.HOOK_PROMPT_SUBMITTED,
 }
-
-EARLY_MS = 1000
-"""Maximum milliseconds by which a prompt may seem older than its Enter."""
-
-_LISTING = frozenset({CODEX, GEMINI, OPENCODE})
-"""Modes whose transcripts contain a to-do list that no hook reports."""
 
 _T = TypeVar("_T")
 
@@ -157,6 +149,23 @@ class TranscriptService:
         place = self._places.get(session_id)
         return None if place is None else place.tally
 
+    def get_path(self, session_id: str) -> Path | None:
+        """Return the session's transcript; C{None} before the service has found it."""
+        place = self._places.get(session_id)
+        return Path(place.path) if place is not None and place.path else None
+
+    def require_transcript(self, session_id: str) -> Session:
+        """Return a session whose agent has transcripts.
+
+        @raise ServiceError: 400: the session's mode has no known transcript; 404.
+        """
+        session = self._sessions.get(session_id)
+        if session.mode not in MODES:
+            raise make_field_error(
+                "id", f"only sessions of mode {', '.join(MODES)} have transcripts"
+            )
+        return session
+
     async def get_last_response(self, session_id: str, *, whole: bool) -> dict[str, Any]:
         """Return the agent's last answer.
 
@@ -165,7 +174,7 @@ class TranscriptService:
         @param whole: also return the last messages of the conversation.
         @raise ServiceError: 400: the session's mode has no known transcript.
         """
-        session = self._require_transcript(session_id)
+        session = self.require_transcript(session_id)
         place = await self._read_new_part_completely(session_id)
         tally = place.tally
         answer: dict[str, Any] = {"text": tally.response, "timestamp": tally.response_at}
@@ -174,7 +183,7 @@ class TranscriptService:
             if place.path:
                 path = Path(place.path)
                 read = partial(read_messages, path, session.mode)
-                said = await self._run_with_owner_rights(session, read) or []
+                said = await self.run_with_owner_rights(session, read) or []
             answer["messages"] = [attrs.asdict(message) for message in said]
         return answer
 
@@ -186,12 +195,12 @@ class TranscriptService:
 
         @raise ServiceError: see L{get_last_response}.
         """
-        session = self._require_transcript(session_id)
+        session = self.require_transcript(session_id)
         place = await self._read_new_part_completely(session_id)
         if not place.path:
             return []
         read = partial(_read_prompts, Path(place.path), session.mode, since)
-        return await self._run_with_owner_rights(session, read) or []
+        return await self.run_with_owner_rights(session, read) or []
 
     async def read_new_part(self, session_id: str) -> ReadPosition:
         """Read the new part of the session's transcript, and return the new position."""
@@ -201,6 +210,18 @@ class TranscriptService:
             return await self._read_session(self._sessions.get(session_id))
         finally:
             lock.release()
+
+    async def run_with_owner_rights(self, session: Session, work: Callable[[], _T]) -> _T | None:
+        """Return what C{work} returns in a thread with the file rights of a session's location.
+
+        @return: C{None} if the files cannot be read.
+        """
+        try:
+            owned = self._homes.bind_to_location_rights(session, work)
+            return await self._in_thread(owned, session.working_dir, session.owner)
+        except OSError as error:
+            self._log.info("a transcript cannot be read: {error}", error=error)
+            return None
 
     # -- internal
 
@@ -214,14 +235,6 @@ class TranscriptService:
             await wait_seconds(self._clock, pause)
             place = await self.read_new_part(session_id)
         return place
-
-    def _require_transcript(self, session_id: str) -> Session:
-        session = self._sessions.get(session_id)
-        if session.mode not in MODES:
-            raise make_field_error(
-                "id", f"only sessions of mode {', '.join(MODES)} have transcripts"
-            )
-        return session
 
     def _handle_event(self, event: Event) -> None:
         self._turns.record_turn_event(event)
@@ -245,7 +258,7 @@ class TranscriptService:
                 self._late.schedule_call(session_id, LATE, self._schedule_reading, session_id)
 
     def _has_todo_list(self, session_id: str) -> bool:
-        return self._sessions.get(session_id).mode in _LISTING
+        return self._sessions.get(session_id).mode in LISTING
 
     def _schedule_reading(self, session_id: str) -> None:
         # A reading that waits for its turn will include this moment's lines.
@@ -280,7 +293,7 @@ class TranscriptService:
 
     async def _read_session(self, session: Session) -> ReadPosition:
         place = self._places.get(session.id) or self._store.load_position(session.id)
-        path = _find_recent_path(session, place)
+        path = find_recent_path(session, place)
         if path is None:
             found = await self._locate_transcripts(session)
             if found is None:
@@ -306,7 +319,7 @@ class TranscriptService:
         files = self._homes.get_transcript_locations(session)
         shared = self._shares_folder(session)
         look = partial(files.find_transcripts, session, told, taken, shared=shared)
-        return await self._run_with_owner_rights(session, look)
+        return await self.run_with_owner_rights(session, look)
 
     async def _read_to_end(self, session: Session, place: ReadPosition) -> _ReadResult | None:
         """Read a transcript to its end, and store the usage of its messages.
@@ -317,7 +330,7 @@ class TranscriptService:
         while True:
             known = session.conversation_ids
             turn = partial(read_new_messages, place, Path(place.path), session.mode, known)
-            read = await self._run_with_owner_rights(session, turn)
+            read = await self.run_with_owner_rights(session, turn)
             if read is None or not self._has_session(session.id):
                 return found
             try:
@@ -393,11 +406,11 @@ class TranscriptService:
         session = self._sessions.get(session_id)
         self._store.save_position(session_id, place)
         window = self._agents.get_displayed_window(session_id)
-        fields = _find_changed_fields(
+        fields = find_changed_fields(
             session, place.tally, self._usage.get_totals(session_id), self._prices, window
         )
-        if session.mode in _LISTING:
-            fields |= _find_changed_todos(session, place.tally, self._begun.get(session_id, 0))
+        if session.mode in LISTING:
+            fields |= find_changed_todos(session, place.tally, self._begun.get(session_id, 0))
         if fields:
             self._sessions.update_record(session_id, **fields)
         title = place.tally.title
@@ -405,14 +418,6 @@ class TranscriptService:
             self._sessions.rename_session(session_id, title, NameSource.AUTO)
         for tell in self.observers:
             tell(session_id, place.tally)
-
-    async def _run_with_owner_rights(self, session: Session, work: Callable[[], _T]) -> _T | None:
-        try:
-            owned = self._homes.bind_to_location_rights(session, work)
-            return await self._in_thread(owned, session.working_dir, session.owner)
-        except OSError as error:
-            self._log.info("a transcript cannot be read: {error}", error=error)
-            return None
 
 
 def _read_prompts(path: Path, mode: str, since: int) -> list[tuple[int, str]]:
@@ -429,63 +434,3 @@ def _strip_position_of_related(place: ReadPosition) -> ReadPosition:
         model=tally.model, conversation=tally.conversation, turn=tally.turn, sum=tally.sum
     )
     return evolve(place, tally=needed)
-
-
-def _find_changed_fields(
-    session: Session,
-    tally: TranscriptTally,
-    totals: UsageTotals,
-    prices: PriceTable,
-    window: int | None,
-) -> dict[str, Any]:
-    """Return the fields of the session's record that change, with their new values.
-
-    If a status line reports the same figures, its values take precedence, because the transcript is
-    incomplete.
-    """
-    told = session.statusline_telemetry or ModelSource.STATUSLINE in session.models
-    tokens = TokenUsage.from_counts(totals.input, totals.output)
-    fields: dict[str, Any] = {}
-    if tokens.total and not told:
-        fields["tokens"] = tokens
-        fields["total_cost"] = round(prices.compute_cost(totals), 6)
-        fields["cost_unknown"] = prices.lacks_price(totals) or None
-    elif totals.cost > session.total_cost:
-        fields["total_cost"] = round(totals.cost, 6)
-    shown = session.models.get(ModelSource.SCREEN, "")
-    full = prices.compute_context_percentage(tally, shown, window)
-    if full is not None and tally.context and not told:
-        fields["context_used_percentage"] = full
-    known = session.conversation_ids
-    if tally.conversation is not None and tally.conversation not in known:
-        fields["conversation_ids"] = (*known, tally.conversation)[-CONVERSATIONS:]
-    return {name: value for name, value in fields.items() if getattr(session, name) != value}
-
-
-def _find_recent_path(session: Session, place: ReadPosition) -> Path | None:
-    """Return the conversation that was read last, if it contains the prompt of the running turn.
-
-    Otherwise the result is C{None}, and all conversations must be searched.
-    """
-    prompt, submitted = place.tally.prompted_at, session.last_submit_at
-    if session.status is not SessionStatus.BUSY or session.mode not in _LISTING:
-        return None
-    if prompt is None or submitted is None or prompt < submitted - EARLY_MS:
-        return None
-    return Path(place.path)
-
-
-def _find_changed_todos(session: Session, tally: TranscriptTally, begun: int) -> dict[str, Any]:
-    """Return the change to the to-do list of the session's record; empty if nothing changes.
-
-    A list is shown once the present process has received a prompt in its conversation. The list of
-    an earlier process is obsolete.
-
-    @param begun: start of the process, in Unix milliseconds.
-    """
-    if session.pid is None or tally.prompted_at is None or tally.prompted_at < begun:
-        return {}
-    todos = decode_todos(tally.todos)
-    if (todos or None) == session.todos:
-        return {}
-    return {"todos": todos or None, "current_task": find_current_todo(todos)}

@@ -105,6 +105,19 @@ COMMANDS = (
         "From the agent's own transcript.",
     ),
     CommandSpec(
+        ("conversation",), "conversation:conversation",
+        "print what the agent said and did",
+        (
+            SESSION,
+            CommandOption(("-f", "--follow"), "Then print new items until it is interrupted"),
+            CommandOption(("--lines",), "The last N items", value="N", number=True, default="50"),
+            CommandOption(("--branch",), "The conversation of this sub-agent", value="ID"),
+            JSON,
+        ),
+        "From the agent's own transcript: prompts, answers, and a line for each tool.  With -f"
+        " and --json each change is one line.",
+    ),
+    CommandSpec(
         ("tail",), "reading:tail", "print the end of the output",
         (
             SESSION,

@@ -113,6 +113,22 @@ class ReadScreen(SessionArguments):
     ] = None
 
 
+class ReadConversation(SessionArguments):
+    """Arguments with the part of a conversation to read."""
+
+    limit: Annotated[int, Field(ge=1, le=500, description="So many newest items")] = 50
+    after: Annotated[
+        str | None,
+        Field(max_length=200, description="cursor of an earlier result: what changed since then"),
+    ] = None
+    before: Annotated[
+        str | None, Field(max_length=20, description="before of an earlier result: older items")
+    ] = None
+    branch: Annotated[
+        str | None, Field(max_length=100, description="branch of a call: its sub-agent's items")
+    ] = None
+
+
 class AnswerApproval(ToolArguments):
     """Arguments with the answer to a dialog."""
 

@@ -75,6 +75,19 @@ class SessionOutputPayload(Payload):
     data: str
 
 
+class ConversationChangedPayload(Payload):
+    """Items of a followed conversation that are new or changed, at most the newest 50.
+
+    @ivar branch: the sub-agent whose conversation it is; omitted for the main one.
+    @ivar cursor: cursor after the change; empty if the session has another conversation now.
+    """
+
+    id: str
+    branch: str | None = omit_if_none()
+    cursor: str
+    changed: list[str]
+
+
 class SessionRenamedPayload(Payload):
     """Current name of a session, and who chose it."""
 

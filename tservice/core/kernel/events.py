@@ -98,6 +98,10 @@ class EventName(StrEnum):
         "a session printed something; clients can exclude it",
         EventAudience.OWNER, None, True,
     )  # fmt: skip
+    SESSION_CONVERSATION = (
+        "session:conversation", told.ConversationChangedPayload,
+        "a followed `conversation <sessions.rst#protocol-conversation>`_ changed"
+    )  # fmt: skip
     SESSION_RENAMED = "session:renamed", told.SessionRenamedPayload, "a session was renamed"
     SESSION_PINNED = "session:pinned", told.SessionPinnedPayload, "a session was pinned or unpinned"
     SESSION_ORDER_CHANGED = (

@@ -11,6 +11,7 @@ from tests.runtime_harness import unbounded
 from tests.unit.agents.harness import AgentHarnessCase, run_directly
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.model import HookEvent
+from tservice.agents.transcripts.conversation.reader_cache import ReaderCache
 from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
@@ -100,7 +101,8 @@ class AgentOsUserTests(AgentHarnessCase):
             places=self.world.places(),
             inside=unbounded,
         )
-        history = ConversationHistory(self.sessions, homes, run_directly, lambda: 0.0)
+        readers = ReaderCache(lambda _: None)
+        history = ConversationHistory(self.sessions, homes, run_directly, lambda: 0.0, readers)
         hers = evolve(self.ann, admin=True)
         for caller, name, acted in ((ADMIN, "own", []), (hers, "hers", ["a", "a"])):
             self.world.acted.clear()

@@ -18,6 +18,7 @@ from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.transcripts import conversation_search
 from tservice.agents.transcripts import history as history_module
+from tservice.agents.transcripts.conversation.reader_cache import ReaderCache
 from tservice.agents.transcripts.conversation_access import read_new_messages
 from tservice.agents.transcripts.files import TranscriptLocations
 from tservice.agents.transcripts.history import ConversationHistory
@@ -41,7 +42,9 @@ class ConversationHistoryTests(ApprovalCase):
             places=places_of(own_location()),
             inside=lambda owner, place: self.inside,
         )
-        self.history = ConversationHistory(self.sessions, homes, run_directly, self.clock.seconds)
+        self.history = ConversationHistory(
+            self.sessions, homes, run_directly, self.clock.seconds, ReaderCache(lambda _: None)
+        )
 
     def claude(self, name: str, *entries: Any, at: int = 1000) -> Path:
         path = self.files.claude_folder / "-srv" / f"{name}.jsonl"
@@ -129,7 +132,11 @@ class ConversationHistoryTests(ApprovalCase):
             self.patch(conversation_search, name, 10_000)
         moments = iter(range(0, 100, 2))
         late = ConversationHistory(
-            self.sessions, self.history._homes, run_directly, lambda: float(next(moments))
+            self.sessions,
+            self.history._homes,
+            run_directly,
+            lambda: float(next(moments)),
+            ReaderCache(lambda _: None),
         )
         answer = self.run_now(late.search_conversations(ADMIN, "needle", 10, 0))
         self.assertEqual((2, False), (answer.total, answer.complete))

@@ -18,7 +18,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import own_location, places_of, unbounded
 from tests.unit.agents.approvals_harness import ApprovalCase
-from tests.unit.agents.harness import run_directly
+from tests.unit.agents.harness import run_directly, unpriced_readers
 from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
 from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tests.unit.http.site_driver import ApiHarness
@@ -222,7 +222,7 @@ class TranscriptServiceTests(ApprovalCase):
         )
         self.open_transcripts()
         self.history = ConversationHistory(
-            self.sessions, self.homes, run_directly, self.clock.seconds
+            self.sessions, self.homes, run_directly, self.clock.seconds, unpriced_readers()
         )
         routes = TranscriptRoutes(self.transcripts, self.history)
         self.api = ApiHarness(collect_operations(routes), clock=self.clock)

@@ -33,7 +33,8 @@ thorough = settings(max_examples=example_count(300), deadline=None, database=Non
 
 NAMES = [
     "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
-    "last_response", "list_approvals", "answer_approval", "git_status", "list_cases", "end_session",
+    "last_response", "read_conversation", "list_approvals", "answer_approval", "git_status",
+    "list_cases", "end_session",
 ]  # fmt: skip
 ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
 

@@ -1,0 +1,1 @@
+"""Items of agents' conversations: prompts, answers, tools and what became of them."""

@@ -1,0 +1,92 @@
+"""Construction of the reader for a conversation, and the search for sub-agents' conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tservice.agents.transcripts.conversation import (
+    claude_items,
+    codex_items,
+    gemini_items,
+    pi_items,
+)
+from tservice.agents.transcripts.conversation.database_reader import (
+    DatabaseConversationReader,
+    is_descendant,
+)
+from tservice.agents.transcripts.conversation.file_reader import (
+    ComputeCost,
+    FileConversationReader,
+)
+from tservice.agents.transcripts.conversation.fragments import ParseLine
+from tservice.agents.transcripts.conversation.pages import ConversationReader
+from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE, read_beginning
+from tservice.agents.transcripts.conversation_stores import (
+    CODEX,
+    PI,
+    scan_conversations,
+    scan_folders,
+)
+from tservice.agents.transcripts.files import SUBAGENT_DEPTH, SUBAGENTS, TranscriptLocations
+from tservice.clis.interfaces import PRIMARY
+
+PARSERS: Mapping[str, ParseLine] = {
+    PRIMARY: claude_items.parse_items,
+    CODEX: codex_items.parse_items,
+    GEMINI: gemini_items.parse_items,
+    PI: pi_items.parse_items,
+}
+"""Parsers of lines, by mode."""
+NESTED = 8
+"""Maximum levels of sub-agents."""
+
+
+def make_reader(
+    path: Path, mode: str, compute_cost: ComputeCost, *, is_branch: bool
+) -> ConversationReader:
+    """Return a reader that has read nothing yet.
+
+    @param is_branch: true for a sub-agent's conversation.
+    """
+    if mode == OPENCODE:
+        return DatabaseConversationReader(path)
+    return FileConversationReader(path, mode, PARSERS[mode], compute_cost, is_branch=is_branch)
+
+
+def find_branch(files: TranscriptLocations, path: Path, mode: str, branch: str) -> Path | None:
+    """Return the conversation of a sub-agent, at any level below a conversation.
+
+    Call it from a thread.
+
+    @param path: the conversation of the main agent.
+    @param branch: the id in the call that began the sub-agent; it is untrusted.
+    @raise OSError: the database cannot be read.
+    """
+    if mode == PRIMARY:
+        inside = path.with_suffix("") / SUBAGENTS
+        found = scan_folders(inside, mode, SUBAGENT_DEPTH)
+        return next((each.path for each in found if each.path.stem == f"agent-{branch}"), None)
+    conversation = read_beginning(path, mode).conversation
+    if mode == GEMINI and conversation is not None:
+        below = scan_folders(path.parent / conversation, mode, 1)
+        return next((each.path for each in below if each.path.stem == branch), None)
+    if mode == OPENCODE:
+        return path.parent / branch if is_descendant(path.parent, branch, path.name) else None
+    return _find_codex_branch(files, conversation, branch) if mode == CODEX else None
+
+
+def _find_codex_branch(
+    files: TranscriptLocations, ancestor: str | None, branch: str
+) -> Path | None:
+    every = [each.path for each in scan_conversations(files.codex_folder, CODEX)]
+    found = next((path for path in every if path.stem.endswith(branch)), None)
+    path = found
+    for _ in range(NESTED):
+        parent = None if path is None else read_beginning(path, CODEX).parent
+        if parent is None:
+            return None
+        if parent == ancestor:
+            return found
+        path = next((each for each in every if each.stem.endswith(parent)), None)
+    return None
