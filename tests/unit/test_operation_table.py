@@ -58,6 +58,13 @@ FULL: Mapping[str, Mapping[str, Any]] = {
     },
     "wait_output": {"sessionId": "s", "match": "m" * 200, "timeoutMs": 600_000},
     "read_screen": {"sessionId": "s", "lines": 10_000},
+    "read_conversation": {
+        "sessionId": "s",
+        "limit": 500,
+        "after": "c" * 200,
+        "before": 2**53,
+        "branch": "b" * 100,
+    },
     "answer_approval": {
         "approvalId": "a",
         "action": "text",

@@ -32,7 +32,7 @@ class LiveConversationTests(SynchronousTestCase):
         return [(each["role"], each["text"]) for each in found["items"] if each["kind"] == "text"]
 
     def wait_for(self, *said: tuple[str, str]) -> dict[str, Any]:
-        def look() -> dict[str, Any] | None:
+        def look() -> Any:
             found = self.page()
             return found if set(said) <= set(self.said(found)) else None
 
@@ -72,7 +72,7 @@ class LiveConversationTests(SynchronousTestCase):
         self.session.prompt("/clear")
         self.session.prompt("SAY: two", wait="idle")
 
-        def look() -> dict[str, Any] | None:
+        def look() -> Any:
             found = self.page(after=page["cursor"])
             return found if ("assistant", "two") in self.said(found) else None
 

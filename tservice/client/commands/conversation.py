@@ -49,7 +49,7 @@ class _ItemPrinter:
     def read_last(self, lines: int) -> list[dict[str, Any]]:
         """Return the last items, oldest first."""
         items: list[dict[str, Any]] = []
-        before: str | None = None
+        before: int | None = None
         while len(items) < lines:
             page = self._request(before=before, limit=min(PAGE, lines - len(items)))
             self._cursor = self._cursor or page["cursor"]

@@ -122,7 +122,7 @@ class ReadConversation(SessionArguments):
         Field(max_length=200, description="cursor of an earlier result: what changed since then"),
     ] = None
     before: Annotated[
-        str | None, Field(max_length=20, description="before of an earlier result: older items")
+        int | None, Field(ge=0, description="before of an earlier result: older items")
     ] = None
     branch: Annotated[
         str | None, Field(max_length=100, description="branch of a call: its sub-agent's items")

@@ -2,6 +2,8 @@ import { SessionNotice } from "../features/agents/SessionNotice.tsx";
 import { passwordDue } from "../store/me.ts";
 import { showError } from "../store/toasts.ts";
 import { signedOut } from "../features/auth/state.ts";
+import { ConversationHost } from "../features/conversation/ConversationHost.tsx";
+import { view } from "../features/conversation/choice.ts";
 import { HistoryHost } from "../features/history/HistoryHost.tsx";
 import { NewSessionHost } from "../features/sessions/NewSessionHost.tsx";
 import { Sidebar } from "../features/sidebar/Sidebar.tsx";
@@ -51,8 +53,9 @@ function Shell() {
           <div class="stage">
             <ConnectionBanner />
             <SessionNotice />
-            <main class="main">
+            <main class="main" data-view={view.value}>
               <Main />
+              <ConversationHost />
               <WebHost />
             </main>
             <PromptBox />

@@ -1,5 +1,6 @@
 import { PlanChips } from "../features/agents/PlanChips.tsx";
 import { Bell } from "../features/approvals/Bell.tsx";
+import { ViewSwitch } from "../features/conversation/ViewSwitch.tsx";
 import { FLEET_PAGE, toggleFleet } from "../features/fleet/page.ts";
 import { layoutItems } from "../features/grid/menu.ts";
 import { gridOn, roomy } from "../features/grid/state.ts";
@@ -124,6 +125,7 @@ export function TopBar() {
           onClick={() => (searchOpen.value = true)}
         />
       )}
+      <ViewSwitch />
       {session && roomy.value && (
         <IconButton
           icon="cells"

@@ -100,6 +100,13 @@ function quiet(list: SessionList, id: string, name: string): SessionList {
   return status ? patchSession(calmed, id, { status }) : calmed;
 }
 
+/** Events that change no field of a session. */
+const OTHERS: ReadonlySet<string> = new Set([
+  "session:terminal",
+  "session:statusTelemetry",
+  "session:conversation",
+]);
+
 /** What a `session:*` event does to the list. */
 export function applySessionEvent(list: SessionList, name: string, data: unknown): SessionListChange {
   const payload = payloadOf(data);
@@ -113,6 +120,6 @@ export function applySessionEvent(list: SessionList, name: string, data: unknown
   if (name === "session:renamed" || name === "session:pinned")
     return { list: patchSession(list, id, payload) };
   if (name in STATUS_OF) return { list: quiet(list, id, name) };
-  if (name === "session:terminal" || name === "session:statusTelemetry") return { list };
+  if (OTHERS.has(name)) return { list };
   return { list, refetch: id };
 }

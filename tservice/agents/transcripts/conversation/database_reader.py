@@ -91,12 +91,15 @@ class _DatabaseState:
 class DatabaseConversationReader:
     """Reader of the items of one conversation in a database."""
 
-    weight = 0
-
     def __init__(self, path: Path) -> None:
         """@param path: C{.../opencode.db/ses_1}, as if it were a file in the database."""
         self._database, self._conversation = path.parent, path.name
         self._told: _DatabaseState | None = None
+
+    @property
+    def weight(self) -> int:
+        """See L{ConversationReader.weight}."""
+        return 0
 
     def read_more(self) -> bool:
         """See L{ConversationReader.read_more}; pages are read when they are requested."""

@@ -86,6 +86,7 @@ class FileConversationReader:
         self._path, self._mode = path, mode
         self._parse, self._compute_cost = parse_items, compute_cost
         self._is_branch = is_branch
+        self._told = (-1, -1)
         self._clear(0, 0)
 
     @property
@@ -151,7 +152,7 @@ class FileConversationReader:
         self._inode, self._start, self.position = inode, start, start
         self._check = 0
         self._skips_rest = start > 0
-        self._told: tuple[int, int] = (-1, -1)
+        self._told = (-1, -1)
 
     def _continues(self, file: BinaryIO, status: os.stat_result) -> bool:
         """Return true if the file still has the content that was read."""

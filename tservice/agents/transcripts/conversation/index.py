@@ -219,10 +219,11 @@ class ConversationIndex:
             self._attach_usage(entry, told, line.end)
 
     def _attach_waiting(self, entry: IndexedItem | None, end: int) -> None:
-        for told in self._waiting.values() if entry is not None else ():
+        if entry is None:
+            return
+        for told in self._waiting.values():
             self._attach_usage(entry, told, end)
-        if entry is not None:
-            self._waiting.clear()
+        self._waiting.clear()
 
     def _attach_usage(self, entry: IndexedItem, told: MessageUsage, end: int) -> None:
         before = entry.usage.get(told.name)

@@ -38,7 +38,7 @@ class ConversationPage:
 
     @ivar cursor: cursor for the items that will be new or changed after this page.
     @ivar has_more: there are earlier items, or after a cursor further changes.
-    @ivar is_reset: the cursor of the request belongs to content that is gone; the page begins anew.
+    @ivar is_reset: the content before the cursor of the request is gone; this is the newest page.
     @ivar is_cut: the beginning of the conversation is too long ago, and cannot be read.
     """
 
@@ -61,12 +61,11 @@ class ConversationChange:
 
 
 class ConversationReader(Protocol):
-    """Reader of one conversation; call it from one thread at a time.
+    """Reader of one conversation; call it from one thread at a time."""
 
-    @ivar weight: approximate memory in indexed items.
-    """
-
-    weight: int
+    @property
+    def weight(self) -> int:
+        """Approximate memory in indexed items."""
 
     def read_more(self) -> bool:
         """Read a part of what is new.

@@ -129,7 +129,7 @@ class ConversationPageResponse(Payload):
 
     items: list[ConversationItemResponse]
     cursor: str | None
-    before: str | None
+    before: int | None
     has_more: bool
     source: ConversationSourceResponse | None
     live: bool
@@ -142,7 +142,7 @@ class StoredPageResponse(Payload):
     session: ConversationResponse
     items: list[ConversationItemResponse]
     cursor: str
-    before: str | None
+    before: int | None
     has_more: bool
     reset: bool = omit_if_false()
     cut: bool = omit_if_false()
@@ -215,7 +215,7 @@ def _make_page(page: ConversationPage) -> dict[str, Any]:
     return {
         "items": items,
         "cursor": page.cursor,
-        "before": str(items[0].order) if items and page.has_more else None,
+        "before": items[0].order if items and page.has_more else None,
         "has_more": page.has_more,
         "reset": page.is_reset,
     }

@@ -1,19 +1,16 @@
-/** One conversation as it reads: what was said, without the tools. */
+/** One stored conversation, as the one beside a terminal reads. */
 import { Button } from "../../ui/Button.tsx";
-import { useState } from "preact/hooks";
-import type { ConversationResponse, Session, TranscriptMessageResponse } from "../../api/types.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { ConversationResponse, Session } from "../../api/types.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { create } from "../sessions/actions.ts";
 import { select } from "../../ui/pages/select.ts";
 import { cliOf, sessions } from "../../store/state.ts";
 import { showError } from "../../store/toasts.ts";
 import { explainNotResumable, findOpenSession, resumeBody, titleOf } from "./texts.ts";
-import { api } from "../../api/client.ts";
-import { Preview } from "../files/Preview.tsx";
-import { formatAgo } from "../../lib/ago.ts";
-import { useRead } from "../../store/resource.ts";
+import { ConversationView } from "../conversation/ConversationView.tsx";
+import { readStoredConversation } from "../conversation/source.ts";
 import { IconButton } from "../../ui/IconButton.tsx";
-import { useNow } from "../../ui/useNow.ts";
 
 function Open({ one, home }: { one: ConversationResponse; home: Session }) {
   return (
@@ -62,54 +59,22 @@ function GoOn({ one }: { one: ConversationResponse }) {
   );
 }
 
-function Said({ message, who }: { message: TranscriptMessageResponse; who: string }) {
-  const now = useNow();
-  return (
-    <li class="message" data-role={message.role} data-testid="message">
-      <p class="message-author">
-        <strong>{who}</strong>
-        {message.timestamp !== null && <small>{formatAgo(message.timestamp, now)}</small>}
-      </p>
-      {message.role === "user" ? (
-        <p class="message-prompt">{message.text}</p>
-      ) : (
-        <Preview text={message.text} />
-      )}
-    </li>
-  );
-}
-
 export function TranscriptView({ one, onBack }: { one: ConversationResponse; onBack: () => void }) {
-  const { data: transcript, problem } = useRead(
-    (signal) =>
-      api.get("/api/history/sessions/{conversation}", {
-        path: { conversation: one.id },
-        query: { mode: one.mode },
-        signal,
-      }),
-    [one],
-  );
-  const agent = cliOf(one.mode)?.label ?? one.mode;
+  const reader = useMemo(() => readStoredConversation(one.mode, one.id), [one.mode, one.id]);
+  const title = titleOf(one);
   return (
     <div class="conversation" data-testid="transcript">
       <div class="conversation-bar">
         <IconButton icon="left" label="Back to conversations" onClick={onBack} testid="transcript-back" />
-        <h3>{titleOf(one)}</h3>
+        <h3>{title}</h3>
         <Resume one={one} />
       </div>
-      {problem !== "" && (
-        <p class="field-problem" role="alert">
-          {problem}
-        </p>
-      )}
-      {!transcript && problem === "" && <p class="dim">Loading…</p>}
-      {transcript?.truncated && <p class="dim">Showing only the latest part.</p>}
-      {transcript?.messages.length === 0 && <p class="dim">This conversation is empty.</p>}
-      <ol class="conversation-list">
-        {transcript?.messages.map((message, at) => (
-          <Said key={at} message={message} who={message.role === "user" ? "You" : agent} />
-        ))}
-      </ol>
+      <ConversationView
+        reader={reader}
+        title={title}
+        agent={cliOf(one.mode)?.label ?? one.mode}
+        empty="This conversation is empty."
+      />
     </div>
   );
 }

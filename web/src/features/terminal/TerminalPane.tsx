@@ -1,6 +1,7 @@
 /** Where the terminals live. Their code comes with the first session that is shown. */
 import type { ComponentType, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { view } from "../conversation/choice.ts";
 import { putSessionInCell, resizeLayout } from "../grid/layout.ts";
 import { applyLayout, DRAGGED, gridOn, layout, roomy, tall } from "../grid/state.ts";
 import { activeId, activeSession } from "../../store/state.ts";
@@ -102,6 +103,8 @@ export function TerminalPane() {
       id="terminal-panel"
       role="tabpanel"
       aria-label={several ? `${layout.value.count} terminals` : `Terminal of ${name}`}
+      // The conversation lies over it; its size stays, so that no program has to redraw.
+      inert={view.value === "conversation"}
       data-testid="pane"
     >
       {!several && searchOpen.value && <SearchBar />}

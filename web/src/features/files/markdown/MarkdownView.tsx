@@ -7,7 +7,10 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { Fragment, type VNode } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { sessionList } from "../../../store/state.ts";
+import { copyText } from "../../../ui/clipboard.ts";
+import { Icon } from "../../../ui/Icon.tsx";
 import { openFile } from "../state.ts";
 import { useLink } from "../requests.ts";
 import "./markdown.css";
@@ -46,8 +49,14 @@ function goTo(event: MouseEvent, slug: string): void {
   [...(all ?? [])].find((each) => each.dataset["slug"] === slug)?.scrollIntoView({ block: "start" });
 }
 
+/** Agents name files by their whole path; the workspace's own begins at its folder. */
+function withinWorkspace(url: string, sessionId: string | undefined): string {
+  const folder = sessionId === undefined ? undefined : sessionList.peek().byId.get(sessionId)?.workingDir;
+  return folder !== undefined && url.startsWith(`${folder}/`) ? url.slice(folder.length + 1) : url;
+}
+
 function targetIn({ file }: Document, url: string) {
-  const target = targetOf(url, file?.path ?? "");
+  const target = targetOf(withinWorkspace(url, file?.sessionId), file?.path ?? "");
   if (target.kind !== "file") return target;
   return file ? { ...target, sessionId: file.sessionId } : ({ kind: "none" } as const);
 }
@@ -63,7 +72,7 @@ function Link({ url, node, of }: { url: string; node: Nodes; of: Document }) {
       </a>
     );
   const act = (event: MouseEvent) =>
-    target.kind === "file" ? openFile(target.sessionId, target.path) : goTo(event, target.slug);
+    target.kind === "file" ? openFile(target.sessionId, target.path, target.line) : goTo(event, target.slug);
   return (
     <button type="button" class="markdown-link" onClick={act}>
       {words}
@@ -134,6 +143,28 @@ function Item({ node, of }: Props<"listItem">) {
   );
 }
 
+function CodeBlock({ node }: { node: Extract<Nodes, { type: "code" }> }) {
+  const [done, setDone] = useState(false);
+  const copy = async () => setDone(await copyText(node.value));
+  return (
+    <div class="markdown-code">
+      <pre tabIndex={0} aria-label={node.lang ? `Code, ${node.lang}` : "Code"} role="region">
+        <code>{node.value}</code>
+      </pre>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={done ? "Copied" : "Copy the code"}
+        title={done ? "Copied" : "Copy the code"}
+        onClick={() => void copy()}
+        data-testid="markdown-copy"
+      >
+        <Icon name={done ? "check" : "copy"} size={15} />
+      </button>
+    </div>
+  );
+}
+
 const WRAPS = {
   root: Fragment,
   paragraph: "p",
@@ -161,11 +192,7 @@ function Part({ node, of }: { node: Nodes; of: Document }): VNode | string | nul
     case "inlineCode":
       return <code>{node.value}</code>;
     case "code":
-      return (
-        <pre tabIndex={0} aria-label={node.lang ? `Code, ${node.lang}` : "Code"} role="region">
-          <code>{node.value}</code>
-        </pre>
-      );
+      return <CodeBlock node={node} />;
     case "break":
       return <br />;
     case "thematicBreak":
@@ -202,7 +229,7 @@ function definitionsIn(root: Root): Map<string, Definition> {
 
 interface ViewProps {
   text: string;
-  /** The document's own place, where it has one. */
+  /** The document's own place; without a path it is text about the files of the session. */
   sessionId?: string;
   path?: string;
 }
@@ -213,12 +240,13 @@ export function MarkdownView({ text, sessionId, path }: ViewProps) {
     const file = sessionId !== undefined && path !== undefined ? { sessionId, path } : undefined;
     return { file, definitions: definitionsIn(root) };
   }, [sessionId, path, root]);
+  const isFile = path !== undefined && path !== "";
   return (
     <div
       class="markdown"
-      tabIndex={path === undefined ? undefined : 0}
-      role={path === undefined ? undefined : "region"}
-      aria-label={path === undefined ? undefined : "Preview"}
+      tabIndex={isFile ? 0 : undefined}
+      role={isFile ? "region" : undefined}
+      aria-label={isFile ? "Preview" : undefined}
       data-testid="markdown"
     >
       <Part node={root} of={of} />

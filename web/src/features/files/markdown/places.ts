@@ -2,12 +2,14 @@
 
 export type Target =
   | { kind: "web"; url: string }
-  | { kind: "file"; path: string }
+  | { kind: "file"; path: string; line?: number }
   | { kind: "heading"; slug: string }
   /** Another scheme, or out of the workspace: shown as text. */
   | { kind: "none" };
 
 const NONE: Target = { kind: "none" };
+/** As agents write it, `a.py:12`, and as forges do, `a.py#L12`. */
+const LINE = /:(\d{1,7})(?::\d+)?$|#L(\d{1,7})(?:-L?\d+)?$/;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 function decoded(text: string): string | undefined {
@@ -37,9 +39,11 @@ export function targetOf(url: string, from: string): Target {
   if (url.startsWith("#")) return { kind: "heading", slug: decoded(url.slice(1)) ?? "" };
   if (/^(https?:\/\/|mailto:)/i.test(url)) return { kind: "web", url };
   if (SCHEME.test(url) || url.startsWith("//")) return NONE;
-  const path = decoded(url.replace(/[?#].*$/s, ""));
+  const line = LINE.exec(url);
+  const path = decoded(url.replace(/[?#].*$/s, "").replace(LINE, ""));
   const found = path ? resolved(from, path) : undefined;
-  return found ? { kind: "file", path: found } : NONE;
+  if (!found) return NONE;
+  return { kind: "file", path: found, ...(line && { line: Number(line[1] ?? line[2]) }) };
 }
 
 /** The name of a heading, as forges make it. */

@@ -1,0 +1,150 @@
+/** One turn, drawn only near the window: a long conversation has thousands. */
+import { createContext } from "preact";
+import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { copyText } from "../../ui/clipboard.ts";
+import { IconButton } from "../../ui/IconButton.tsx";
+import { type MenuItem, menuUnder } from "../../ui/menu.ts";
+import { historyOpen } from "../../ui/pages/openpanels.ts";
+import { showToast } from "../../store/toasts.ts";
+import { useSurroundings } from "./context.ts";
+import { describeFigures, type Item, sumFigures, toMarkdown, type Turn } from "./items.ts";
+import { ItemView } from "./ItemView.tsx";
+
+/** Pixels beyond the window within which a turn is drawn. */
+const NEAR = "1500px 0px";
+/** Pixels of an item that was never drawn. */
+const GUESSED = 48;
+/** Characters of a prompt that are looked for in the terminal's history. */
+const SOUGHT = 60;
+
+type Hear = (near: boolean) => void;
+
+/** One observer for all turns of a list. */
+export class NearWindow {
+  readonly #heard = new WeakMap<Element, Hear>();
+  readonly #observer: IntersectionObserver;
+
+  constructor(root: Element) {
+    this.#observer = new IntersectionObserver(
+      (entries) => {
+        for (const { target, isIntersecting } of entries) this.#heard.get(target)?.(isIntersecting);
+      },
+      { root, rootMargin: NEAR },
+    );
+  }
+
+  watch(place: Element, hear: Hear): () => void {
+    this.#heard.set(place, hear);
+    this.#observer.observe(place);
+    return () => this.#observer.unobserve(place);
+  }
+
+  close(): void {
+    this.#observer.disconnect();
+  }
+}
+
+export const NearContext = createContext<NearWindow | undefined>(undefined);
+
+async function copied(text: string): Promise<void> {
+  if (await copyText(text)) showToast("good", "Copied");
+  else showToast("bad", "This browser does not let the page copy");
+}
+
+export function linkTo(sessionId: string, item: string): string {
+  const url = new URL(location.href);
+  url.search = new URLSearchParams({ session: sessionId, item }).toString();
+  url.hash = "";
+  return url.href;
+}
+
+function actions(turn: Turn, sessionId: string | undefined): MenuItem[] {
+  const items: MenuItem[] = [
+    { label: "Copy as Markdown", icon: "copy", act: () => void copied(toMarkdown(turn.items)) },
+  ];
+  if (sessionId === undefined) return items;
+  items.push({
+    label: "Copy link",
+    icon: "send",
+    act: () => void copied(linkTo(sessionId, turn.key)),
+  });
+  const query = (turn.prompt?.text ?? "").trim().split("\n")[0]?.slice(0, SOUGHT) ?? "";
+  if (query !== "")
+    items.push({
+      label: "Find in the terminal",
+      icon: "search",
+      act: () => (historyOpen.value = { sessionId, query }),
+    });
+  return items;
+}
+
+interface Props {
+  turn: Turn;
+  shown: readonly Item[];
+  /** Drawn wherever it stands. */
+  forced: boolean;
+  marked: ReadonlySet<string>;
+}
+
+function Content({ turn, shown, marked }: Omit<Props, "forced">) {
+  const { sessionId } = useSurroundings();
+  const figures = useMemo(() => sumFigures(turn.items), [turn]);
+  const at = turn.items[0]?.at ?? null;
+  return (
+    <>
+      {shown.map((item) => (
+        <div key={item.id} class="talk-item" data-item={item.id} data-marked={marked.has(item.id)}>
+          <ItemView item={item} below={turn.children.get(item.id) ?? []} />
+        </div>
+      ))}
+      <footer class="talk-foot">
+        <small>
+          {at !== null && (
+            <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString()}</time>
+          )}
+          {figures && <span data-testid="conversation-figures"> · {describeFigures(figures)}</span>}
+        </small>
+        <IconButton
+          icon="more"
+          label="Turn actions"
+          onClick={(event) => menuUnder("Turn", actions(turn, sessionId), event.currentTarget as Element)}
+          testid="conversation-turn-actions"
+        />
+      </footer>
+    </>
+  );
+}
+
+export function TurnView({ turn, shown, forced, marked }: Props) {
+  const window_ = useContext(NearContext);
+  const place = useRef<HTMLElement>(null);
+  const height = useRef(shown.length * GUESSED);
+  const [near, setNear] = useState(forced);
+  useEffect(() => {
+    const element = place.current;
+    if (!element || !window_) return;
+    return window_.watch(element, (now) => {
+      if (!now && element.dataset["drawn"] === "true") height.current = element.offsetHeight;
+      setNear(now);
+    });
+  }, [window_]);
+  const drawn = near || forced;
+  const content = useMemo(
+    () => (drawn ? <Content turn={turn} shown={shown} marked={marked} /> : null),
+    [drawn, turn, shown, marked],
+  );
+  return (
+    <article
+      ref={place}
+      class="talk-turn"
+      tabIndex={-1}
+      aria-label={turn.prompt ? `Prompt: ${(turn.prompt.text ?? "").slice(0, 80)}` : "Continued"}
+      data-turn={turn.key}
+      data-drawn={drawn}
+      style={drawn ? undefined : { height: `${height.current}px` }}
+      data-testid="conversation-turn"
+    >
+      {content}
+    </article>
+  );
+}
