@@ -106,7 +106,7 @@ def _parse_attachment(told: Mapping[str, Any], at: int | None) -> list[Fragment]
 def _parse_system(found: Line, at: int | None) -> list[Fragment]:
     error = get_object_or_empty(get_object_or_empty(found.get("error")).get("error"))
     text = get_text_or_none(found.get("content")) or get_text_or_none(error.get("message"))
-    if found.get("subtype") not in _NOTICES or text is None or found.get("isMeta") is True:
+    if str(found.get("subtype")) not in _NOTICES or text is None or found.get("isMeta") is True:
         return []
     return [_make_notice(_describe_client_text(text), at)]
 

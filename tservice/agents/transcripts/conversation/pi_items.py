@@ -37,7 +37,7 @@ _SUMMARIES = frozenset({"compaction", "branch_summary"})
 def parse_items(found: Line) -> list[Fragment]:
     """Return the fragments of a line."""
     at, kind = parse_iso_time(found.get("timestamp")), found.get("type")
-    if kind in _SUMMARIES:
+    if str(kind) in _SUMMARIES:
         return [_make(ItemRole.SYSTEM, ItemKind.COMPACTION, found.get("summary"), at)]
     message = get_object_or_empty(found.get("message"))
     if kind != "message":

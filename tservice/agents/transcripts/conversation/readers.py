@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tservice.agents.transcripts.conversation import (
@@ -64,16 +64,22 @@ def find_branch(files: TranscriptLocations, path: Path, mode: str, branch: str) 
     @raise OSError: the database cannot be read.
     """
     if mode == PRIMARY:
-        inside = path.with_suffix("") / SUBAGENTS
-        found = scan_folders(inside, mode, SUBAGENT_DEPTH)
-        return next((each.path for each in found if each.path.stem == f"agent-{branch}"), None)
+        own = path.with_suffix("")
+        # An agent could link to the folder of another account.
+        found = () if own.is_symlink() else _scan(own / SUBAGENTS, mode, SUBAGENT_DEPTH)
+        return next((each for each in found if each.stem == f"agent-{branch}"), None)
     conversation = read_beginning(path, mode).conversation
     if mode == GEMINI and conversation is not None:
-        below = scan_folders(path.parent / conversation, mode, 1)
-        return next((each.path for each in below if each.path.stem == branch), None)
+        below = _scan(path.parent / conversation, mode, 1)
+        return next((each for each in below if each.stem == branch), None)
     if mode == OPENCODE:
         return path.parent / branch if is_descendant(path.parent, branch, path.name) else None
     return _find_codex_branch(files, conversation, branch) if mode == CODEX else None
+
+
+def _scan(folder: Path, mode: str, depth: int) -> Iterator[Path]:
+    if not folder.is_symlink():
+        yield from (each.path for each in scan_folders(folder, mode, depth))
 
 
 def _find_codex_branch(

@@ -37,7 +37,8 @@ function Sending({ id }: { id: string }) {
 }
 
 function Working({ session }: { session: Session }) {
-  if (session.status !== "busy") return null;
+  const waits = approvalOf(session.id);
+  if (session.status !== "busy" || (waits && waits.kind !== "idle")) return null;
   return (
     <p class="talk-working" data-testid="conversation-working">
       <span class="spinner" aria-hidden="true" /> Working…
