@@ -39,6 +39,7 @@ class FolderListing:
     """
 
     path: str
+    is_repository: bool
     parent: str | None
     folders: tuple[ListedFolder, ...]
     truncated: bool
@@ -80,7 +81,13 @@ def list_folders(path: str, top: str | None, *, hidden: bool, look: bool) -> Fol
         )
         for name in names
     )
-    return FolderListing(path=path, parent=parent, folders=folders, truncated=truncated)
+    return FolderListing(
+        path=path,
+        is_repository=look and os.path.lexists(os.path.join(path, ".git")),
+        parent=parent,
+        folders=folders,
+        truncated=truncated,
+    )
 
 
 def _list_names(path: str, *, hidden: bool, look: bool) -> tuple[list[str], bool]:

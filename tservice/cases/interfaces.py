@@ -129,6 +129,16 @@ class ICases(Interface):
             saved.
         """
 
+    async def add_worktree_of_folder(
+        folder: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+    ) -> ResolvedCase:
+        """Create a case that is a new worktree of the repository in C{folder}, which need not be a
+        case.
+
+        @param folder: a path that L{resolve_folder} returned.
+        @param again: as for L{add_worktree}.
+        """
+
     def list_container_folders() -> Iterable[str]:
         """Return the folders that containers share with this machine.
 

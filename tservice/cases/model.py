@@ -224,6 +224,11 @@ def make_taken_error(name: str) -> ServiceError:
     return ServiceError(ErrorCode.ALREADY_EXISTS, f"There is already a case {name}")
 
 
+def make_folder_case_name(folder: str) -> str:
+    """Return a valid name of a case for a folder that is not a case."""
+    return _make_name_part(folder.rstrip("/").rpartition("/")[2])[:_PREFIX] or "repository"
+
+
 def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     """Return a readable name and a unique name for the case of a worktree.
 
@@ -231,7 +236,7 @@ def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     may have the same.  The unique name ends with a hash of the branch, for a branch whose readable
     name is taken.
     """
-    part = _make_branch_suffix(branch)
+    part = _make_name_part(branch)
     code = hashlib.sha256(f"{name}\0{branch}".encode("utf-8", "replace")).hexdigest()[:_CODE]
     whole = f"{name}-{part}" if part else ""
     base = whole or name
@@ -243,11 +248,11 @@ def make_worktree_names(name: str, branch: str) -> tuple[str, str]:
     return (whole if whole and _fits_name(whole) else unique), unique
 
 
-def _make_branch_suffix(branch: str) -> str:
-    """Return the letters and digits of C{branch}, with a C{-} in place of other characters."""
+def _make_name_part(text: str) -> str:
+    """Return the letters and digits of C{text}, with a C{-} in place of other characters."""
     kept = ""
     # NFC joins letters and separate accents.
-    for each in unicodedata.normalize("NFC", branch):
+    for each in unicodedata.normalize("NFC", text):
         goes_on = is_combining_character(each) and kept[-1:].strip(" -_") != ""
         kept += each if each.isalnum() or each in "_-" or goes_on else " "
     return "-".join(kept.split()).strip("-")

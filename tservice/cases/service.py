@@ -301,12 +301,8 @@ class CaseService:
 
         @param again: checks the caller's permissions again, before the case is saved.
         """
-        return await self._desk.run_uninterrupted(self._make_worktree(name, wish, caller, again))
-
-    async def _make_worktree(
-        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
-    ) -> Case:
-        place = await self._worktrees.add_worktree(name, wish, caller, again)
+        work = self._worktrees.add_worktree(name, wish, caller, again)
+        place = await self._desk.run_uninterrupted(work)
         return await self._catalogue.get_case(place.name, caller)
 
     async def prepare_case(
@@ -436,6 +432,11 @@ class CaseService:
         self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
     ) -> ResolvedCase:
         return await self._worktrees.add_worktree(name, wish, caller, again)
+
+    async def add_worktree_of_folder(
+        self, folder: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+    ) -> ResolvedCase:
+        return await self._worktrees.add_worktree_of_folder(folder, wish, caller, again)
 
     def list_container_folders(self) -> Iterable[str]:
         return self._containers.list_folders()

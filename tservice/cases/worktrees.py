@@ -14,9 +14,11 @@ from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.interfaces import CaseWorktreeRequest, ResolvedCase
 from tservice.cases.model import (
     Case,
+    CaseLocation,
     CaseRow,
     WorktreeOrigin,
     is_same_name,
+    make_folder_case_name,
     make_taken_error,
     make_worktree_names,
 )
@@ -62,15 +64,35 @@ class CaseWorktreeMaker:
             repository, is not on this machine, or git refuses; 429: L{MAX_MAKING} worktrees of the
             owner are being created.
         """
-        check_branch(wish.branch, "branch")
-        if wish.start is not None:
-            check_ref(wish.start, "from")
+        _check_wish(wish)
         case = await self._catalogue.get_case(name, caller)
         if case.container is not None or case.far is not None:
             where = "in a container" if case.far is None else "on another machine"
             raise make_failure_error(
                 f"the case {case.name} is {where}: worktrees need a case on this machine"
             )
+        return await self._add_named_worktree(case, wish, caller, again)
+
+    async def add_worktree_of_folder(
+        self, folder: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+    ) -> ResolvedCase:
+        """Create a worktree; see L{tservice.cases.interfaces.ICases.add_worktree_of_folder}.
+
+        The new folder is next to the repository, so the caller must have the right to the parent
+        folder too.
+
+        @raise ServiceError: 403: the parent folder is not in the caller's workspace; otherwise as
+            L{add_worktree}.
+        """
+        _check_wish(wish)
+        await self._desk.resolve_folder(str(Path(folder).parent), caller, "workingDir")
+        name = make_folder_case_name(folder)
+        case = Case(name=name, path=folder, location=CaseLocation.LINKED)
+        return await self._add_named_worktree(case, wish, caller, again)
+
+    async def _add_named_worktree(
+        self, case: Case, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+    ) -> ResolvedCase:
         owner = self._desk.get_owner(caller)
         new = self._choose_name(owner, case, wish.branch)
         self._desk.check_not_reserved(owner, case.name)
@@ -148,6 +170,13 @@ class CaseWorktreeMaker:
             desk.publish_event(EventName.CASE_DELETED, owner, CaseRemovedPayload(name=new))
 
         return ResolvedCase(name=new, path=path, undo=undo_worktree)
+
+
+def _check_wish(wish: CaseWorktreeRequest) -> None:
+    """Fail with 400 if the names of the branch and its start are not valid."""
+    check_branch(wish.branch, "branch")
+    if wish.start is not None:
+        check_ref(wish.start, "from")
 
 
 def _find_origin_folder(case: Case) -> str:

@@ -51,6 +51,7 @@ from tservice.runtime.feature import FeatureRegistry
 from tservice.runtime.launch_context import LaunchContext
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.build import build_sessions
+from tservice.sessions.programs.build import build_program_watch
 from tservice.sessions.routes.build_waits import build_waits
 from tservice.sessions.service import SessionService
 from tservice.settings.build import build_settings
@@ -154,6 +155,7 @@ class Application:
             ground, sessions=sessions, clis=clis, audit=self.audit.log,
             words=self.access.capabilities,
         ))  # fmt: skip
+        add(build_program_watch(ground, sessions=sessions, clis=clis))
         # Before the jobs, because webhooks report runs that fail immediately.
         add(build_webhooks(ground, sessions=sessions))
         add(build_push(ground, sessions=sessions, accounts=accounts, failures=self.access.failures))

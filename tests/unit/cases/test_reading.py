@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from attrs import evolve
 from pydantic import TypeAdapter
@@ -24,6 +25,7 @@ from tservice.core.kernel.events import EventAudience
 from tservice.core.workers.reachability import PROBE_SECONDS
 from tservice.http.operation_decorator import collect_operations
 from tservice.sessions.interfaces import accept_always
+from tservice.sessions.record.requests import CreateRequest
 
 ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
 ROOT = Identity(username="root", admin=True)
@@ -310,6 +312,31 @@ class CaseAccountTests(CaseCase):
         self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-b"), case["path"])
         session = self.create(ANN, case_name="one", worktree=CaseWorktreeRequest(branch="c"))
         self.assertEqual(str(self.folder / ".accounts" / "ann" / "one-c"), session.working_dir)
+
+    def test_user_creates_a_worktree_of_an_own_folder_that_is_no_case(self) -> None:
+        self.made("one")
+        own = self.folder / ".accounts" / "ann"
+        folder = own / "one" / "sub repo"
+        (folder / ".git").mkdir(parents=True)
+        self.assertTrue(self.good("GET", f"/browse?path={quote(str(folder))}")["isRepository"])
+        wish = CaseWorktreeRequest(branch="fix/x")
+        session = self.create(ANN, working_dir=str(folder), worktree=wish)
+        self.assertEqual(str(own / "one" / "sub-repo-fix-x"), session.working_dir)
+        self.assertEqual("sub-repo-fix-x", session.case_name)
+        [case] = [each for each in self.good("GET", "") if each["name"] == "sub-repo-fix-x"]
+        self.assertEqual(str(folder), case["worktree"]["repository"])
+
+    def test_worktree_needs_a_place_that_the_user_may_write_to(self) -> None:
+        self.made("one")
+        own = self.folder / ".accounts" / "ann"
+        wish = CaseWorktreeRequest(branch="b")
+        for folder in (own, self.outside):
+            request = CreateRequest(mode="shell", working_dir=str(folder), worktree=wish)
+            self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.create(request, ANN))
+        self.assertEqual([], self.git.orders)
+        nowhere = CreateRequest(mode="shell", worktree=wish)
+        for request in (nowhere, evolve(nowhere, working_dir=str(own / "one"), case_name="one")):
+            self.assert_refused(ErrorCode.INVALID_INPUT, self.sessions.create(request, ANN))
 
     def test_link_in_the_own_cases_folder_leads_nowhere(self) -> None:
         self.made("one")

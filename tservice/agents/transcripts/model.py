@@ -18,16 +18,25 @@ from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 from tservice.core.values.numbers import TOKENS_MAX
 from tservice.core.values.text import JOINERS, shorten_text
 from tservice.core.values.value_limits import exceeds_value_limit
+from tservice.terminal.model_name import sanitize_text
 
 TEXT_LIMIT = 256 * 1024
 """Maximum characters of an answer that are kept, from its end."""
-TITLE_LENGTH = 60
+TITLE_LENGTH = 40
 NAME_CHARS = 4096
 """Maximum characters of a name, a path, or an error text."""
 LINE_VALUES = 50_000
 """Maximum number of values and names in a line; parsing more would block other threads."""
 ListedTodos = tuple[tuple[str, str], ...]
 """Text and status of each to-do."""
+
+SUMMARY_LENGTH = 160
+"""Maximum characters of the line that summarizes an answer."""
+_SUMMARY_READ = 16 * 1024
+"""Maximum characters at the end of an answer that are searched for that line."""
+_MARKUP = re.compile(r"^\s*(?:[-*+>#]+|\d+[.)])\s+|\*\*|`")
+_WORD = re.compile(r"[^\W_]")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
@@ -196,6 +205,19 @@ def add_answer(tally: TranscriptTally, name: str, said: TranscriptMessage) -> Tr
         response_id=name,
         response_at=said.timestamp or tally.response_at,
     )
+
+
+def summarize_answer(answer: str) -> str | None:
+    """Return the end of an answer as one line: its last line with words, or the last sentence of a
+    long one.  The result is C{None} without words.
+
+    The mark of a list or heading at the start of the line is left out.
+    """
+    lines = (_MARKUP.sub("", line) for line in reversed(answer[-_SUMMARY_READ:].splitlines()))
+    line = next((line for line in lines if _WORD.search(line)), "")
+    if len(line) > SUMMARY_LENGTH:
+        line = _SENTENCE_END.split(line.rstrip())[-1]
+    return sanitize_text(line, SUMMARY_LENGTH)
 
 
 def make_title(prompt: str) -> str | None:

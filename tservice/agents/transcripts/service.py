@@ -23,7 +23,12 @@ from tservice.agents.transcripts.conversation_access import (
 )
 from tservice.agents.transcripts.conversation_stores import StoredConversation
 from tservice.agents.transcripts.files import MODES, LocatedTranscripts
-from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
+from tservice.agents.transcripts.model import (
+    ReadPosition,
+    TranscriptMessage,
+    TranscriptTally,
+    summarize_answer,
+)
 from tservice.agents.transcripts.prices import PriceTable
 from tservice.agents.transcripts.prompt_proofs import read_prompts
 from tservice.agents.transcripts.reader import TAIL
@@ -411,8 +416,12 @@ class TranscriptService:
         )
         if session.mode in LISTING:
             fields |= find_changed_todos(session, place.tally, self._begun.get(session_id, 0))
-        if fields:
-            self._sessions.update_record(session_id, **fields)
+        said = summarize_answer(place.tally.response)
+        if fields or said != session.last_answer:
+            # What the agent said is not kept on disk.
+            self._sessions.update_record(
+                session_id, durable=bool(fields), last_answer=said, **fields
+            )
         title = place.tally.title
         if title is not None and session.name_source is NameSource.PLACEHOLDER:
             self._sessions.rename_session(session_id, title, NameSource.AUTO)

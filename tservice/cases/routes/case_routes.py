@@ -217,7 +217,11 @@ class CaseRoutes:
             for each in found.folders
         ]
         return BrowseResponse(
-            path=found.path, parent=found.parent, folders=folders, truncated=found.truncated
+            path=found.path,
+            is_repository=found.is_repository,
+            parent=found.parent,
+            folders=folders,
+            truncated=found.truncated,
         )
 
     @operation("POST", "/api/cases", _CHANGES)

@@ -62,6 +62,7 @@ class BrowseResponse(ResponseModel):
     """Folders inside a folder."""
 
     path: str
+    is_repository: bool
     parent: str | None
     folders: list[BrowsedFolderResponse]
     truncated: bool

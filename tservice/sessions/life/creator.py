@@ -178,12 +178,15 @@ class SessionCreator:
         """
         if request.worktree is None:
             return request, None
-        if request.case_name is None or request.working_dir is not None:
-            raise make_field_error("worktree", "needs a caseName, and excludes workingDir")
-        made = await self._cases.add_worktree(
-            request.case_name, request.worktree, caller, reauthorize
-        )
-        return evolve(request, case_name=made.name, worktree=None), made
+        name, text, wish = request.case_name, request.working_dir, request.worktree
+        if name is not None and text is None:
+            made = await self._cases.add_worktree(name, wish, caller, reauthorize)
+        elif text is not None and name is None:
+            folder = await self._cases.resolve_folder(text, caller)
+            made = await self._cases.add_worktree_of_folder(folder, wish, caller, reauthorize)
+        else:
+            raise make_field_error("worktree", "needs either a caseName or a workingDir")
+        return evolve(request, case_name=made.name, working_dir=None, worktree=None), made
 
     def find_requested_mode(self, request: CreateRequest) -> str:
         """Return the mode of the requested session. The mode may not exist."""

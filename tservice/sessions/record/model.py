@@ -185,6 +185,18 @@ class ContainerTarget:
     name: str
 
 
+@frozen(kw_only=True)
+class ForegroundProgram:
+    """Program that a shell runs in the foreground.
+
+    @ivar name: name of the program, or of the script that an interpreter runs.
+    @ivar since: start time in Unix milliseconds.
+    """
+
+    name: str
+    since: int
+
+
 class TodoStatus(StrEnum):
     """Status of a to-do."""
 
@@ -223,6 +235,12 @@ class Session:
     @ivar background_tasks: number of tasks that run in parallel to its turns, as of the last turn's
         end; not kept on disk.
     @ivar todos: its to-do list. C{current_task} is the item in progress. Not kept on disk.
+    @ivar last_answer: one line: the end of the agent's last answer. Not kept on disk.
+    @ivar foreground: the program that runs in a shell; C{None} at its prompt. Not kept on disk.
+    @ivar last_exit_status: exit status of a shell's last command; C{None} if it is unknown or a
+        program runs. Not kept on disk.
+    @ivar server_ports: TCP ports on which the session's programs listen, in ascending order. Not
+        kept on disk.
     @ivar os_user: the OS user of its panes, which never changes; C{None}: the service's own user.
     @ivar env_overrides: environment of the pane; the values are never part of an answer.
     """
@@ -276,6 +294,10 @@ class Session:
     background_tasks: int | None = field(default=None, metadata=_LIVE)
     todos: tuple[TodoItem, ...] | None = field(default=None, metadata=_LIVE)
     current_task: str | None = field(default=None, metadata=_LIVE)
+    last_answer: str | None = field(default=None, metadata=_LIVE)
+    foreground: ForegroundProgram | None = field(default=None, metadata=_LIVE)
+    last_exit_status: int | None = field(default=None, metadata=_LIVE)
+    server_ports: tuple[int, ...] | None = field(default=None, metadata=_LIVE)
 
     @property
     def location_id(self) -> LocationId:

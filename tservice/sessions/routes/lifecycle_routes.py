@@ -91,7 +91,9 @@ class CustomModelBody(RequestBody):
 
 
 class NewWorktreeBody(RequestBody):
-    """New worktree of the case for the session. C{from} is the starting point of a new branch."""
+    """New worktree for the session, of the case or the folder. C{from} is the starting point of a
+    new branch.
+    """
 
     branch: RefText
     from_: Annotated[RefText | None, Field(alias="from")] = None

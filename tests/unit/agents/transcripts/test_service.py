@@ -201,9 +201,9 @@ class ReaderTests(SynchronousTestCase):
             ("fix the\tdoor\nand more", "fix the door"),
             ("/clear", None),
             ("  \n", None),
-            ("请 " + "修" * 80, "请 " + "修" * 57 + "…"),
+            ("请 " + "修" * 80, "请 " + "修" * 37 + "…"),
             ("می\u200cروم", "می\u200cروم"),
-            ("word " * 30, "word word word word word word word word word word word…"),
+            ("word " * 30, "word word word word word word word…"),
         ):
             self.assertEqual(want, make_title(text))
 

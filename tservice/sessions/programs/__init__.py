@@ -1,0 +1,1 @@
+"""Observation of the programs in the panes of this machine (protocol-session)."""
