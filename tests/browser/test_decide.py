@@ -16,7 +16,7 @@ HELD = 2.5
 CAP = "each => getComputedStyle(each).borderTopColor"
 UNDER = """([x, y]) => {
   const found = document.elementFromPoint(x, y);
-  return found?.closest("article")?.innerText ?? "";
+  return found?.closest("article, .fleet-card")?.innerText ?? "";
 }"""
 
 
@@ -58,7 +58,7 @@ class NumberKeyTests(DecideCase):
         page.keyboard.press("3")
         expect(option).to_be_enabled()
         self.assertEqual(4, self.pending())
-        card.locator(".fleet-state").click()
+        card.locator(".fleet-foot").click()
         shown = [each.locator("kbd").first.evaluate(CAP) for each in (card, other)]
         self.assertNotEqual("rgba(0, 0, 0, 0)", shown[0])
         self.assertEqual("rgba(0, 0, 0, 0)", shown[1])
@@ -114,7 +114,7 @@ class PlaceTests(DecideCase):
         page = self.open("/?page=fleet")
         names = page.locator(".fleet-name")
         before = names.all_inner_texts()
-        page.mouse.move(*middle(self.fleet_card(page, "logs")))
+        page.mouse.move(*middle(page.get_by_test_id("fleet-row").filter(has_text="logs")))
         self.mock.do("approval", kind="blind", id=self.mock.session("build"))
         expect(page.get_by_test_id("approvals-count")).to_have_text("4")
         self.assertEqual(before, names.all_inner_texts())

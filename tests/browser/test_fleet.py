@@ -8,7 +8,14 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.harness import PHONE, BrowserCase, PageTerminal, is_uncovered, wait_until_on_page
+from tests.browser.harness import (
+    PHONE,
+    TOO_WIDE,
+    BrowserCase,
+    PageTerminal,
+    is_uncovered,
+    wait_until_on_page,
+)
 from tests.browser.mock_service import MockService
 from tests.integration.harness import PATIENCE
 
@@ -68,11 +75,50 @@ class FleetPageTests(BrowserCase):
         expect(fleet).to_have_count(0)
 
     def start_what_ended(self, page: Page) -> None:
-        card = page.get_by_test_id("fleet-card").filter(has_text="logs")
-        expect(card.get_by_test_id("fleet-ended")).to_contain_text("No program is running")
-        card.get_by_test_id("fleet-start").click()
-        expect(card.get_by_test_id("fleet-ended")).to_have_count(0)
-        expect(card.get_by_test_id("fleet-lines")).to_contain_text("mock session")
+        row = page.get_by_test_id("fleet-row").filter(has_text="logs")
+        expect(row.get_by_test_id("fleet-what")).to_have_text("not running")
+        row.get_by_test_id("fleet-start").click()
+        page.mouse.move(2, 2)
+        expect(row.get_by_test_id("fleet-what")).to_have_text("ready")
+        expect(row.get_by_test_id("fleet-start")).to_have_count(0)
+
+    def test_one_prompt_goes_to_several_chosen_sessions(self) -> None:
+        page = self.page(f"{self.mock.url}/?page=fleet", viewport={"width": 1440, "height": 900})
+        for name in ("task 0", "task 1"):
+            row = page.get_by_test_id("fleet-row").filter(has_text=name)
+            row.get_by_test_id("fleet-visit").click(modifiers=["Control"])
+        done = page.get_by_test_id("fleet-row").filter(has_text="write the changelog")
+        done.get_by_test_id("fleet-visit").click(modifiers=["Control"])
+        expect(page.get_by_test_id("fleet-count")).to_have_text("3 selected")
+        page.get_by_test_id("fleet-prompt").fill("go on")
+        page.keyboard.press("Enter")
+        outcomes = page.get_by_test_id("fleet-outcome")
+        expect(outcomes).to_have_text(
+            ["task 0Not sent: this is a shell.", "task 1Not sent: this is a shell.",
+             "write the changelogDelivered"]
+        )  # fmt: skip
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("fleet-bar")).to_have_count(0)
+        expect(page.get_by_test_id("page-fleet")).to_be_visible()
+
+    def test_finger_that_rests_chooses_a_session(self) -> None:
+        page = self.page(self.mock.url, **PHONE)
+        page.get_by_test_id("fleet-visit").first.wait_for()
+        row = page.get_by_test_id("fleet-row").filter(has_text="task 2")
+        row.scroll_into_view_if_needed()
+        box = row.get_by_test_id("fleet-visit").bounding_box()
+        assert box is not None
+        place = {"x": box["x"] + 40, "y": box["y"] + box["height"] / 2}
+        touch = page.context.new_cdp_session(page)
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [place]})
+        expect(page.get_by_test_id("fleet-count")).to_have_text("1 selected")
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        expect(page.get_by_test_id("page-fleet")).to_be_visible()
+        page.get_by_test_id("fleet-row").filter(has_text="task 1").get_by_test_id(
+            "fleet-visit"
+        ).tap()
+        expect(page.get_by_test_id("fleet-count")).to_have_text("2 selected")
+        self.assertEqual([], page.evaluate(TOO_WIDE))
 
     def test_fleet_page_fits_a_phone(self) -> None:
         page = self.page(self.mock.url, **PHONE)

@@ -39,6 +39,11 @@ class WebTabTests(BrowserCase):
         if folder is not None:
             page.screenshot(path=f"{folder}/webtabs-{name}.png")
 
+    def open_page(self, page: Page) -> None:
+        page.get_by_test_id("open-pages").click()
+        page.get_by_role("menuitem", name="Work").click()
+        page.get_by_role("menuitem", name="Web tabs").click()
+
     def judge_asked(self, target: TargetServer) -> None:
         """What its scripts sent came to it, with its own cookie and nothing of the service's."""
         (asked,) = [headers for path, headers in target.seen if path == "/app"]
@@ -48,18 +53,42 @@ class WebTabTests(BrowserCase):
         self.assertEqual(["evil=1"] * 2, [asked["Cookie"], socket["Cookie"]])
 
     @pytest.mark.essential
-    def test_web_tab_is_offered_opened_and_closed(self) -> None:
+    def test_server_of_a_session_is_a_chip_that_opens_a_web_tab(self) -> None:
+        service = self.daemon(SERVICE_WEBVIEW_LISTEN=LOOPBACK)
+        (service.home / "made-here.txt").write_text("")
+        shell = self.session(service, "dev server", workingDir=str(service.home))
+        page = self.terminal(service.url).page
+        line = "python3 -m http.server 0 --bind 127.0.0.1\r"
+        service.request("POST", f"/api/sessions/{shell}/input", {"input": line}).data()
+        chip = page.get_by_test_id("server")
+        expect(chip).to_have_count(1)
+        expect(page.get_by_test_id("toast")).to_have_count(0)
+        port = service.request("GET", f"/api/sessions/{shell}").data()["serverPorts"][0]
+        expect(chip).to_have_text(f":{port}")
+        chip.click()
+        frame = page.frame_locator("[data-testid=webtab-frame]")
+        expect(frame.locator("body")).to_contain_text("made-here.txt")
+        page.get_by_test_id("webtab-close").click()
+        page.keyboard.press("Alt+Shift+F")
+        row = page.get_by_test_id("fleet-row")
+        expect(row.get_by_test_id("fleet-what")).to_contain_text("python3 ·")
+        expect(row.get_by_test_id("server")).to_have_text(f":{port}")
+        service.request("POST", f"/api/sessions/{shell}/input", {"input": "\x03", "useMux": False})
+        expect(chip).to_have_count(0)
+
+    @pytest.mark.essential
+    def test_web_tab_is_opened_and_closed(self) -> None:
         target = TargetServer()
         self.addCleanup(target.close)
         target.pages["/hostile.js"] = DEV_SERVER.encode()
         target.pages["/app"] = b"posted"
         target.pages["/part.js"] = b"document.body.append('part, ')"
         service = self.daemon(SERVICE_WEBVIEW_LISTEN=LOOPBACK)
-        shell = self.session(service, "dev server")
+        self.session(service, "dev server")
         page = self.terminal(service.url).page
-        line = f"echo ' Local: {target.url}'\r"
-        service.request("POST", f"/api/sessions/{shell}/input", {"input": line}).data()
-        page.get_by_role("button", name="Open as web tab").click()
+        self.open_page(page)
+        page.get_by_test_id("webtab-url").fill(target.url)
+        page.get_by_test_id("webtab-keep").click()
         frame = page.frame_locator("[data-testid=webtab-frame]")
         expect(frame.locator("body")).to_contain_text("works: posted, hello, evil=1, kept, moved")
         expect(frame.locator("body")).to_contain_text("part")
@@ -74,9 +103,7 @@ class WebTabTests(BrowserCase):
         page.get_by_test_id("webtab-close").click()
         expect(page.get_by_test_id("webstrip")).to_have_count(0)
 
-        page.get_by_test_id("open-pages").click()
-        page.get_by_role("menuitem", name="Work").click()
-        page.get_by_role("menuitem", name="Web tabs").click()
+        self.open_page(page)
         expect(page.get_by_test_id("webtab-row")).to_have_count(1)
         page.get_by_test_id("webtab-url").fill("http://169.254.169.254/")
         page.get_by_test_id("webtab-keep").click()

@@ -45,7 +45,9 @@ export function seedSessions(state: MockState): void {
   agent.run();
   agent.write(`\x1b[2J\x1b[H${AGENT}`);
   agent.update({ status: "busy", statusReason: "working line on the screen" });
-  state.add({ name: "build", color: "green" }).run();
+  const build = state.add({ name: "build", color: "green" });
+  build.run();
+  build.update({ foreground: { name: "build.sh", since: Date.now() - 245_000 } });
   state
     .add({
       mode: "codex",
@@ -74,6 +76,10 @@ export function seedSessions(state: MockState): void {
   state.approvals.raise("question", asking.record, 60_000);
   const done = state.add({ mode: "primary", name: "write the changelog", displayModel: "Large model" });
   done.run();
+  done.update({
+    lastAnswer: "The changelog has an entry for each of the 14 pull requests.",
+    totalCost: 0.42,
+  });
   state.approvals.raise("idle", done.record, 20_000);
   state.add({ name: "logs" });
   const broken = state.add({ mode: "primary", name: "docs site", workingDir: "/srv/www/docs" });

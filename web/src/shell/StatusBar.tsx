@@ -12,6 +12,7 @@ import { plural } from "../lib/format.ts";
 import { finishedSessions, sessionsNeedingPerson } from "../features/approvals/state.ts";
 import { covered } from "../ui/pages/stage.ts";
 import { TRUSTED_MODE } from "../features/sessions/status.ts";
+import { Servers } from "../features/webtabs/Servers.tsx";
 import { currentView } from "../features/terminal/current.ts";
 import { Icon } from "../ui/Icon.tsx";
 
@@ -76,6 +77,7 @@ export function StatusBar() {
         <bdi>{session.workingDir}</bdi>
       </span>
       <GitChip session={session} />
+      <Servers session={session} />
       <span class="spring" />
       <SessionChips session={session} />
       <span class="agent">{cliOf(session.mode)?.label ?? session.mode}</span>

@@ -4,7 +4,7 @@ import { watchDevices } from "../features/devices/watch.ts";
 import { registerFleet } from "../features/fleet/page.ts";
 import { offer, outcomes } from "../features/restore/state.ts";
 import { registerHelp } from "../features/shortcuts/page.ts";
-import { followOffers } from "../features/webtabs/offers.ts";
+import { followServers } from "../features/webtabs/servers.ts";
 import { isAdmin, isMultiUser } from "../store/me.ts";
 import { activeSession } from "../store/state.ts";
 import { openPage, registerPage, type Page } from "../ui/pages/registry.ts";
@@ -183,7 +183,7 @@ export function registerFeatures(): void {
   registerFleet();
   registerApprovals();
   registerHelp();
-  followOffers();
+  followServers();
   watchDevices();
   for (const page of PAGES) registerPage(page);
 }

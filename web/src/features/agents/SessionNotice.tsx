@@ -2,7 +2,7 @@
 import type { Session } from "../../api/types.ts";
 import { UnreachableNoticeSlot } from "../hosts/slots.tsx";
 import { RestoreBanner } from "../restore/RestoreBanner.tsx";
-import { isAgent } from "../prompt/PromptBox.tsx";
+import { isAgent } from "../prompt/isagent.ts";
 import { prefs } from "../../store/prefs.ts";
 import { activeSession } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";

@@ -150,7 +150,7 @@ describe("standing", () => {
   test.each([
     ["primary", undefined, "ready"],
     ["primary", { ...item, kind: "idle" } as const, "done"],
-    ["shell", undefined, "running"],
+    ["shell", undefined, "ready"],
   ])("a session of mode %s that rests says one word", (mode, waiting, word) => {
     expect(formatTooltip(describeStatus(session({ mode }), waiting !== undefined, waiting))).toBe(word);
   });

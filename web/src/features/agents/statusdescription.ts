@@ -42,7 +42,9 @@ function reasonOf(
   if (state === "attention" && item) return describeRequest(item);
   if (state === "ended" && !session.paneExit) return undefined;
   if (ENDED.has(state)) return describeExit(session);
-  if (state === "idle") return session.statusReason === PAUSED ? session.statusReason : undefined;
+  if (state === "idle" && session.statusReason === PAUSED) return session.statusReason;
+  if (state === "idle") return session.lastExitStatus ? `exit ${session.lastExitStatus}` : undefined;
+  if (session.foreground) return session.foreground.name;
   return session.currentTask ?? extractQuotedText(session.statusReason);
 }
 

@@ -1,142 +1,44 @@
-/** Every session as a card: what it shows, what it waits for, and nothing else than one decides on. */
-import { useEffect, useRef } from "preact/hooks";
-import { SessionChips } from "../agents/SessionChips.tsx";
+/** Every session in a line: what runs, for how long, what it changed; those that ask as cards. */
+import { useEffect, useRef, useState } from "preact/hooks";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
-import type { Session } from "../../api/types.ts";
-import { AnswerArea, Dismiss, RiskHint, ToolSummary } from "../approvals/ApprovalCard.tsx";
-import { answerProblems, keepsPlace } from "../approvals/actions.ts";
+import { keepsPlace } from "../approvals/actions.ts";
 import { useCardKeys } from "../approvals/cardkeys.ts";
 import type { Held } from "../approvals/held.ts";
 import type { ApprovalItemResponse } from "../approvals/item.ts";
-import { isJustSent } from "../approvals/sent.ts";
-import {
-  attentionRank,
-  finishedSessions,
-  needsYou,
-  openItems,
-  sessionsNeedingPerson,
-} from "../approvals/state.ts";
-import { describeAsk, getOwnMessage } from "../approvals/texts.ts";
+import { finishedSessions, openItems, sessionsNeedingPerson } from "../approvals/state.ts";
 import { useHeld, usePointerInside } from "../approvals/useHeld.ts";
-import { GitRow } from "../git/Badge.tsx";
-import { formatAgo } from "../../lib/ago.ts";
+import { isBlocking } from "../approvals/inbox.ts";
 import { plural, shortenPath } from "../../lib/format.ts";
-import { start } from "../sessions/actions.ts";
-import { select } from "../../ui/pages/select.ts";
+import { readStored, writeStored } from "../../lib/stored.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
-import { describeExit, livePid } from "../sessions/status.ts";
-import { StatusDot } from "../sessions/StatusDot.tsx";
 import { cliOf, sessions } from "../../store/state.ts";
+import { showError } from "../../store/toasts.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { lazySlot } from "../../ui/lazySlot.tsx";
 import { useNow } from "../../ui/useNow.ts";
 import "./fleet.css";
-import { follow, screens } from "./screens.ts";
+import { Row } from "./Row.tsx";
+import {
+  ALL,
+  arrange,
+  type Entry,
+  type Group,
+  holdArrangement,
+  listGroups,
+  parseGrouping,
+  type Place,
+  type View,
+} from "./rules.ts";
+import { clearSelection, selecting } from "./selection.ts";
+import { Toolbar } from "./Toolbar.tsx";
 
-function Question({ item, gone }: Held<ApprovalItemResponse>) {
-  const closed = gone || isJustSent(item.id);
-  const message = getOwnMessage(item);
-  const trouble = answerProblems.value.get(item.id);
-  return (
-    <div class="fleet-question" data-testid="fleet-question">
-      <ToolSummary item={item} />
-      <RiskHint item={item} />
-      {message && <p class="approval-message">{message}</p>}
-      {trouble && (
-        <p class="problem" role="alert">
-          {trouble}
-        </p>
-      )}
-      <AnswerArea item={item} closed={closed} />
-      {!closed && <Dismiss item={item} />}
-    </div>
-  );
-}
+/** With fewer, looking is quicker than choosing. */
+const TOOLS_FROM = 4;
+const GROUPING_KEY = "tservice.fleet";
 
-/** Its screen is read only while the card is in view. */
-function Lines({ session }: { session: Session }) {
-  const ref = useRef<HTMLPreElement>(null);
-  useEffect(() => {
-    let stop: (() => void) | undefined;
-    const watcher = new IntersectionObserver(([entry]) => {
-      if (entry?.isIntersecting) stop ??= follow(session.id);
-      else {
-        stop?.();
-        stop = undefined;
-      }
-    });
-    if (ref.current) watcher.observe(ref.current);
-    return () => {
-      watcher.disconnect();
-      stop?.();
-    };
-  }, [session.id]);
-  const text = screens.value.get(session.id);
-  return (
-    <pre ref={ref} class="fleet-lines" aria-hidden="true" data-testid="fleet-lines">
-      {text ?? <span class="fleet-blank">Loading screen…</span>}
-      {text === "" && <span class="fleet-blank">The screen is empty.</span>}
-    </pre>
-  );
-}
-
-/** Why there are no lines, and the way on. */
-function Ended({ session }: { session: Session }) {
-  return (
-    <div class="fleet-ended" data-testid="fleet-ended">
-      <p>{describeExit(session)}</p>
-      <button
-        type="button"
-        class="button small"
-        aria-label={`${session.detached ? "Attach" : "Start"} ${session.name}`}
-        onClick={() => void start(session.id)}
-        data-testid="fleet-start"
-      >
-        {session.detached ? "Attach" : "Start"}
-      </button>
-    </div>
-  );
-}
-
-interface CardProps {
-  session: Session;
-  now: number;
-  /** What it asks, or asked a moment ago. */
-  asked: Held<ApprovalItemResponse> | undefined;
-}
-
-function Card({ session, now, asked }: CardProps) {
-  const { word, reason, state } = getCurrentStatus(session);
-  const said = asked && needsYou(session.id) ? describeAsk(asked.item) : (reason ?? word);
-  return (
-    <article
-      class="fleet-card"
-      data-color={session.color}
-      data-state={state}
-      data-testid="fleet-card"
-      aria-label={`${session.name} ${said}`}
-      tabIndex={-1}
-      data-card
-    >
-      <button type="button" class="fleet-head" onClick={() => select(session.id)} data-testid="fleet-visit">
-        <StatusDot session={session} />
-        <span class="fleet-name">{session.name}</span>
-        <span class="badge">{cliOf(session.mode)?.shortBadge ?? session.mode}</span>
-      </button>
-      <p class="fleet-state">
-        <span>{said}</span>
-        <span class="dim">
-          {shortenPath(session.workingDir)} · {formatAgo(session.lastActivityAt, now)}
-        </span>
-      </p>
-      {livePid(session) === null ? <Ended session={session} /> : <Lines session={session} />}
-      {asked && <Question {...asked} />}
-      <footer class="fleet-foot">
-        <GitRow session={session} />
-        <SessionChips session={session} />
-      </footer>
-    </article>
-  );
-}
+const SelectionBar = lazySlot(async () => (await import("./SelectionBar.tsx")).SelectionBar, {
+  failed: (error) => showError("Couldn't load the selection", error),
+});
 
 /** The question of each session; one that was just answered before the next one of its session. */
 function mapQuestions(held: readonly Held<ApprovalItemResponse>[]) {
@@ -148,48 +50,112 @@ function mapQuestions(held: readonly Held<ApprovalItemResponse>[]) {
   return found;
 }
 
-export function FleetPage() {
-  const now = useNow();
-  const { inside, ...pointer } = usePointerInside();
-  const sorted = sessions.value.toSorted((a, b) => rank(a) - rank(b));
-  const items = openItems.value;
-  const questions = useHeld(items, ({ id }) => id, keepsPlace, inside && items.length > 0);
-  const holds = inside || questions.some(({ gone }) => gone);
-  const cards = useHeld(sorted, ({ id }) => id, never, holds);
-  const asked = mapQuestions(questions);
+function listEntries(): Entry[] {
+  return sessions.value.map((session) => ({
+    session,
+    status: getCurrentStatus(session),
+    agent: cliOf(session.mode)?.label ?? session.mode,
+  }));
+}
+
+/** Nothing changes its place under the pointer. */
+function useArrangement(entries: readonly Entry[], view: View, still: boolean): readonly Place[] {
+  const shown = useRef<{ view: View; places: readonly Place[] }>({ view, places: [] });
+  const now = arrange(entries, view);
+  const ids = new Set(entries.map(({ session }) => session.id));
+  const before = shown.current;
+  const held = still && before.view === view;
+  shown.current = { view, places: held ? holdArrangement(before.places, now, (id) => ids.has(id)) : now };
+  return shown.current.places;
+}
+
+function Summary({ count }: { count: number }) {
   const [waiting, done] = [sessionsNeedingPerson.value.size, finishedSessions.value.size];
-  const list = useRef<HTMLDivElement>(null);
-  useCardKeys(list);
-  const create = () => (newSessionOpen.value = true);
   return (
-    <div class="fleet">
-      <div class="fleet-sum">
-        <p data-testid="fleet-sum">
-          {plural(sorted.length, "session")}
-          {waiting > 0 && <b> · {waiting === 1 ? "1 needs" : `${waiting} need`} you</b>}
-          {done > 0 && <b class="done"> · {done} done</b>}
-        </p>
-        <button type="button" class="button small" onClick={create}>
-          <Icon name="plus" size={14} /> New session
-        </button>
-      </div>
-      <div class="fleet-cards" ref={list} {...pointer}>
-        {cards
-          .filter(({ gone }) => !gone)
-          .map(({ item: session }) => (
-            <Card key={session.id} session={session} now={now} asked={asked.get(session.id)} />
-          ))}
-      </div>
+    <div class="fleet-sum">
+      <p data-testid="fleet-sum">
+        {plural(count, "session")}
+        {waiting > 0 && <b> · {waiting === 1 ? "1 needs" : `${waiting} need`} you</b>}
+        {done > 0 && <b class="done"> · {done} done</b>}
+      </p>
+      <button type="button" class="button small" onClick={() => (newSessionOpen.value = true)}>
+        <Icon name="plus" size={14} /> New session
+      </button>
     </div>
   );
 }
 
-const never = (): boolean => false;
+/** Arrow keys go from row to row, through all groups. */
+function walk(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
+  const rows = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>(".fleet-main")];
+  const at = rows.indexOf(document.activeElement as HTMLElement);
+  if (step === undefined || at < 0 || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  rows[(at + step + rows.length) % rows.length]?.focus();
+}
 
-/** Whoever waits for a person, who is done, whoever works, the rest, and what has ended. */
-function rank(session: Session): number {
-  const wanted = attentionRank(session.id);
-  if (wanted < 2) return wanted;
-  if (livePid(session) === null) return 4;
-  return session.status === "busy" ? 2 : 3;
+function leaveSelection(event: KeyboardEvent): void {
+  if (event.key !== "Escape" || event.defaultPrevented || !selecting.peek()) return;
+  event.preventDefault();
+  clearSelection();
+}
+
+export function FleetPage() {
+  const now = useNow();
+  const cards = useRef<HTMLDivElement>(null);
+  useCardKeys(cards);
+  const { inside, ...pointer } = usePointerInside();
+  const [view, setView] = useState<View>(() => ({
+    ...ALL,
+    grouping: parseGrouping(readStored(GROUPING_KEY)),
+  }));
+  const entries = listEntries();
+  // What is merely done asks for nothing.
+  const items = openItems.value.filter(isBlocking);
+  const questions = useHeld(items, ({ id }) => id, keepsPlace, inside && items.length > 0);
+  const places = useArrangement(entries, view, inside || questions.some(({ gone }) => gone));
+  const asked = mapQuestions(questions);
+  const byId = new Map(entries.map((entry) => [entry.session.id, entry]));
+  const shown = places.map(({ id }) => id);
+  useEffect(() => clearSelection, []);
+  const change = (part: Partial<View>) => {
+    if (part.grouping) writeStored(GROUPING_KEY, part.grouping);
+    setView({ ...view, ...part });
+  };
+  const list = (group: Group) => (
+    <section key={group.id} class="fleet-group" data-group={group.id} data-testid="fleet-group">
+      <h3 title={group.id}>
+        {shortenPath(group.name)} <span class="count">{group.places.length}</span>
+      </h3>
+      <ul>
+        {group.places.map(({ id }) => {
+          const entry = byId.get(id);
+          return (
+            entry && (
+              <Row
+                key={id}
+                entry={entry}
+                now={now}
+                asked={asked.get(id)}
+                shown={shown}
+                reachable={id === shown[0]}
+              />
+            )
+          );
+        })}
+      </ul>
+    </section>
+  );
+  return (
+    <div class="fleet" data-by={view.grouping} onKeyDown={leaveSelection}>
+      <Summary count={entries.length} />
+      {entries.length >= TOOLS_FROM && <Toolbar entries={entries} view={view} onChange={change} />}
+      <div ref={cards} class="fleet-groups" onKeyDown={walk} {...pointer}>
+        {listGroups(places, view.grouping).map(list)}
+      </div>
+      {places.length === 0 && entries.length > 0 && <p class="dim">No sessions match.</p>}
+      {selecting.value && <SelectionBar shown={shown} />}
+    </div>
+  );
 }

@@ -1,7 +1,6 @@
 /** The place of the list of files; its code comes with the first `@`. */
-import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
 import { showError } from "../../store/toasts.ts";
+import { lazySlot } from "../../ui/lazySlot.tsx";
 import { type Mention, mention } from "./mention.ts";
 
 interface Props {
@@ -9,16 +8,11 @@ interface Props {
   onChoose: (mention: Mention, path: string) => void;
 }
 
+const Mentions = lazySlot(async () => (await import("./Mentions.tsx")).Mentions, {
+  failed: (error) => showError("Couldn't load file suggestions", error),
+});
+
 export function MentionHost({ id, onChoose }: Props) {
-  const open = mention.value?.sessionId === id ? mention.value : undefined;
-  const wanted = open !== undefined;
-  const [List, setList] = useState<ComponentType<{ open: Mention; onChoose: Props["onChoose"] }>>();
-  useEffect(() => {
-    if (!wanted || List) return;
-    import("./Mentions.tsx").then(
-      ({ Mentions }) => setList(() => Mentions),
-      (error: unknown) => showError("Couldn't load file suggestions", error),
-    );
-  }, [wanted]);
-  return open && List ? <List open={open} onChoose={onChoose} /> : null;
+  const open = mention.value;
+  return open?.sessionId === id ? <Mentions open={open} onChoose={onChoose} /> : null;
 }

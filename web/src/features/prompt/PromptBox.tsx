@@ -16,6 +16,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { VoiceHost } from "../voice/VoiceHost.tsx";
 import { describeDelivery, isUnderWay } from "./delivery.ts";
 import { followWriting } from "./focus.ts";
+import { isAgent } from "./isagent.ts";
 import { getPromptAction } from "./keys.ts";
 import { insertMention, type Mention, mention, mentionAt, mentionKey } from "./mention.ts";
 import { MentionHost } from "./MentionHost.tsx";
@@ -30,10 +31,6 @@ import {
 } from "./state.ts";
 
 const ROWS_MAX = 10;
-
-/** A mode that the page cannot look up is an agent unless it is the plain shell. */
-export const isAgent = (session: Session): boolean =>
-  (cliOf(session.mode)?.kind ?? (session.mode === "shell" ? "shell" : "agent")) === "agent";
 
 const rowsOf = (text: string): number => Math.min(ROWS_MAX, text.split("\n").length);
 

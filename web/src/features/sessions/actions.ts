@@ -1,4 +1,5 @@
 /** What a person does with a session; every failure is told in a toast. */
+import { api } from "../../api/client.ts";
 import * as calls from "../../api/calls.ts";
 import type { CreateBody, LeftoverProcessResponse, Session } from "../../api/types.ts";
 import { select } from "../../ui/pages/select.ts";
@@ -7,6 +8,8 @@ import { activeId, dropSession, putSession, sessionList, sessions } from "../../
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { seenSessions } from "../sidebar/state.ts";
+import { plural } from "../../lib/format.ts";
+import { isAgent } from "../prompt/isagent.ts";
 import { moveSession, neighbour } from "./order.ts";
 import { livePid } from "./status.ts";
 
@@ -61,6 +64,28 @@ export async function start(id: string): Promise<void> {
   const clear = session.status === "error" || session.respawnBlocked === true;
   const answer = await attempt("Couldn't start the session", () => calls.startSession(id, clear));
   if (answer) putSession(answer.session);
+}
+
+/** Interrupt what a session does: the key is the agents' own, and that of shells. */
+export async function interrupt(session: Session): Promise<void> {
+  const input = isAgent(session) ? "\x1b" : "\x03";
+  await attempt(`Couldn't interrupt ${session.name}`, () =>
+    api.post("/api/sessions/{id}/input", { path: { id: session.id }, body: { input, useMux: false } }),
+  );
+}
+
+/** Close several sessions after one question. @returns whether it was agreed to. */
+export async function closeAll(closed: readonly Session[]): Promise<boolean> {
+  const running = closed.filter((session) => livePid(session) !== null).length;
+  const answer = await askQuestion({
+    title: `Close ${plural(closed.length, "session")}?`,
+    text: running > 0 ? `This stops ${plural(running, "program")}.` : "None of them is running.",
+    action: "Close",
+    danger: true,
+  });
+  if (answer === undefined) return false;
+  await Promise.all(closed.map(({ id }) => take(id, true)));
+  return true;
 }
 
 async function take(id: string, killMux: boolean): Promise<void> {

@@ -16,7 +16,7 @@ export function getDisplayState(session: Session, attention: boolean): DisplaySt
   if (session.pid === null) return "ended";
   if (attention) return "attention";
   if (session.limitPaused) return "paused";
-  return session.status === "busy" ? "busy" : "idle";
+  return session.status === "busy" || session.foreground ? "busy" : "idle";
 }
 
 const WORDS: Record<DisplayState, string> = {
@@ -31,9 +31,13 @@ const WORDS: Record<DisplayState, string> = {
   paused: "paused by a usage limit",
 };
 
-/** Only an agent can be ready for a prompt; a shell that is not busy merely runs. */
+/** An agent works; what a shell runs may only wait. */
 export const getStateLabel = (state: DisplayState, mode: string): string =>
-  state === "idle" && mode === "shell" ? "running" : WORDS[state];
+  state === "busy" && mode === "shell" ? "running" : WORDS[state];
+
+/** Since when it does what it does now, in Unix milliseconds. */
+export const getWorkStart = ({ foreground, lastSubmitAt }: Session): number | undefined =>
+  foreground?.since ?? lastSubmitAt;
 
 /** How the program ended, in a sentence; an unknown status is not called a success. */
 export function describeExit(session: Session): string {

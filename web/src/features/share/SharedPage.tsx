@@ -7,7 +7,7 @@ import { serviceUrl } from "../../api/paths.ts";
 import { openPage } from "../../ui/pages/registry.ts";
 import { attachFiles } from "../attach/attach.ts";
 import { focusPrompt } from "../prompt/focus.ts";
-import { isAgent } from "../prompt/PromptBox.tsx";
+import { isAgent } from "../prompt/isagent.ts";
 import { getPromptState, writeDraft } from "../prompt/state.ts";
 import { select } from "../../ui/pages/select.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";

@@ -11,6 +11,7 @@ import { select } from "../../ui/pages/select.ts";
 import { openSessionMenu } from "../sessions/menu.ts";
 import { NameField } from "../sessions/NameField.tsx";
 import { naming, writeName } from "../sessions/naming.ts";
+import { getWorkStart } from "../sessions/status.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, cliOf, sessions } from "../../store/state.ts";
 import { focusActiveTerminal } from "../terminal/focus.ts";
@@ -38,7 +39,8 @@ const FILTER_FROM = 8;
 function secondLine(session: Session, now: number): string {
   const { state, word, reason } = getCurrentStatus(session);
   const said = [isUnreachable(session.id) ? `last known: ${word}` : (reason ?? word)];
-  if (state === "busy" && session.lastSubmitAt) said.push(formatSpan(session.lastSubmitAt, now));
+  const since = getWorkStart(session);
+  if (state === "busy" && since) said.push(formatSpan(since, now));
   if (session.totalCost && !session.costUnknown) said.push(`$${session.totalCost.toFixed(2)}`);
   if (session.contextUsedPercentage !== undefined)
     said.push(`${Math.round(session.contextUsedPercentage)}% context`);

@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { activeId } from "../../store/state.ts";
 import { showError } from "../../store/toasts.ts";
 import { lazySlot } from "../../ui/lazySlot.tsx";
+import "./strip.css";
 
 /** Nothing is loaded and nothing stands there before a web tab is open. */
 export function WebStrip() {
