@@ -86,9 +86,11 @@ class CasePageTests(BrowserCase):
 
     def test_session_is_started_in_the_case(self) -> None:
         folder = self.made("fresh")
+        (folder / ".git").mkdir()
         page = self.page(f"{self.service.url}/?page=cases")
         page.locator("[data-case=fresh]").click()
         page.get_by_test_id("case-start").click()
+        page.get_by_test_id("new-place").click()
         expect(page.get_by_test_id("new-folder")).to_have_value(str(folder))
         expect(page.get_by_test_id("worktree")).to_be_visible()
 

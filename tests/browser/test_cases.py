@@ -40,6 +40,7 @@ class PickerTests(BrowserCase):
         page = self.page(self.service.url, **options)
         page.get_by_test_id("empty-new").click()
         page.get_by_test_id("mode-shell").click()
+        page.get_by_test_id("new-place").click()
         page.get_by_test_id("picker").wait_for()
         return page
 

@@ -220,6 +220,7 @@ class PaletteTests(BrowserCase):
         page.get_by_test_id("palette-field").fill(f"new session in {daemon.home.name}")
         expect(row).to_contain_text("New session in")
         row.click()
+        page.get_by_test_id("new-place").click()
         expect(page.get_by_test_id("new-folder")).to_have_value(str(daemon.home))
         page.keyboard.press("Escape")
         wait_until_on_page(page, "closed", page.get_by_test_id("palette").is_hidden)

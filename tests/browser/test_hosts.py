@@ -69,6 +69,7 @@ class SshTests(BrowserCase):
         page.goto(url)
         page.get_by_test_id("new-session-button").click()
         page.get_by_test_id("mode-shell").click()
+        page.get_by_test_id("new-place").click()
         page.get_by_test_id("way-elsewhere").click()
         page.get_by_test_id("case-host-path").fill("~/")
         page.get_by_test_id("case-host-name").fill("engine")

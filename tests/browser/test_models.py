@@ -86,6 +86,7 @@ class ModelsTests(BrowserCase):
         expect(page.get_by_test_id("new-model")).to_have_count(0)
         page.get_by_test_id("mode-primary").locator("label").click()
         page.get_by_test_id("new-model").select_option(index=1)
+        page.get_by_test_id("new-place").click()
         page.get_by_test_id("new-folder").fill(str(self.service.home))
         page.get_by_test_id("new-start").click()
         ask = page.get_by_test_id("ask")

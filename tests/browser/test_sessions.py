@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser import git_repositories
 from tests.browser.harness import (
     DELETED,
     LOST,
     BrowserCase,
     PageTerminal,
+    expect_focus,
     is_uncovered,
     start_new,
     wait_until_on_page,
@@ -37,12 +39,15 @@ def choose(page: Page, session: str, *labels: str) -> None:
 
 
 class NewSessionTests(BrowserCase):
-    expected = (r"the server responded with a status of 400",)
+    # What a folder brings is asked for while it is typed.
+    expected = (r"the server responded with a status of 40[04]",)
 
     def open(self, daemon: DaemonHarness) -> Page:
         page = self.page(daemon.url)
         page.get_by_test_id("empty-new").click()
         page.get_by_test_id("new-session").wait_for()
+        page.get_by_test_id("new-place").click()
+        page.get_by_test_id("new-more").click()
         return page
 
     @pytest.mark.essential
@@ -55,6 +60,26 @@ class NewSessionTests(BrowserCase):
         terminal.run("pwd").wait(str(daemon.home))
         expect(page.locator(".tab-name")).to_have_text("my shell")
         expect(page).to_have_title("my shell · tservice")
+
+    def test_agent_starts_on_its_own_worktree_from_the_keyboard(self) -> None:
+        """From the first key to a running agent: open the form, write, start."""
+        daemon = self.daemon()
+        body = {"id": "echo", "label": "Echo", "shortBadge": "EC", "binaries": ["cat"]}
+        changes = {"cliManagementEnabled": True, "defaultMode": "echo"}
+        source = git_repositories.make_repository(daemon.home / "source")
+        daemon.request("PUT", "/api/settings", {**changes, "defaultWorkingDir": str(source)}).data()
+        daemon.request("POST", "/api/clis", {**body, "argv": ["cat"]}).data()
+        page = self.page(daemon.url)
+        page.get_by_test_id("empty-new").wait_for()
+        page.keyboard.press("Alt+Shift+N")
+        expect_focus(page.get_by_test_id("new-prompt"))
+        page.keyboard.type("Mend the parser")
+        page.get_by_test_id("worktree").click()
+        expect(page.get_by_test_id("worktree-branch")).to_have_value("mend-the-parser")
+        page.keyboard.press("Control+Enter")
+        PageTerminal(page).ready().wait("Mend the parser")
+        (session,) = daemon.request("GET", "/api/sessions").data()
+        self.assertEqual(str(source.with_name("source-mend-the-parser")), session["workingDir"])
 
     def test_missing_agent_shows_how_to_install_it(self) -> None:
         daemon = self.daemon(PATH="/usr/bin:/bin")
@@ -137,6 +162,9 @@ class NewSessionTests(BrowserCase):
         problem = page.get_by_test_id("new-problem")
         for width, height in ((1280, 800), (390, 844)):
             page.set_viewport_size({"width": width, "height": height})
+            expect(page.locator("dialog:modal")).to_have_count(int(width < 700))
+            if not page.get_by_test_id("new-folder").is_visible():
+                page.get_by_test_id("new-place").click()
             page.get_by_test_id("new-folder").fill(f"/no/such/{width}")
             page.get_by_test_id("new-start").click()
             problem.wait_for()

@@ -166,13 +166,15 @@ describe("folders for a new session", () => {
 
   test("may be a worktree of their own, whose branch goes with the choice", async () => {
     const branches: string[] = [];
-    const { container, user } = show(<Worktree branch="" onBranch={(each) => branches.push(each)} />);
+    const { container, user } = show(
+      <Worktree branch="" suggested="work" onBranch={(each) => branches.push(each)} />,
+    );
     await user.click(screen.getByTestId("worktree"));
     await user.click(screen.getByTestId("worktree-branch"));
     await user.paste("fix/login");
     expect(await listViolations(container)).toEqual([]);
     await user.click(screen.getByTestId("worktree"));
-    expect(branches).toEqual(["fix/login", ""]);
+    expect(branches).toEqual(["work", "fix/login", ""]);
   });
 
   test("may have a model of an endpoint", async () => {

@@ -21,7 +21,6 @@ import { isAdmin } from "../../store/me.ts";
 import { CaseHostPane } from "./CaseHostPane.tsx";
 import { CreatePane } from "./CreatePane.tsx";
 import { onServerEvent } from "../../api/stream/events.ts";
-import { Worktree } from "./Worktree.tsx";
 import "./picker.css";
 
 const MARKS: Record<FolderChoice["kind"], IconName> = {
@@ -133,14 +132,12 @@ export interface Choice {
   caseName: string;
   /** Where the case's sessions run, if not on the service's machine. */
   elsewhere?: string | undefined;
-  /** A worktree of the case's repository, on this branch; "" for the case's own folder. */
-  branch: string;
 }
 
 export interface PickerProps {
   /** Folders used before, the last one first. */
   recent: readonly string[];
-  chosen: Omit<Choice, "elsewhere">;
+  chosen: Pick<Choice, "workingDir" | "caseName">;
   onChoose: (choice: Partial<Choice>) => void;
 }
 
@@ -157,20 +154,18 @@ type Way = (typeof WAYS)[number][0] | (typeof ELSEWHERE)[0];
 export function Picker({ recent, chosen, onChoose }: PickerProps) {
   const [way, setWay] = useState<Way>("known");
   const cases = useResource(caseList);
-  const folder = (workingDir: string) =>
-    onChoose({ workingDir, caseName: "", elsewhere: undefined, branch: "" });
+  const folder = (workingDir: string) => onChoose({ workingDir, caseName: "", elsewhere: undefined });
   const take = (each: CaseResponse) => {
     keepCase(each);
     const elsewhere = runsElsewhere(each) ? describeCaseKind(each) : undefined;
-    onChoose({ workingDir: each.path, caseName: each.name, elsewhere, branch: "" });
+    onChoose({ workingDir: each.path, caseName: each.name, elsewhere });
     setWay("known");
   };
-  const found = cases?.find((each) => each.name === chosen.caseName);
   useEffect(() => {
     const end = onServerEvent("case:deleted", (data) => {
       // A case that is gone is no choice; its folder may still be one.
       if ((data as { name?: unknown }).name === chosen.caseName)
-        onChoose({ caseName: "", elsewhere: undefined, branch: "" });
+        onChoose({ caseName: "", elsewhere: undefined });
     });
     return () => void end();
   }, [chosen.caseName]);
@@ -193,7 +188,6 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
                 workingDir: place.path,
                 caseName: place.caseName ?? "",
                 elsewhere: place.elsewhere,
-                branch: "",
               })
             }
           />
@@ -203,9 +197,6 @@ export function Picker({ recent, chosen, onChoose }: PickerProps) {
         {way === "clone" && <ClonePane cases={cases ?? []} onMade={take} />}
         {way === "elsewhere" && <CaseHostPane cases={cases ?? []} onMade={take} />}
       </div>
-      {found && !runsElsewhere(found) && (
-        <Worktree branch={chosen.branch} onBranch={(branch) => onChoose({ branch })} />
-      )}
     </div>
   );
 }

@@ -4,14 +4,17 @@ import { useState } from "preact/hooks";
 
 interface Props {
   branch: string;
+  /** What the branch is called where nobody says otherwise. */
+  suggested: string;
   onBranch: (branch: string) => void;
 }
 
-export function Worktree({ branch, onBranch }: Props) {
-  const [on, setOn] = useState(branch !== "");
+export function Worktree({ branch, suggested, onBranch }: Props) {
+  const [turned, setOn] = useState(false);
+  const on = turned || branch !== "";
   const turn = (next: boolean) => {
     setOn(next);
-    if (!next) onBranch("");
+    onBranch(next ? suggested : "");
   };
   return (
     <div class="worktree">
@@ -23,12 +26,12 @@ export function Worktree({ branch, onBranch }: Props) {
           onChange={(event) => turn(event.currentTarget.checked)}
           data-testid="worktree"
         />
-        Use a separate git worktree (keeps agents out of each other's way)
+        Own git worktree, on branch
       </label>
       {on && (
         <PlainInput
           value={branch}
-          placeholder="Branch, for example fix/login"
+          placeholder={suggested}
           aria-label="Worktree branch"
           onText={onBranch}
           testid="worktree-branch"

@@ -1,6 +1,8 @@
 /** What an agent is to do and with what, said before it starts. */
 import type { CliItem } from "../../api/types.ts";
 import { toTitle } from "../../api/errors.ts";
+import { PlainInput } from "../../ui/PlainInput.tsx";
+import type { Draft } from "./newsession.ts";
 
 interface Props {
   prompt: string;
@@ -11,14 +13,12 @@ interface Props {
 export function FirstPrompt({ prompt, onPrompt }: Props) {
   return (
     <label class="labelled first-prompt">
-      <span>
-        What should it do? <small>optional</small>
-      </span>
+      <span class="sr-only">What should it do? (optional)</span>
       <textarea
         class="field plain-text"
         rows={3}
         value={prompt}
-        placeholder="First prompt (optional)"
+        placeholder="What should it do?"
         onInput={(event) => onPrompt(event.currentTarget.value)}
         data-testid="new-prompt"
       />
@@ -58,19 +58,22 @@ function Param({ name, words, value, onChange }: ParamProps) {
   );
 }
 
-interface ParamsProps {
-  entry: CliItem;
-  params: Readonly<Record<string, string>>;
-  onChange: (params: Record<string, string>) => void;
+interface MoreProps {
+  /** Undefined for a shell. */
+  agent: CliItem | undefined;
+  draft: Draft;
+  onChange: (part: Partial<Draft>) => void;
 }
 
-/** Model, effort, what it may do by itself: whatever its entry takes. */
-export function Params({ entry, params, onChange }: ParamsProps) {
-  const offered = Object.entries(entry.params ?? {});
-  if (offered.length === 0) return null;
+/** Model, effort, what it may do by itself: whatever its entry takes; and a name. */
+export function More({ agent, draft, onChange }: MoreProps) {
+  const offered = Object.entries(agent?.params ?? {});
+  const params = draft.params ?? {};
   return (
     <details class="new-more">
-      <summary data-testid="new-more">{offered.map(([name]) => toTitle(name)).join(", ")}</summary>
+      <summary data-testid="new-more">
+        {[...offered.map(([name]) => toTitle(name)), "Name"].join(", ")}
+      </summary>
       <div class="new-params">
         {offered.map(([name, words]) => (
           <Param
@@ -78,9 +81,18 @@ export function Params({ entry, params, onChange }: ParamsProps) {
             name={name}
             words={words}
             value={params[name] ?? ""}
-            onChange={(value) => onChange({ ...params, [name]: value })}
+            onChange={(value) => onChange({ params: { ...params, [name]: value } })}
           />
         ))}
+        <label class="labelled">
+          Name
+          <PlainInput
+            value={draft.name}
+            placeholder="named automatically"
+            onText={(name) => onChange({ name })}
+            testid="new-name"
+          />
+        </label>
       </div>
     </details>
   );

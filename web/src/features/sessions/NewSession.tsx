@@ -1,27 +1,24 @@
 /** What makes a session. */
-import type { ComponentProps, ComponentType } from "preact";
+import type { ComponentProps } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
-import type { CliItem } from "../../api/types.ts";
 import { StageFrame } from "../../ui/pages/StageFrame.tsx";
-import type { PickerProps } from "../cases/Picker.tsx";
 import type { ModelField } from "../models/ModelField.tsx";
 import { readStored, writeStored } from "../../lib/stored.ts";
 import { clis, cliOf, sessions, settings } from "../../store/state.ts";
 import { currentView } from "../terminal/current.ts";
-import { copyText } from "../../ui/clipboard.ts";
+import { isComposing } from "../../ui/composing.ts";
 import { restoreDefaultFocus } from "../../ui/defaultfocus.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { showError, showToast } from "../../store/toasts.ts";
-import { plural } from "../../lib/format.ts";
+import { lazySlot } from "../../ui/lazySlot.tsx";
+import { showError } from "../../store/toasts.ts";
 import { sendPrompt, writeDraft } from "../prompt/state.ts";
 import { create } from "./actions.ts";
-import { FirstPrompt, Params } from "./FirstPrompt.tsx";
-import { FolderNote, TrustNote } from "./FolderNote.tsx";
+import { Modes } from "./AgentChoice.tsx";
+import { FirstPrompt, More } from "./FirstPrompt.tsx";
+import { FolderChoice, FolderNote, TrustNote } from "./FolderChoice.tsx";
 import {
   bodyOf,
-  canLaunch,
-  choices,
   type Draft,
   firstDraft,
   newSessionPlace,
@@ -29,130 +26,18 @@ import {
   recentFolders,
   remember,
   REMEMBERED_KEY,
+  nameBranch,
+  suggestBranch,
 } from "./newsession.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
 import { TRUSTED_MODE } from "./status.ts";
 
-type ModelProps = ComponentProps<typeof ModelField>;
-
-async function copyCommand(entry: CliItem): Promise<void> {
-  if (await copyText(entry.installCommand ?? ""))
-    showToast("good", "Copied", `Run it to install ${entry.label}.`);
-}
-
-interface ChoiceProps {
-  entry: CliItem;
-  chosen: boolean;
-  elsewhere: boolean;
-  onChoose: () => void;
-}
-
-function Choice({ entry, chosen, elsewhere, onChoose }: ChoiceProps) {
-  // Programs are looked for there, when the session starts.
-  const ready = elsewhere || canLaunch(entry);
-  return (
-    <div class="choice" data-chosen={chosen} data-ready={ready} data-testid={`mode-${entry.id}`}>
-      <label>
-        <input
-          type="radio"
-          name="mode"
-          value={entry.id}
-          checked={chosen}
-          disabled={!ready}
-          onChange={onChoose}
-        />
-        <span class="badge">{entry.shortBadge}</span>
-        <span class="choice-label">
-          {entry.label}
-          <small>{entry.kind === "shell" ? "plain shell" : ready ? "agent" : "not installed"}</small>
-        </span>
-      </label>
-      {!ready && entry.installCommand && (
-        <button
-          type="button"
-          class="install"
-          title="Copy install command"
-          onClick={() => void copyCommand(entry)}
-        >
-          <code>{entry.installCommand}</code>
-          <Icon name="copy" size={15} />
-        </button>
-      )}
-    </div>
-  );
-}
-
-interface FieldProps {
-  label: string;
-  hint: string;
-  value: string;
-  placeholder: string;
-  testid: string;
-  onInput: (value: string) => void;
-}
-
-function TextField({ label, hint, value, placeholder, testid, onInput }: FieldProps) {
-  return (
-    <label class="labelled">
-      <span>
-        {label} <small>{hint}</small>
-      </span>
-      <input
-        class="field"
-        type="text"
-        value={value}
-        placeholder={placeholder}
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck={false}
-        data-testid={testid}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </label>
-  );
-}
+const START_KEYS = "Ctrl+Enter";
 
 /** Should it not arrive, it stands in the session's prompt box. */
 function begin(id: string, prompt: string): void {
   writeDraft(id, prompt);
   void sendPrompt(id);
-}
-
-interface ModesProps {
-  chosen: string;
-  /** The session is to run on another machine, of whose programs nothing is known here. */
-  elsewhere: boolean;
-  onChoose: (mode: string) => void;
-}
-
-/** Those that are here in a row; the rest behind one line, with how to get them. */
-function Modes({ chosen, elsewhere, onChoose }: ModesProps) {
-  const offered = choices(clis.value);
-  const there = (entry: CliItem) => elsewhere || canLaunch(entry);
-  const [here, missing] = [offered.filter(there), offered.filter((entry) => !there(entry))];
-  const show = (entry: CliItem) => (
-    <Choice
-      key={entry.id}
-      entry={entry}
-      chosen={chosen === entry.id}
-      elsewhere={elsewhere}
-      onChoose={() => onChoose(entry.id)}
-    />
-  );
-  return (
-    <fieldset class="choices">
-      <legend>What should run?</legend>
-      {here.map(show)}
-      {missing.length > 0 && (
-        <details class="choices-missing" open={here.length === 0}>
-          <summary data-testid="modes-missing">
-            {plural(missing.length, "more agent")} you can install
-          </summary>
-          <div class="choices">{missing.map(show)}</div>
-        </details>
-      )}
-    </fieldset>
-  );
 }
 
 function useDraft() {
@@ -183,73 +68,61 @@ function useDraft() {
       setBusy(false);
     }
   };
-  return { draft, set, submit, problem, busy, folders: recentFolders(kept, sessions.value, settings.value) };
-}
-
-/** The folder picker, whose code comes with the first dialog; the field above it works before. */
-function Place(props: PickerProps) {
-  const [Picker, setPicker] = useState<ComponentType<PickerProps>>();
-  useEffect(() => {
-    let alive = true;
-    import("../cases/Picker.tsx").then(
-      ({ Picker: loaded }) => alive && setPicker(() => loaded),
-      (error: unknown) => showError("Couldn't load the folders", error),
-    );
-    return () => {
-      alive = false;
-    };
-  }, []);
-  return Picker ? <Picker {...props} /> : <div class="picker-place" aria-busy="true" />;
+  return {
+    draft,
+    set,
+    submit,
+    problem,
+    busy,
+    kept,
+    folders: recentFolders(kept, sessions.value, settings.value),
+  };
 }
 
 /** Only where an agent takes the models of endpoints, and somebody may have named one. */
-function Model({ mode, ...props }: { mode: string } & ModelProps) {
-  const [Loaded, setLoaded] = useState<ComponentType<ModelProps>>();
+function Model({ mode, ...props }: { mode: string } & ComponentProps<typeof ModelField>) {
   const offered = settings.value.customModelEndpointsEnabled === true && cliOf(mode)?.customModel === true;
-  useEffect(() => {
-    if (!offered || Loaded) return;
-    import("../models/ModelField.tsx").then(
-      ({ ModelField }) => setLoaded(() => ModelField),
-      (error: unknown) => showError("Couldn't load the models", error),
-    );
-  }, [offered]);
-  return offered && Loaded ? <Loaded {...props} /> : null;
+  return offered ? <ModelSlot {...props} /> : null;
 }
+
+const ModelSlot = lazySlot(async () => (await import("../models/ModelField.tsx")).ModelField, {
+  failed: (error) => showError("Couldn't load the models", error),
+});
 
 export function NewSession() {
   useEffect(() => () => void (newSessionPlace.value = undefined), []);
-  const { draft, set, submit, problem, busy, folders } = useDraft();
+  const { draft, set, submit, problem, busy, kept, folders } = useDraft();
+  const [unnamed] = useState(() => nameBranch(new Date()));
+  const suggested = suggestBranch(draft.prompt, unnamed);
   const entry = cliOf(draft.mode);
   const agent = entry?.kind === "agent" ? entry : undefined;
   const close = () => (newSessionOpen.value = false);
+  const writePrompt = (prompt: string) => {
+    // A branch that nobody named follows what is to be done on it.
+    const follows = draft.branch === suggested;
+    set({ prompt, ...(follows && { branch: suggestBranch(prompt, unnamed) }) });
+  };
   const submitted = (event: Event) => {
     event.preventDefault();
     if (!busy && draft.mode !== "") void submit();
   };
+  const key = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !isComposing(event)) submitted(event);
+  };
   return (
     <StageFrame as="new" title="New session" onClose={close} class="new-session" testid="new-session">
-      <form onSubmit={submitted}>
+      <form onSubmit={submitted} onKeyDown={key}>
+        {agent && <FirstPrompt prompt={draft.prompt ?? ""} onPrompt={writePrompt} />}
         <Modes
           chosen={draft.mode}
           elsewhere={draft.elsewhere !== undefined}
           onChoose={(mode) => set({ mode, customModel: undefined, params: {} })}
         />
-        {agent && <FirstPrompt prompt={draft.prompt ?? ""} onPrompt={(prompt) => set({ prompt })} />}
-        <TextField
-          label="Folder"
-          hint={draft.elsewhere ?? "on the server"}
-          value={draft.workingDir}
-          placeholder={settings.value.defaultWorkingDir || "home folder"}
-          testid="new-folder"
-          onInput={(workingDir) => set({ workingDir, caseName: "", elsewhere: undefined, branch: "" })}
-        />
-        <Place
+        <FolderChoice
+          draft={draft}
           recent={folders}
-          chosen={{
-            workingDir: draft.workingDir,
-            caseName: draft.caseName ?? "",
-            branch: draft.branch ?? "",
-          }}
+          suggested={suggested}
+          wanted={kept.worktrees.includes(draft.workingDir)}
           onChoose={set}
         />
         {agent && <FolderNote draft={draft} />}
@@ -259,15 +132,7 @@ export function NewSession() {
           chosen={draft.customModel}
           onChoose={(customModel) => set({ customModel })}
         />
-        {agent && <Params entry={agent} params={draft.params ?? {}} onChange={(params) => set({ params })} />}
-        <TextField
-          label="Name"
-          hint="optional"
-          value={draft.name}
-          placeholder="named automatically"
-          testid="new-name"
-          onInput={(name) => set({ name })}
-        />
+        <More agent={agent} draft={draft} onChange={set} />
         <div class="dialog-foot">
           {problem !== "" && (
             <p class="problem" role="alert" data-testid="new-problem">
@@ -284,6 +149,7 @@ export function NewSession() {
             data-testid="new-start"
           >
             {busy ? "Starting…" : "Start"}
+            <kbd>{START_KEYS}</kbd>
           </button>
         </div>
       </form>

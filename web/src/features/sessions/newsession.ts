@@ -14,8 +14,8 @@ export interface Draft {
   caseName?: string;
   /** Where the case's sessions run, if not on the service's machine: what is installed there is not known. */
   elsewhere?: string | undefined;
-  /** A worktree of that case, on this branch; absent or empty: the case's own folder. */
-  branch?: string;
+  /** A worktree of the repository there, on this branch; absent or empty: the folder itself. */
+  branch?: string | undefined;
   name: string;
   /** Sent to an agent once it is ready; a shell has none. */
   prompt?: string;
@@ -28,6 +28,8 @@ export interface Draft {
 export interface Remembered {
   mode?: string;
   folders: string[];
+  /** Those of the folders where a worktree was wanted last. */
+  worktrees: string[];
 }
 
 export const FOLDERS_MAX = 8;
@@ -35,25 +37,30 @@ export const FOLDERS_MAX = 8;
 /** Where this browser keeps what was chosen last. */
 export const REMEMBERED_KEY = "tservice.newsession";
 
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string").slice(0, FOLDERS_MAX) : [];
+
 export function parseRemembered(text: string | null): Remembered {
   try {
-    const value = JSON.parse(text ?? "{}") as { mode?: unknown; folders?: unknown } | null;
-    const folders = Array.isArray(value?.folders)
-      ? value.folders.filter((each) => typeof each === "string")
-      : [];
-    const kept: Remembered = { folders: folders.slice(0, FOLDERS_MAX) };
+    const value = JSON.parse(text ?? "{}") as Record<"mode" | "folders" | "worktrees", unknown> | null;
+    const kept: Remembered = { folders: textsOf(value?.folders), worktrees: textsOf(value?.worktrees) };
     if (typeof value?.mode === "string") kept.mode = value.mode;
     return kept;
   } catch {
-    return { folders: [] };
+    return { folders: [], worktrees: [] };
   }
 }
 
 export function remember(before: Remembered, draft: Draft): Remembered {
   // A folder of another machine is none of this one; its case is offered by name.
   const folder = draft.elsewhere === undefined ? draft.workingDir.trim() : "";
-  const others = before.folders.filter((each) => each !== folder);
-  return { mode: draft.mode, folders: (folder === "" ? others : [folder, ...others]).slice(0, FOLDERS_MAX) };
+  const first = (folders: readonly string[], wanted: boolean) =>
+    [...(wanted ? [folder] : []), ...folders.filter((each) => each !== folder)].slice(0, FOLDERS_MAX);
+  return {
+    mode: draft.mode,
+    folders: first(before.folders, folder !== ""),
+    worktrees: first(before.worktrees, folder !== "" && !!draft.branch),
+  };
 }
 
 export const canLaunch = (entry: CliItem): boolean => entry.enabled && entry.installed;
@@ -107,13 +114,35 @@ export function bodyOf(draft: Draft, grid?: { cols: number; rows: number }): Cre
   const branch = draft.branch?.trim();
   if (draft.caseName) body.caseName = draft.caseName;
   else if (folder !== "") body.workingDir = folder;
-  if (draft.caseName && branch) body.worktree = { branch };
+  if (branch && (body.caseName || body.workingDir)) body.worktree = { branch };
   if (name !== "") body.name = name;
   const params = Object.entries(draft.params ?? {}).filter(([, value]) => value.trim() !== "");
   if (params.length > 0)
     body.params = Object.fromEntries(params.map(([name, value]) => [name, value.trim()]));
   if (draft.customModel) body.customModel = draft.customModel;
   return body;
+}
+
+/** Words of a prompt that go into a branch's name. */
+const BRANCH_WORDS = 4;
+
+/**
+ * A branch named after what is to be done on it: `fix-the-login-form`.
+ * @param otherwise its name where nothing is said.
+ */
+export function suggestBranch(prompt: string | undefined, otherwise: string): string {
+  const words = (prompt ?? "")
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .match(/[a-z0-9]+/g);
+  return words?.slice(0, BRANCH_WORDS).join("-").slice(0, 40) ?? otherwise;
+}
+
+/** A name that no branch of another day or minute has: `agent-1128-1203`. */
+export function nameBranch(now: Date): string {
+  const figures = now.toISOString().replace(/\D/g, "");
+  return `agent-${figures.slice(4, 8)}-${figures.slice(8, 12)}`;
 }
 
 /** The fields of the session that say which folder an agent of which mode reads. */

@@ -5,12 +5,14 @@ import {
   choices,
   firstDraft,
   firstMode,
+  nameBranch,
   FOLDERS_MAX,
   folderWords,
   parseRemembered,
   placeOf,
   recentFolders,
   remember,
+  suggestBranch,
 } from "./newsession.ts";
 import { moveSession, neighbour } from "./order.ts";
 import { describeExit, livePid, getDisplayState } from "./status.ts";
@@ -91,6 +93,11 @@ describe("new session", () => {
       start: true,
       mode: "shell",
       workingDir: "/c",
+      worktree: { branch: "fix/x" },
+    });
+    expect(bodyOf({ mode: "shell", workingDir: "", name: "", branch: "x" })).toEqual({
+      start: true,
+      mode: "shell",
     });
     expect(bodyOf({ mode: "shell", workingDir: "/a ", name: " n " }, { cols: 9, rows: 8 })).toEqual({
       start: true,
@@ -113,18 +120,46 @@ describe("new session", () => {
     expect(parseRemembered(JSON.stringify(kept))).toEqual(kept);
   });
 
+  test("remembers where a worktree was wanted, until it is not", () => {
+    const draft = { mode: "shell", workingDir: "/a", name: "" };
+    const kept = remember(parseRemembered(null), { ...draft, branch: "fix" });
+    expect(kept.worktrees).toEqual(["/a"]);
+    expect(parseRemembered(JSON.stringify(kept))).toEqual(kept);
+    expect(remember(kept, { ...draft, workingDir: "/b" }).worktrees).toEqual(["/a"]);
+    expect(remember(kept, draft).worktrees).toEqual([]);
+  });
+
+  test.each([
+    ["Fix the Login form, please", "fix-the-login-form"],
+    ["Überprüfe: das!", "uberprufe-das"],
+    ["修复登录", "work"],
+    [undefined, "work"],
+  ])("%s: the branch %s", (prompt, branch) => {
+    expect(suggestBranch(prompt, "work")).toBe(branch);
+  });
+
+  test("a branch without words has the time in its name", () => {
+    expect(nameBranch(new Date("2026-11-28T12:03:04Z"))).toBe("agent-1128-1203");
+  });
+
   test.each(["{", "null", "[]", '{"folders":7,"mode":1}', '{"folders":[1,null]}'])(
     "stored %s is no harm",
     (text) => {
-      expect(parseRemembered(text)).toEqual({ folders: [] });
+      expect(parseRemembered(text)).toEqual({ folders: [], worktrees: [] });
     },
   );
 
   test("offers each folder once and starts in the default one", () => {
     const open = [{ workingDir: "/b" }, { workingDir: "/a" }] as Session[];
-    expect(recentFolders({ folders: ["/a"] }, open, { defaultWorkingDir: "/d" })).toEqual(["/a", "/b", "/d"]);
-    expect(firstDraft(entries, { folders: ["/a"] }, { defaultWorkingDir: "/d" }).workingDir).toBe("/d");
-    expect(firstDraft(entries, { folders: ["/a"] }, {}).workingDir).toBe("/a");
+    expect(recentFolders({ folders: ["/a"], worktrees: [] }, open, { defaultWorkingDir: "/d" })).toEqual([
+      "/a",
+      "/b",
+      "/d",
+    ]);
+    expect(
+      firstDraft(entries, { folders: ["/a"], worktrees: [] }, { defaultWorkingDir: "/d" }).workingDir,
+    ).toBe("/d");
+    expect(firstDraft(entries, { folders: ["/a"], worktrees: [] }, {}).workingDir).toBe("/a");
   });
 });
 
