@@ -1,6 +1,7 @@
 /** Pages beside the live terminal, one at a time. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { restoreDefaultFocus } from "../ui/defaultfocus.ts";
+import { Icon } from "../ui/Icon.tsx";
 import { IconButton } from "../ui/IconButton.tsx";
 import { ResizeHandle } from "../ui/ResizeHandle.tsx";
 import {
@@ -21,18 +22,23 @@ function leave(): void {
   restoreDefaultFocus();
 }
 
+/** In words where the panel has room for them. */
 function Choice({ page, shown }: { page: Page; shown: boolean }) {
   const count = page.count?.() ?? 0;
+  const label = count > 0 ? `${page.title} (${count})` : page.title;
   return (
-    <IconButton
-      icon={page.icon}
-      label={count > 0 ? `${page.title} (${count})` : page.title}
-      keys={page.keys}
-      pressed={shown}
-      class={count > 0 ? "panel-counts" : ""}
+    <button
+      type="button"
+      class={`icon-button panel-choice ${count > 0 ? "panel-counts" : ""}`}
+      aria-label={label}
+      aria-pressed={shown}
+      title={page.keys ? `${label}  ${page.keys}` : label}
       onClick={() => (openPage.value = page.id)}
-      testid={`panel-${page.id}`}
-    />
+      data-testid={`panel-${page.id}`}
+    >
+      <Icon name={page.icon} />
+      <span class="panel-word">{label}</span>
+    </button>
   );
 }
 

@@ -68,6 +68,18 @@ function Front() {
   );
 }
 
+/** At the head of the sessions, along the top or at the side. */
+const NewButton = () => (
+  <IconButton
+    icon="plus"
+    class="new desk-only"
+    label="New session"
+    keys="Alt+Shift+N"
+    testid="new-session-button"
+    onClick={openNew}
+  />
+);
+
 export function TopBar() {
   /** Whose terminal is in sight. */
   const session = covered.value ? undefined : activeSession.value;
@@ -101,15 +113,17 @@ export function TopBar() {
         onClick={() => (drawerOpen.value = true)}
       />
       <Current />
-      {sidebarShown.value ? <Front /> : <Tabs />}
-      <IconButton
-        icon="plus"
-        class="new desk-only"
-        label="New session"
-        keys="Alt+Shift+N"
-        testid="new-session-button"
-        onClick={openNew}
-      />
+      {sidebarShown.value ? (
+        <>
+          <NewButton />
+          <Front />
+        </>
+      ) : (
+        <>
+          <Tabs />
+          <NewButton />
+        </>
+      )}
       <WebStrip />
       <span class="spring" />
       <span class="desk-only plan-place">

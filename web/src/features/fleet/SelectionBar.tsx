@@ -13,7 +13,8 @@ import { applyLayout, roomy } from "../grid/state.ts";
 import { ALONE, COUNTS, resizeLayout } from "../grid/layout.ts";
 import { checkPrompt, mayRetry, sendAgain, sendToAll, sent } from "../prompt/broadcast.ts";
 import { describeDelivery, isUnderWay } from "../prompt/delivery.ts";
-import { closeAll, interrupt, recolor } from "../sessions/actions.ts";
+import { recolor } from "../sessions/actions.ts";
+import { closeAll, interrupt } from "../sessions/bulk.ts";
 import { COLORS } from "../sessions/status.ts";
 import { choose, chosen, clearSelection } from "./selection.ts";
 

@@ -1,5 +1,4 @@
 /** What a person does with a session; every failure is told in a toast. */
-import { api } from "../../api/client.ts";
 import * as calls from "../../api/calls.ts";
 import type { CreateBody, LeftoverProcessResponse, Session } from "../../api/types.ts";
 import { select } from "../../ui/pages/select.ts";
@@ -8,12 +7,11 @@ import { activeId, dropSession, putSession, sessionList, sessions } from "../../
 import { askQuestion } from "../../ui/ask.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { seenSessions } from "../sidebar/state.ts";
-import { plural } from "../../lib/format.ts";
-import { isAgent } from "../prompt/isagent.ts";
 import { moveSession, neighbour } from "./order.ts";
 import { livePid } from "./status.ts";
 
-async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | undefined> {
+/** @returns undefined where it failed, which is told in a toast. */
+export async function attempt<T>(title: string, action: () => Promise<T>): Promise<T | undefined> {
   try {
     return await action();
   } catch (error) {
@@ -66,29 +64,8 @@ export async function start(id: string): Promise<void> {
   if (answer) putSession(answer.session);
 }
 
-/** Interrupt what a session does: the key is the agents' own, and that of shells. */
-export async function interrupt(session: Session): Promise<void> {
-  const input = isAgent(session) ? "\x1b" : "\x03";
-  await attempt(`Couldn't interrupt ${session.name}`, () =>
-    api.post("/api/sessions/{id}/input", { path: { id: session.id }, body: { input, useMux: false } }),
-  );
-}
-
-/** Close several sessions after one question. @returns whether it was agreed to. */
-export async function closeAll(closed: readonly Session[]): Promise<boolean> {
-  const running = closed.filter((session) => livePid(session) !== null).length;
-  const answer = await askQuestion({
-    title: `Close ${plural(closed.length, "session")}?`,
-    text: running > 0 ? `This stops ${plural(running, "program")}.` : "None of them is running.",
-    action: "Close",
-    danger: true,
-  });
-  if (answer === undefined) return false;
-  await Promise.all(closed.map(({ id }) => take(id, true)));
-  return true;
-}
-
-async function take(id: string, killMux: boolean): Promise<void> {
+/** @param killMux false leaves the program running in tmux. */
+export async function remove(id: string, killMux: boolean): Promise<void> {
   const ids = seenIds();
   const heir = neighbour(ids, id, 1) ?? neighbour(ids, id, -1);
   const done = await attempt(killMux ? "Couldn't close the session" : "Couldn't detach the session", () =>
@@ -114,7 +91,7 @@ const ENDING = "This stops the program. Detach keeps it running in tmux.";
 export async function close(id: string): Promise<void> {
   const session = find(id);
   if (!session) return;
-  if (session.pid === null && !session.detached) return take(id, true);
+  if (session.pid === null && !session.detached) return remove(id, true);
   // Attached on another host, it was never ours to end.
   const attached = session.remote?.owned === false;
   const answer = await askQuestion({
@@ -124,10 +101,10 @@ export async function close(id: string): Promise<void> {
     ...(!session.detached && !attached && { other: "Detach" }),
     danger: !attached,
   });
-  if (answer !== undefined) await take(id, answer !== "Detach");
+  if (answer !== undefined) await remove(id, answer !== "Detach");
 }
 
-export const detach = (id: string) => take(id, false);
+export const detach = (id: string) => remove(id, false);
 
 /** @returns undefined where the person took it back when asked about the model. */
 export async function create(body: CreateBody): Promise<Session | undefined> {
