@@ -22,7 +22,7 @@ class DiffHunkResponse(Payload):
     lines: list[str]
 
 
-class FileDiffResponse(Payload):
+class ToolDiffResponse(Payload):
     """Change of one file."""
 
     path: str
@@ -46,7 +46,7 @@ class ToolCallResponse(Payload):
     output: str | None = omit_if_none()
     exit_code: int | None = omit_if_none()
     duration_ms: int | None = omit_if_none()
-    diffs: list[FileDiffResponse] | None = omit_if_none()
+    diffs: list[ToolDiffResponse] | None = omit_if_none()
     branch: str | None = omit_if_none()
 
 
@@ -235,8 +235,8 @@ def _make_tool(tool: ToolCall) -> ToolCallResponse:
     )
 
 
-def _make_diff(diff: FileDiff) -> FileDiffResponse:
-    return FileDiffResponse(
+def _make_diff(diff: FileDiff) -> ToolDiffResponse:
+    return ToolDiffResponse(
         path=diff.path,
         added=diff.added,
         removed=diff.removed,

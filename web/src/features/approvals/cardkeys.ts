@@ -18,6 +18,13 @@ function walk(list: Element, step: number): void {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+/** @returns whether a control of the card has this key. */
+function pressControl(card: Element, key: string): boolean {
+  const control = card.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
+  control?.click();
+  return control !== null;
+}
+
 /** @returns whether the key meant something. */
 function press(list: Element, target: Element, key: string): boolean {
   const step = STEPS[key];
@@ -26,10 +33,7 @@ function press(list: Element, target: Element, key: string): boolean {
     return true;
   }
   const card = target.closest("[data-card]");
-  if (!card || !list.contains(card)) return false;
-  const control = card.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
-  control?.click();
-  return control !== null;
+  return card !== null && list.contains(card) && pressControl(card, key);
 }
 
 /** Whether keys are the list's: those of its page, and those of nothing else on the screen. */
@@ -38,13 +42,24 @@ function isMeant(list: Element, target: Element): boolean {
   return target === document.body || (list.closest("dialog, aside") ?? list).contains(target);
 }
 
+// A key that is held down must not answer the card that comes next.
+const isPlain = (event: KeyboardEvent): boolean =>
+  !event.ctrlKey && !event.altKey && !event.metaKey && !event.repeat && !event.defaultPrevented;
+
+/** The keys of a card that stands alone, where J and K mean something else. */
+export function pressOwnKey(event: KeyboardEvent & { currentTarget: Element }): void {
+  const { target, currentTarget, key } = event;
+  if (!isPlain(event) || !(target instanceof Element) || target.matches(TYPING)) return;
+  if (!pressControl(currentTarget, key.toLowerCase())) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 export function useCardKeys(list: RefObject<Element | null>): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const { target, key } = event;
-      // A key that is held down must not answer the card that comes next.
-      const plain = !event.ctrlKey && !event.altKey && !event.metaKey && !event.repeat;
-      if (!plain || event.defaultPrevented || !list.current || !(target instanceof Element)) return;
+      if (!isPlain(event) || !list.current || !(target instanceof Element)) return;
       if (isMeant(list.current, target) && press(list.current, target, key.toLowerCase()))
         event.preventDefault();
     };

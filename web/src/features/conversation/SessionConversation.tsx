@@ -4,7 +4,8 @@ import type { Session } from "../../api/types.ts";
 import { cliOf, sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/useNow.ts";
-import { ApprovalCard } from "../approvals/ApprovalCard.tsx";
+import { ApprovalCard } from "../approvals/Inbox.tsx";
+import { pressOwnKey } from "../approvals/cardkeys.ts";
 import { approvalOf } from "../approvals/state.ts";
 import { describeDelivery } from "../prompt/delivery.ts";
 import { getPromptState } from "../prompt/state.ts";
@@ -21,7 +22,11 @@ function Asked({ id }: { id: string }) {
   const now = useNow();
   const item = approvalOf(id);
   if (!item || item.kind === "idle") return null;
-  return <ApprovalCard key={item.id} item={item} now={now} />;
+  return (
+    <div onKeyDown={pressOwnKey}>
+      <ApprovalCard key={item.id} item={item} now={now} />
+    </div>
+  );
 }
 
 /** A prompt that the agent's record does not have yet. */

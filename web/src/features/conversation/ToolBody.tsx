@@ -1,10 +1,10 @@
 /** What a tool was given, and what came of it. */
-import type { FileDiffResponse, ToolCallResponse } from "../../api/types.ts";
+import type { ToolDiffResponse, ToolCallResponse } from "../../api/types.ts";
 import type { Item } from "./items.ts";
 
 const KINDS: Record<string, string> = { "+": "add", "-": "remove" };
 
-function Diff({ diff }: { diff: FileDiffResponse }) {
+function Diff({ diff }: { diff: ToolDiffResponse }) {
   return (
     <figure class="talk-diff" aria-label={`Changes of ${diff.path}`}>
       {diff.hunks.map((hunk, at) => (
