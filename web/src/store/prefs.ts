@@ -34,6 +34,8 @@ export interface Prefs {
   /** A field below an agent's terminal, to write a whole prompt in. */
   promptBox: boolean;
   enterSends: boolean;
+  /** Typed characters show before the program has drawn them, where its answers take long. */
+  localEcho: boolean;
 }
 
 export const DEFAULTS: Prefs = {
@@ -53,6 +55,7 @@ export const DEFAULTS: Prefs = {
   screenReader: false,
   promptBox: true,
   enterSends: true,
+  localEcho: true,
 };
 
 /** On a phone a line of a program should hold more than forty characters. */
@@ -129,6 +132,7 @@ export function parsePrefs(text: string | null, defaults = DEFAULTS): Prefs {
     screenReader: flag(stored["screenReader"], defaults.screenReader),
     promptBox: flag(stored["promptBox"], defaults.promptBox),
     enterSends: flag(stored["enterSends"], defaults.enterSends),
+    localEcho: flag(stored["localEcho"], defaults.localEcho),
   };
 }
 

@@ -11,7 +11,7 @@ import { SuggestButton, Suggestions } from "../suggestions/Suggestions.tsx";
 import { livePid } from "../sessions/status.ts";
 import { prefs } from "../../store/prefs.ts";
 import { activeSession, cliOf } from "../../store/state.ts";
-import { focusActiveTerminal } from "../terminal/focus.ts";
+import { focusActiveTerminal } from "../terminal/current.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { VoiceHost } from "../voice/VoiceHost.tsx";
 import { describeDelivery, isUnderWay } from "./delivery.ts";

@@ -1,6 +1,6 @@
 /** The keyboard's way to the prompt box and back. */
 import { signal } from "@preact/signals";
-import { focusActiveTerminal } from "../terminal/focus.ts";
+import { focusActiveTerminal } from "../terminal/current.ts";
 
 const field = (): HTMLTextAreaElement | null => document.querySelector<HTMLTextAreaElement>("#prompt-field");
 

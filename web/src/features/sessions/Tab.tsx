@@ -11,7 +11,7 @@ import { openSessionMenu } from "./menu.ts";
 import { NameField } from "./NameField.tsx";
 import { naming } from "./naming.ts";
 import { StatusDot } from "./StatusDot.tsx";
-import { focusActiveTerminal } from "../terminal/focus.ts";
+import { focusActiveTerminal } from "../terminal/current.ts";
 import { sessionNumbers } from "../sidebar/state.ts";
 import { SessionNumber } from "../../ui/SessionNumber.tsx";
 

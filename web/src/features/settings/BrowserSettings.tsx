@@ -149,6 +149,12 @@ export function TerminalSettings() {
         onChange={(optionIsMeta) => change({ optionIsMeta })}
       />
       <Switch
+        label="Show typed characters at once"
+        hint="underlined until the program has echoed them; on slow connections"
+        value={prefs.value.localEcho}
+        onChange={(localEcho) => change({ localEcho })}
+      />
+      <Switch
         label="Screen reader"
         hint="lets screen readers read the terminal; slower"
         value={prefs.value.screenReader}

@@ -14,7 +14,7 @@ import { naming, writeName } from "../sessions/naming.ts";
 import { getWorkStart } from "../sessions/status.ts";
 import { StatusDot } from "../sessions/StatusDot.tsx";
 import { activeId, cliOf, sessions } from "../../store/state.ts";
-import { focusActiveTerminal } from "../terminal/focus.ts";
+import { focusActiveTerminal } from "../terminal/current.ts";
 import { change, prefs, DEFAULTS, SIDEBAR_LEAST, SIDEBAR_MOST } from "../../store/prefs.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { ResizeHandle } from "../../ui/ResizeHandle.tsx";

@@ -146,3 +146,11 @@ export async function accelerate(
     return "dom";
   }
 }
+
+/** Frames stop while the page is hidden; the size can then wait no longer than a moment. */
+export function nextFrame(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => resolve());
+    setTimeout(resolve, 100);
+  });
+}

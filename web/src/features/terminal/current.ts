@@ -3,3 +3,8 @@ import { signal } from "@preact/signals";
 import type { TerminalView } from "./view.ts";
 
 export const currentView = signal<TerminalView | undefined>(undefined);
+
+/** Give the keyboard to the terminal in front, once it is there. */
+export function focusActiveTerminal(): void {
+  currentView.value?.focus();
+}

@@ -10,25 +10,24 @@ import { isUnreachable } from "../hosts/state.ts";
 import { addQueuedInput, setUnreachable } from "../hosts/unreachable.ts";
 import { darkSystem, type Prefs, prefs } from "../../store/prefs.ts";
 import { selectNext } from "../sessions/actions.ts";
-import { cliOf, sessions } from "../../store/state.ts";
 import type { WakeReason } from "../../api/stream/connection.ts";
-import { TouchScroll } from "../touch/scroll.ts";
+import { scrollByTouch } from "../touch/scroll.ts";
 import { throughModifiers } from "../touch/state.ts";
-import { getDragOffset } from "../touch/swipe.ts";
 import { showError, showToast } from "../../store/toasts.ts";
 import { cidFor } from "./link/cid.ts";
 import { SelectionCopy } from "./text/selectioncopy.ts";
 import { searchOpen } from "../../ui/pages/openpanels.ts";
-import { accelerate, createScreen, optionsOf, type Screen } from "./create.ts";
+import { accelerate, createScreen, nextFrame, optionsOf, type Screen } from "./create.ts";
 import { addFileLinks } from "./text/filelinks.ts";
 import { Fitter, shapeOf } from "./fitter.ts";
 import type { Hello, Snapshot } from "./link/frames.ts";
 import { type LinkListener, type LinkState, TerminalLink } from "./link/link.ts";
 import { answerReads, linesOf } from "./readhook.ts";
 import { Sampler } from "./sampler.ts";
+import { EchoSwitch } from "./echo/echoswitch.ts";
 import type { Grid } from "./sizing.ts";
 import { openSocket } from "./link/socket.ts";
-import { Keyboard } from "./text/keyboard.ts";
+import { Keyboard, newlineOf } from "./text/keyboard.ts";
 import { HiddenCharacters } from "./text/hiddencharacters.ts";
 import { keepWidths, getReportedWidths } from "./text/widths.ts";
 
@@ -78,6 +77,7 @@ export class TerminalView implements LinkListener {
   private standing: ViewPlacement;
   private readonly unshown = new HiddenCharacters();
   private toldColours = "";
+  private readonly echo: EchoSwitch;
 
   constructor(sessionId: string, holder: HTMLElement, standing: ViewPlacement, listener: ViewListener) {
     this.sessionId = sessionId;
@@ -97,6 +97,7 @@ export class TerminalView implements LinkListener {
       sessionId,
       cidFor(sessionId),
     );
+    this.echo = new EchoSwitch(this.screen.terminal, this.link);
     this.clipping = new SelectionCopy(this.screen.terminal, this.element, (files) =>
       attachFiles(sessionId, files),
     );
@@ -145,12 +146,7 @@ export class TerminalView implements LinkListener {
     );
     terminal.textarea?.addEventListener("focus", () => this.fitter.reclaim());
     this.element.addEventListener("pointerdown", () => this.fitter.reclaim());
-    new TouchScroll({
-      lineHeight: () => (terminal.element?.clientHeight ?? 0) / terminal.rows || 16,
-      scroll: (lines, at) => this.scroll(lines, at),
-      drag: (pixels) => this.drag(pixels),
-      swipe: selectNext,
-    }).attach(this.element);
+    scrollByTouch(terminal, this.element, selectNext);
     answerReads(this.element, terminal);
   }
 
@@ -200,6 +196,7 @@ export class TerminalView implements LinkListener {
     this.fitter.stop();
     this.sampler.stop();
     this.link.close();
+    this.echo.dispose();
     for (const end of this.ends) end.dispose();
     this.terminal.dispose();
     this.element.remove();
@@ -235,6 +232,7 @@ export class TerminalView implements LinkListener {
       if (data === "\r") this.listener.wantStart();
       return;
     }
+    if (!REPORT.test(data)) this.echo.typed(data);
     this.link.input(data);
     this.waiting.value = this.link.state === "open" ? 0 : this.link.outbox.chars;
   }
@@ -254,28 +252,6 @@ export class TerminalView implements LinkListener {
   /** The whole grid as text. */
   text(): string {
     return linesOf(this.terminal.buffer.active).join("\n").trimEnd();
-  }
-
-  private scroll(lines: number, at: { x: number; y: number }): void {
-    const { terminal } = this;
-    const plain = terminal.buffer.active.type === "normal" && terminal.modes.mouseTrackingMode === "none";
-    if (plain) return terminal.scrollLines(lines);
-    // xterm turns wheel steps into mouse reports or cursor keys, whichever the program wants.
-    const target = terminal.element?.querySelector(".xterm-screen");
-    const event = {
-      deltaY: Math.sign(lines),
-      deltaMode: 1,
-      clientX: at.x,
-      clientY: at.y,
-      bubbles: true,
-      cancelable: true,
-    };
-    for (let n = 0; n < Math.abs(lines); n++) target?.dispatchEvent(new WheelEvent("wheel", event));
-  }
-
-  private drag(pixels: number): void {
-    const still = pixels === 0 || matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.element.style.translate = still ? "" : `${getDragOffset(pixels)}px`;
   }
 
   private scrolled(): void {
@@ -306,6 +282,7 @@ export class TerminalView implements LinkListener {
 
   snapshot(snapshot: Snapshot, drawn: () => void): void {
     this.unshown.reset();
+    this.echo.reset();
     this.terminal.write(RESET, () => this.fitter.applied({ cols: snapshot.cols, rows: snapshot.rows }));
     this.terminal.write(snapshot.data, () => {
       this.element.dataset["painted"] = "true";
@@ -319,6 +296,10 @@ export class TerminalView implements LinkListener {
     this.terminal.write(asLines(withoutBlankEnd(terminalBuffer)) + caret, () => {
       this.element.dataset["painted"] = "true";
     });
+  }
+
+  answered(): void {
+    this.echo.measured();
   }
 
   output(bytes: Uint8Array, drawn: () => void): void {
@@ -347,22 +328,6 @@ export class TerminalView implements LinkListener {
       showToast("bad", "Not typed", "The host is unreachable and its queue is full.");
     else showError("Not typed", new Error(getInputErrorText(code)));
   }
-}
-
-/** What the agent of a session takes for a new line; undefined for shells. */
-function newlineOf(sessionId: string): string | undefined {
-  const mode = sessions.peek().find(({ id }) => id === sessionId)?.mode ?? "shell";
-  const entry = cliOf(mode);
-  // Only admins are told the entries.
-  return entry || mode === "shell" ? entry?.newline : "\x1b[13;2u";
-}
-
-/** Frames stop while the page is hidden; the size can then wait no longer than a moment. */
-function nextFrame(): Promise<void> {
-  return new Promise((resolve) => {
-    requestAnimationFrame(() => resolve());
-    setTimeout(resolve, 100);
-  });
 }
 
 function hostElement(sessionId: string): HTMLElement {

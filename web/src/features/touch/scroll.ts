@@ -1,5 +1,5 @@
 /** A finger on a terminal: up and down scrolls, with the momentum people expect; aside is a swipe. */
-import { isHorizontal, stepOf } from "./swipe.ts";
+import type { Terminal } from "@xterm/xterm";
 
 /** Movement below this many pixels is a tap. */
 const SLOP = 8;
@@ -7,6 +7,29 @@ const SLOP = 8;
 const DECAY = 0.996;
 /** Pixels a millisecond below which a throw ends. */
 const SLOWEST = 0.03;
+
+/** How much further aside than up or down; a slanted scroll is a scroll. */
+const ASIDE = 1.5;
+/** Pixels that are a swipe however slow. */
+const FAR = 110;
+/** Pixels that are one where the finger was quick. */
+const NEAR = 48;
+/** Pixels a millisecond. */
+const QUICK = 0.4;
+
+export const isHorizontal = ({ x, y }: { x: number; y: number }): boolean =>
+  Math.abs(x) > ASIDE * Math.abs(y);
+
+/** @returns 1 for the next, which comes in from the right, -1 for the one before, 0 for none. */
+export function stepOf(pixels: number, elapsed: number): -1 | 0 | 1 {
+  const far = Math.abs(pixels);
+  const quick = far / Math.max(1, elapsed) > QUICK;
+  if (far < (quick ? NEAR : FAR)) return 0;
+  return pixels < 0 ? 1 : -1;
+}
+
+/** What is dragged follows at half the finger's pace and is never lost from sight. */
+export const getDragOffset = (pixels: number): number => Math.max(-80, Math.min(80, pixels / 2));
 
 /** Whole lines out of pixels, the rest kept for the next move. */
 export class LineCounter {
@@ -128,4 +151,33 @@ export class TouchScroll {
     this.aside = false;
     this.last = undefined;
   }
+}
+
+/** @param swipe aside, the finger goes to another session. */
+export function scrollByTouch(terminal: Terminal, element: HTMLElement, swipe: (step: 1 | -1) => void): void {
+  new TouchScroll({
+    lineHeight: () => (terminal.element?.clientHeight ?? 0) / terminal.rows || 16,
+    scroll: (lines, at) => scrollTerminal(terminal, lines, at),
+    drag: (pixels) => {
+      const still = pixels === 0 || matchMedia("(prefers-reduced-motion: reduce)").matches;
+      element.style.translate = still ? "" : `${getDragOffset(pixels)}px`;
+    },
+    swipe,
+  }).attach(element);
+}
+
+function scrollTerminal(terminal: Terminal, lines: number, at: { x: number; y: number }): void {
+  const plain = terminal.buffer.active.type === "normal" && terminal.modes.mouseTrackingMode === "none";
+  if (plain) return terminal.scrollLines(lines);
+  // xterm turns wheel steps into mouse reports or cursor keys, whichever the program wants.
+  const target = terminal.element?.querySelector(".xterm-screen");
+  const event = {
+    deltaY: Math.sign(lines),
+    deltaMode: 1,
+    clientX: at.x,
+    clientY: at.y,
+    bubbles: true,
+    cancelable: true,
+  };
+  for (let n = 0; n < Math.abs(lines); n++) target?.dispatchEvent(new WheelEvent("wheel", event));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bytesOf, controlOf, LOOSE, modified, press, release, type Sticky } from "./modifiers.ts";
-import { getDragOffset, isHorizontal, stepOf } from "./swipe.ts";
+import { getDragOffset, isHorizontal, stepOf } from "./scroll.ts";
 import { LineCounter, slowDown } from "./scroll.ts";
 
 const held = (ctrl: Sticky["ctrl"], alt: Sticky["alt"] = "off"): Sticky => ({ ctrl, alt });

@@ -50,6 +50,7 @@ function setUp() {
   const lost: string[] = [];
   const ways: boolean[] = [];
   const held: number[] = [];
+  const roundTrips: number[] = [];
   const drawn: (() => void)[] = [];
   const listener: LinkListener = {
     state: (state) => states.push(state),
@@ -61,6 +62,7 @@ function setUp() {
     inputLost: (code) => lost.push(code),
     far: (up) => ways.push(up),
     inputHeld: (chars) => held.push(chars),
+    answered: () => roundTrips.push(link.roundTrip),
   };
   const connect = (path: string, handlers: SocketHandlers) => {
     const socket = new FakeSocket(path, handlers);
@@ -70,7 +72,7 @@ function setUp() {
   const link = new TerminalLink({ connect, now: Date.now, random: () => 0 }, listener, "s 1", "cid");
   link.connect();
   const last = (): FakeSocket => sockets.at(-1) as FakeSocket;
-  return { link, sockets, states, lost, ways, held, drawn, last };
+  return { link, sockets, states, lost, ways, held, roundTrips, drawn, last };
 }
 
 /** An open connection whose screen stands at offset 100. */
@@ -101,6 +103,28 @@ describe("connecting", () => {
     vi.advanceTimersByTime(1_000);
     expect(last().query.get("epoch")).toBe("e1");
     expect(last().query.get("since")).toBe("123");
+  });
+
+  test("answers tell the round trip, unless an input was sent twice", () => {
+    const { link, roundTrips, last } = opened();
+    const answer = () =>
+      last().frame({ t: "ack", seq: last().sent.findLast((each) => each["t"] === "i")?.["seq"] });
+    const type = (wait: number) => {
+      link.input("a");
+      vi.advanceTimersByTime(wait);
+      answer();
+    };
+    type(300);
+    expect([link.roundTrip, link.inputs.sent - link.inputs.answered]).toEqual([75, 0]);
+    type(475);
+    expect(link.roundTrip).toBe(175);
+    link.input("a");
+    last().handlers.onClose(1006);
+    vi.advanceTimersByTime(2_000);
+    last().hello(100, true);
+    expect(link.inputs.sent - link.inputs.answered).toBe(1);
+    answer();
+    expect(roundTrips).toEqual([75, 175]);
   });
 
   test("what is typed while a socket closes is sent by the next one", () => {

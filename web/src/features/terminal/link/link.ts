@@ -23,6 +23,8 @@ const PATIENCE_MOST_MS = 60_000;
 /** `got` leaves at the latest after this many milliseconds or drawn bytes. */
 const GOT_MS = 100;
 const GOT_BYTES = 256 * 1024;
+/** So many of the last round trips count; a single slow one makes no slow connection. */
+const ROUND_TRIPS = 4;
 
 /** `resting`: nobody wants the stream; it begins afresh with the next `connect`. */
 export type LinkState =
@@ -56,6 +58,8 @@ export interface LinkListener {
   exit(status: number | undefined): void;
   /** @param code an error code, or `FULL` when the outbox is at its bound. */
   inputLost(code: string): void;
+  /** An input is in the program. */
+  answered(): void;
   /** So many characters are typed once the session's host is back. */
   inputHeld(chars: number): void;
   /** The way from the service to the session's host went or came back. */
@@ -68,6 +72,9 @@ export class TerminalLink {
   private readonly sessionId: string;
   private readonly cid: string;
   readonly outbox: Outbox;
+
+  /** Milliseconds from an input to its answer, smoothed from 0 on. */
+  roundTrip = 0;
 
   private socket: Socket | undefined;
   private current: LinkState = "connecting";
@@ -92,6 +99,11 @@ export class TerminalLink {
     this.cid = cid;
     // Milliseconds grow faster than anybody types, so a reloaded page starts above its old numbers.
     this.outbox = new Outbox(env.now());
+  }
+
+  /** Numbers of the newest input, and of the newest that is in the program. */
+  get inputs(): { sent: number; answered: number } {
+    return { sent: this.outbox.newest, answered: this.outbox.answered };
   }
 
   get state(): LinkState {
@@ -245,7 +257,11 @@ export class TerminalLink {
     this.patience = PATIENCE_MS;
     if (ack.err !== undefined) this.listener.inputLost(ack.err);
     if (ack.buffered) this.listener.inputHeld(this.outbox.charsOf(ack.seq));
-    this.outbox.acknowledge(ack);
+    const item = this.outbox.acknowledge(ack);
+    if (item?.tries === 1 && !ack.buffered) {
+      this.roundTrip += (this.env.now() - item.sentAt - this.roundTrip) / ROUND_TRIPS;
+      this.listener.answered();
+    }
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
     this.flush();

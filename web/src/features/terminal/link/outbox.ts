@@ -30,6 +30,16 @@ export class Outbox {
     this.nextSeq = firstSeq;
   }
 
+  /** Number of the newest input. */
+  get newest(): number {
+    return this.nextSeq - 1;
+  }
+
+  /** Number of the newest input of which none before is unanswered. */
+  get answered(): number {
+    return (this.queue[0]?.seq ?? this.nextSeq) - 1;
+  }
+
   get size(): number {
     return this.queue.length;
   }
@@ -81,13 +91,17 @@ export class Outbox {
     return items;
   }
 
-  /** Take the answer in; afterwards there may be more to send, or all of it under new numbers. */
-  acknowledge(ack: Ack): void {
+  /**
+   * Take the answer in; afterwards there may be more to send, or all of it under new numbers.
+   * @returns the input that it answers; undefined if there is none.
+   */
+  acknowledge(ack: Ack): Pending | undefined {
     const item = this.queue.find((each) => each.seq === ack.seq);
-    if (!item) return;
+    if (!item) return undefined;
     if (ack.dup && item.tries === 1 && ack.last !== undefined && ack.last >= item.seq)
       this.renumber(ack.last + 1);
     else this.queue = this.queue.filter((each) => each !== item);
+    return item;
   }
 
   /** The service knows higher numbers than ours (this device's clock went back). */

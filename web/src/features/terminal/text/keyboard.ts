@@ -1,5 +1,6 @@
 /** One terminal's keys on their way to the program. */
 import type { Terminal } from "@xterm/xterm";
+import { cliOf, sessions } from "../../../store/state.ts";
 import { encodeKey, KeyModes } from "./encode.ts";
 import { platformOf } from "./keys.ts";
 
@@ -39,4 +40,12 @@ export class Keyboard {
     this.terminal.input(data, true);
     return false;
   }
+}
+
+/** What the agent of a session takes for a new line; undefined for shells. */
+export function newlineOf(sessionId: string): string | undefined {
+  const mode = sessions.peek().find(({ id }) => id === sessionId)?.mode ?? "shell";
+  const entry = cliOf(mode);
+  // Only admins are told the entries.
+  return entry || mode === "shell" ? entry?.newline : "\x1b[13;2u";
 }
