@@ -17,6 +17,21 @@ from tests.integration.harness import DaemonHarness
 FRONT = "[data-testid=cell][data-front=true]"
 HOST = "[data-testid=terminal]"
 
+LAST_ROWS = """cell => {
+  const rows = cell.querySelector(".xterm-rows");
+  const written = [...rows.children].filter((each) => each.textContent.trim());
+  const [before, last] = written.slice(-2).map((each) => each.getBoundingClientRect());
+  const body = cell.querySelector(".holder").getBoundingClientRect();
+  const size = cell.querySelector("[data-testid=foreign-size]")?.getBoundingClientRect();
+  const faults = [];
+  if (!(parseFloat(getComputedStyle(rows).fontSize) >= 10)) faults.push("letters too small");
+  if (!written.some((each) => /^seen-\\d-42/.test(each.textContent))) faults.push("no last rows");
+  if (!(last?.bottom <= body.bottom + 1 && before.top >= body.top)) faults.push("rows cut off");
+  if (!(size?.bottom <= body.top)) faults.push("no size in the head");
+  return faults;
+}"""
+"""What is wrong with how a cell shows the last rows of its session."""
+
 
 class GridTests(BrowserCase):
     def cells(self, page: Page) -> Locator:
@@ -104,7 +119,7 @@ class GridTests(BrowserCase):
         daemon = self.daemon()
         ids = [self.session(daemon, f"task {number}") for number in range(6)]
         for each in ids:
-            command = {"input": f"clear; echo seen-{ids.index(each)}-$((6*7))\r"}
+            command = {"input": f"clear; seq 30; echo seen-{ids.index(each)}-$((6*7))\r"}
             daemon.request("POST", f"/api/sessions/{each}/input", command).data()
         sizes = {each: self.size(daemon, each) for each in ids[1:]}
         page = self.terminal(daemon.url).page
@@ -117,6 +132,9 @@ class GridTests(BrowserCase):
                 each,
                 lambda n=number, e=each: f"seen-{n}-42" in self.screen(page, e),  # type: ignore[misc]
             )
+        # The last rows are shown, at a size that can be read.
+        for cell in self.cells(page).all():
+            wait_until_on_page(page, "readable", lambda c=cell: c.evaluate(LAST_ROWS) == [])  # type: ignore[misc]
         # What has the keyboard is live, and what lost it rests.
         self.cells(page).nth(4).locator(HOST).click()
         wait_until_on_page(page, "live", lambda: self.links(page)[4] == "open")

@@ -62,7 +62,7 @@ def drawn_texts(page: Page) -> list[dict[str, Any]]:
 
 
 def get_delays(page: Page) -> list[float]:
-    """Return for each key in milliseconds how soon it was drawn; infinite: not ahead of its echo."""
+    """Return for each key the milliseconds until it was drawn; infinite if its echo came first."""
     keys, drawn = page.evaluate("[echoWatch.keys, echoWatch.drawn]")
 
     def delay_of(key: dict[str, Any]) -> float:

@@ -9,6 +9,7 @@ import { activeId, sessionList, sessions } from "../../store/state.ts";
 import { Overlay } from "../terminal/Overlay.tsx";
 import type { TerminalPool } from "../terminal/pool.ts";
 import { SearchBar } from "../terminal/SearchBar.tsx";
+import type { TerminalView } from "../terminal/view.ts";
 import { allowDrop, contextMenu, drop } from "../terminal/pane.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
@@ -95,7 +96,33 @@ function choices(n: number): MenuItem[] {
 const choose = (n: number) => (event: MouseEvent) =>
   menuUnder("Show in this cell", choices(n), event.currentTarget as Element);
 
-function Head({ session, n, zoomed }: { session: Session; n: number; zoomed: boolean }) {
+/** The session has another size than its cell. */
+function SizeNote({ view }: { view: TerminalView }) {
+  const size = view.foreignSize.value;
+  if (!size) return null;
+  const text = `${size.cols}×${size.rows}`;
+  return (
+    <button
+      type="button"
+      class="cell-size"
+      aria-label={`${text}: resize to this cell`}
+      title="Resize to this cell"
+      onClick={() => view.forceSize()}
+      data-testid="foreign-size"
+    >
+      {text}
+    </button>
+  );
+}
+
+interface HeadProps {
+  session: Session;
+  view: TerminalView | undefined;
+  n: number;
+  zoomed: boolean;
+}
+
+function Head({ session, view, n, zoomed }: HeadProps) {
   const { word, reason, state } = getCurrentStatus(session);
   const { id, name } = session;
   return (
@@ -120,6 +147,7 @@ function Head({ session, n, zoomed }: { session: Session; n: number; zoomed: boo
       <small class="cell-say" data-state={state}>
         {reason ?? word}
       </small>
+      {view && <SizeNote view={view} />}
       <IconButton
         icon={zoomed ? "shrink" : "grow"}
         label={zoomed ? "Show all cells" : `Maximize ${name}`}
@@ -150,7 +178,7 @@ export function Cell({ id, pool, hold, ...place }: Props) {
       front={front}
       session={id}
     >
-      <Head session={session} n={place.n} zoomed={place.zoomed} />
+      <Head session={session} view={view} n={place.n} zoomed={place.zoomed} />
       <div class="cell-body" onPointerDownCapture={() => select(id)} onFocusIn={() => select(id)}>
         {front && searchOpen.value && <SearchBar />}
         <div
@@ -160,7 +188,7 @@ export function Cell({ id, pool, hold, ...place }: Props) {
           onDragOver={allowDrop}
           onDrop={(event) => drop(event, pool.viewOf(id))}
         />
-        <Overlay view={view} />
+        <Overlay view={view} inCell />
       </div>
     </Frame>
   );

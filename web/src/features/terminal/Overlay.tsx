@@ -6,7 +6,6 @@ import { sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { plural } from "../../lib/format.ts";
 import { type Notice, NOTICES } from "./link/closecodes.ts";
-import { currentView } from "./current.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
 import type { LinkState } from "./link/link.ts";
 import type { TerminalView } from "./view.ts";
@@ -67,21 +66,17 @@ function Ended({ id }: { id: string }) {
   );
 }
 
-function Floating({ view }: { view: TerminalView }) {
-  const foreign = view.foreignSize.value;
-  const front = currentView.value === view;
+function Floating({ view, inCell }: { view: TerminalView; inCell: boolean }) {
+  const foreign = inCell ? undefined : view.foreignSize.value;
   const toEnd = () => {
     view.screen.terminal.scrollToBottom();
     view.focus();
   };
   return (
     <div class="floating">
-      {foreign && front && (
+      {foreign && (
         <button type="button" class="pill" onClick={() => view.forceSize()} data-testid="foreign-size">
-          {view.cramped.value
-            ? `Scaled to fit (${foreign.cols}×${foreign.rows})`
-            : `Another window set the size to ${foreign.cols}×${foreign.rows}`}{" "}
-          · <b>Resize to this window</b>
+          Another window set the size to {foreign.cols}×{foreign.rows} · <b>Resize to this window</b>
         </button>
       )}
       {view.atTop.value && (
@@ -102,13 +97,19 @@ function Floating({ view }: { view: TerminalView }) {
   );
 }
 
-export function Overlay({ view }: { view: TerminalView | undefined }) {
+interface Props {
+  view: TerminalView | undefined;
+  /** A cell's head says what else is to be said of its size. */
+  inCell?: boolean;
+}
+
+export function Overlay({ view, inCell = false }: Props) {
   if (!view) return null;
   const notice = noticeOf(view.linkState.value);
   return (
     <div class="overlay">
       <LinkPill view={view} />
-      <Floating view={view} />
+      <Floating view={view} inCell={inCell} />
       {notice ? <LinkNotice view={view} notice={notice} /> : <Ended id={view.sessionId} />}
     </div>
   );

@@ -5,19 +5,17 @@ import type { ClientFrame } from "./link/frames.ts";
 import {
   type Area,
   fitGrid,
+  fontFor,
   type Grid,
   isCramped,
+  rowsIn,
   sameGrid,
-  scaleFor,
   SizeClaim,
   viewportOf,
 } from "./sizing.ts";
 
 /** Window changes come in bursts; the program should redraw once. */
 const SETTLE_MS = 120;
-const LEAST_FONT = 6;
-/** A cramped cell that has not the keyboard is for a glance: there the whole screen counts more than its letters. */
-const LEAST_GLANCE = 3;
 
 /** Family and row height, which change a cell like the size does. */
 export const shapeOf = (options: ITerminalOptions): string =>
@@ -104,6 +102,30 @@ export class Fitter {
     this.layout();
   }
 
+  /**
+   * A screen of the session's size was read, whose last rows are enough.
+   * @returns how many of them are shown.
+   */
+  glanced(grid: Grid): number {
+    this.claim.answered(grid);
+    this.layout();
+    const { cell, fontSize } = this;
+    if (!cell) return grid.rows;
+    const row = (cell.height * (this.terminal.options.fontSize ?? fontSize)) / fontSize;
+    const rows = rowsIn(grid, this.area(), row);
+    this.resize({ cols: grid.cols, rows });
+    return rows;
+  }
+
+  /** Keep the caret in sight, where more rows than fit are live in a small cell. */
+  follow(): void {
+    if (!this.cramped || !this.front) return;
+    const { rows, buffer } = this.terminal;
+    const inner = this.host.scrollHeight - this.host.clientHeight;
+    if (inner > 0)
+      this.host.scrollTop = inner - ((rows - 1 - buffer.active.cursorY) * this.host.scrollHeight) / rows;
+  }
+
   /** The person turned to this window: its size should hold. */
   reclaim(force = false): void {
     // Whether it is visible is asked last: the browser lays the page out for that, and every key comes here.
@@ -161,20 +183,20 @@ export class Fitter {
     this.host.dataset["rows"] = String(grid.rows);
   }
 
-  /** Another viewer's grid is made smaller until it fits, then scrolls; ours is never touched. */
+  /**
+   * Another viewer's grid is made smaller as long as it can be read, then scrolls; in a small cell only its
+   * last rows are shown. Ours is never touched.
+   */
   private layout(): void {
     const { applied, foreign } = this.claim;
     const shown = this.cramped || foreign ? applied : undefined;
     const cell = this.measure();
-    const glance = this.cramped && !this.front;
-    const least = glance ? LEAST_GLANCE : LEAST_FONT;
-    const scale = glance ? 0 : undefined;
-    let size = this.fontSize;
-    if (shown && cell) size = Math.floor(this.fontSize * scaleFor(shown, this.area(), cell, scale) * 2) / 2;
-    size = Math.max(Math.min(least, this.fontSize), size);
+    const size =
+      shown && cell ? fontFor(shown, this.area(), cell, this.fontSize, this.cramped) : this.fontSize;
     if (this.terminal.options.fontSize !== size) this.terminal.options.fontSize = size;
     this.host.toggleAttribute("data-foreign", shown !== undefined);
-    this.host.toggleAttribute("data-glance", glance);
+    this.host.toggleAttribute("data-glance", this.cramped && !this.front);
     this.listener.foreign(shown);
+    this.follow();
   }
 }

@@ -46,6 +46,9 @@ test("what does not change is read ever more seldom, and drawn once", async () =
   sampler.again();
   await vi.advanceTimersByTimeAsync(SAMPLE_MS);
   expect(read.mock.calls.length).toBe(before + 1);
+  sampler.again(true);
+  await vi.advanceTimersByTimeAsync(SAMPLE_MS);
+  expect(drawn).toEqual(["7", "7"]);
 });
 
 test("several are drawn one after the other", async () => {

@@ -53,9 +53,13 @@ export class Sampler {
     clearTimeout(this.timer);
   }
 
-  /** Something may have changed. */
-  again(): void {
+  /**
+   * Something may have changed.
+   * @param drawn what is shown is not to be trusted: draw the screen also if it is the same.
+   */
+  again(drawn = false): void {
     if (!this.on) return;
+    if (drawn) this.mark = "";
     this.turn += 1;
     this.pause = SAMPLE_MS;
     clearTimeout(this.timer);

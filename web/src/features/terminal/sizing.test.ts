@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { CELL_LEAST, fitGrid, isCramped, scaleFor, SizeClaim, viewportOf } from "./sizing.ts";
+import {
+  CELL_LEAST,
+  fitGrid,
+  fontFor,
+  isCramped,
+  LEAST_FONT,
+  rowsIn,
+  SizeClaim,
+  viewportOf,
+} from "./sizing.ts";
 
 const CELL = { width: 8, height: 16 };
 
@@ -19,12 +28,26 @@ describe("fitGrid", () => {
   });
 });
 
-describe("scaleFor", () => {
-  test("the tighter side decides, nothing grows, nothing gets unreadable", () => {
-    expect(scaleFor({ cols: 100, rows: 10 }, { width: 640, height: 160 }, CELL)).toBeCloseTo(0.8);
-    expect(scaleFor({ cols: 10, rows: 20 }, { width: 640, height: 240 }, CELL)).toBeCloseTo(0.75);
-    expect(scaleFor({ cols: 10, rows: 10 }, { width: 640, height: 640 }, CELL)).toBe(1);
-    expect(scaleFor({ cols: 500, rows: 200 }, { width: 300, height: 300 }, CELL)).toBe(0.55);
+describe("the font of a foreign grid", () => {
+  const grid = { cols: 100, rows: 20 };
+
+  test.each([
+    ["fits both ways", { width: 720, height: 320 }, false, 18],
+    ["fits its height", { width: 2000, height: 240 }, false, 15],
+    ["shows its last rows", { width: 720, height: 90 }, true, 18],
+    ["is never larger than usual", { width: 5000, height: 5000 }, false, 20],
+    ["can always be read", { width: 200, height: 100 }, false, LEAST_FONT],
+  ])("%s", (_, area, cropped, wanted) => {
+    expect(fontFor(grid, area, CELL, 20, cropped)).toBe(wanted);
+  });
+
+  test("is not enlarged for somebody who reads smaller letters", () => {
+    expect(fontFor(grid, { width: 100, height: 100 }, CELL, 8, true)).toBe(8);
+  });
+
+  test("leaves room for at least one row, and at most all", () => {
+    const rows = (height: number) => rowsIn(grid, { width: 100, height }, 16);
+    expect([rows(5), rows(100), rows(1000)]).toEqual([1, 6, 20]);
   });
 });
 

@@ -35,14 +35,23 @@ export const CELL_LEAST: Grid = { cols: 50, rows: 12 };
 /** Whether a cell is too small to be read at the chosen font size, and shows its session made smaller. */
 export const isCramped = (grid: Grid): boolean => grid.cols < CELL_LEAST.cols || grid.rows < CELL_LEAST.rows;
 
-/** A foreign grid's text is not made smaller than this share; beyond it the view scrolls. */
-const LEAST_SCALE = 0.55;
+/** Text is not made smaller than this, however little room there is (pixels). */
+export const LEAST_FONT = 10;
 
-/** The share of the chosen font size at which `grid` fits into `area`; never above 1. */
-export function scaleFor(grid: Grid, area: Area, cell: Area, least = LEAST_SCALE): number {
-  const fits = Math.min(area.width / (grid.cols * cell.width), area.height / (grid.rows * cell.height));
-  return clamp(fits, least, 1);
+/**
+ * The font size at which a foreign grid is shown: it fits as far as it can be read.
+ * @param cell size of one cell at the font size `usual`.
+ * @param cropped its last rows are enough: only the width counts.
+ */
+export function fontFor(grid: Grid, area: Area, cell: Area, usual: number, cropped: boolean): number {
+  const across = area.width / (grid.cols * cell.width);
+  const fits = cropped ? across : Math.min(across, area.height / (grid.rows * cell.height));
+  return clamp(Math.floor(usual * fits * 2) / 2, Math.min(LEAST_FONT, usual), usual);
 }
+
+/** How many of a grid's rows are seen at once, and at least one. @param row height of one (pixels). */
+export const rowsIn = (grid: Grid, area: Area, row: number): number =>
+  clamp(Math.floor(area.height / row), 1, grid.rows);
 
 export const sameGrid = (a: Grid | undefined, b: Grid | undefined): boolean =>
   a !== undefined && b !== undefined && a.cols === b.cols && a.rows === b.rows;

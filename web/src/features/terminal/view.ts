@@ -142,7 +142,10 @@ export class TerminalView implements LinkListener {
       terminal.onData((data) => this.typed(data)),
       terminal.onBinary((data) => this.send(data)),
       terminal.onScroll(() => this.scrolled()),
-      terminal.onWriteParsed(() => this.scrolled()),
+      terminal.onWriteParsed(() => {
+        this.scrolled();
+        this.fitter.follow();
+      }),
     );
     terminal.textarea?.addEventListener("focus", () => this.fitter.reclaim());
     this.element.addEventListener("pointerdown", () => this.fitter.reclaim());
@@ -172,9 +175,9 @@ export class TerminalView implements LinkListener {
   private pace(): void {
     this.cramped.value = this.fitter.cramped;
     if (this.fitter.cramped && !this.standing.front) {
-      if (!this.sampler.on) this.link.rest();
-      this.sampler.start();
-      return;
+      if (this.sampler.on) return this.sampler.again(true);
+      this.link.rest();
+      return this.sampler.start();
     }
     this.sampler.stop();
     if (this.link.state === "resting") this.link.connect();
@@ -291,9 +294,12 @@ export class TerminalView implements LinkListener {
   }
 
   private sampled({ captureCols, captureRows, cursor, terminalBuffer }: TerminalResponse): void {
-    const caret = `\x1b[${cursor.y + 1};${cursor.x + 1}H`;
-    this.terminal.write(RESET, () => this.fitter.applied({ cols: captureCols, rows: captureRows }));
-    this.terminal.write(asLines(withoutBlankEnd(terminalBuffer)) + caret, () => {
+    const rows = this.fitter.glanced({ cols: captureCols, rows: captureRows });
+    const lines = withoutBlankEnd(terminalBuffer);
+    // The rows before them are written too: their colours go on, and scroll away.
+    const above = Math.max(0, lines.split("\n").length - rows);
+    const caret = `\x1b[${Math.max(0, cursor.y - above) + 1};${cursor.x + 1}H`;
+    this.terminal.write(RESET + asLines(lines) + caret, () => {
       this.element.dataset["painted"] = "true";
     });
   }

@@ -249,7 +249,12 @@ describe("a row that was echoed", () => {
 
   test("is guessed at from then on, also in the frame of a composer", () => {
     const framed = (text: string) => `│ > ${text}`.padEnd(COLS - 1) + "│";
-    expect(guessAfter(screenAt("$ ", 2), screenAt("$ a", 3)).guess).toEqual({ y: 3, x: 3, text: "b ", caret: 4 });
+    expect(guessAfter(screenAt("$ ", 2), screenAt("$ a", 3)).guess).toEqual({
+      y: 3,
+      x: 3,
+      text: "b ",
+      caret: 4,
+    });
     expect(guessAfter(screenAt(framed(""), 4), screenAt(framed("a"), 5)).guess).toMatchObject({
       x: 5,
       caret: 6,
