@@ -11,6 +11,7 @@ import { isDark, type Prefs } from "../../store/prefs.ts";
 import { monoFamily } from "../../ui/faces/faces.ts";
 import { addLinks } from "./text/links.ts";
 import { silenceReports } from "./text/reports.ts";
+import { showDimReadable } from "./theme/dim.ts";
 import { chosenPalette } from "./theme/storedpalettes.ts";
 import { contrastOf, fontsOf, isDarkGround, themeOf } from "./theme/themes.ts";
 import { registerWidths, type TmuxWidths } from "./text/widths.ts";
@@ -67,6 +68,7 @@ export function createScreen(prefs: Prefs, darkSystem: boolean, searching = fals
   });
   const widths = registerWidths(terminal.unicode, unicode11());
   silenceReports(terminal.parser);
+  showDimReadable(terminal);
   const search = new SearchAddon({ highlightLimit: 1000 });
   terminal.loadAddon(search);
   addLinks(terminal);
