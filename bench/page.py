@@ -40,6 +40,35 @@ FLOOD_SECONDS = 8.0
 BLOCKED = 50.0
 """Milliseconds that nine floods may block the page's main thread at a time."""
 
+FRAME = 50.0
+"""Milliseconds between two frames, p95, while nine terminals are flooded."""
+
+PALETTE = 200.0
+"""Milliseconds until the command palette can be typed in meanwhile."""
+
+FRAME_WATCH = """(() => {
+  window.frames_ = [];
+  let before = performance.now();
+  const frame = (now) => {
+    frames_.push(now - before);
+    before = now;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+})()"""
+
+OPEN_PALETTE = """() => new Promise((done) => {
+  const begun = performance.now();
+  const held = { ctrlKey: true, shiftKey: true, bubbles: true, cancelable: true };
+  const key = { key: "K", code: "KeyK", ...held };
+  document.activeElement.dispatchEvent(new KeyboardEvent("keydown", key));
+  const look = () => {
+    if (document.querySelector("[data-testid=palette-field]")) done(performance.now() - begun);
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
 FLOOD = "while :; do head -c 60000 /dev/urandom | base64 -w 100; done"
 
 WATCH = """(() => {
@@ -189,21 +218,41 @@ def times(page: Page) -> int:
     return int(page.evaluate("keyWatch.times.length"))
 
 
-def flood(browser: Browser, daemon: DaemonHarness) -> list[Task]:
-    """Each task of the page's main thread while nine terminals are flooded."""
+@frozen(kw_only=True)
+class Flood:
+    """What a person has of the page while nine terminals are flooded.
+
+    @ivar tasks: of its main thread.
+    @ivar frames: milliseconds from one frame to the next.
+    @ivar palette: milliseconds until the command palette can be typed in, for the first time.
+    """
+
+    tasks: list[Task]
+    frames: list[float]
+    palette: float
+
+
+def flood(browser: Browser, daemon: DaemonHarness) -> Flood:
+    """Flood nine terminals, and measure what the page is like."""
     sessions = [new_session(daemon, name=f"flood {number}") for number in range(CELLS)]
     for each in sessions:
         run_line(daemon, each, FLOOD)
     try:
-        with window(browser, "") as page:
+        with window(browser, FRAME_WATCH) as page:
             page.goto(f"{daemon.url}/?session={sessions[0]}")
             page.wait_for_selector(f"{SHOWN}[data-painted]")
             page.keyboard.press(f"Alt+Shift+{CELLS}")
             cells = page.locator(f".cell {SHOWN}[data-painted][data-renderer]")
             wait_until_on_page(page, "all cells", lambda: cells.count() == CELLS)
+            page.evaluate("frames_.length = 0")
+            page.wait_for_timeout(FLOOD_SECONDS * 1000)
+            frames: list[float] = page.evaluate("frames_.slice(1)")
+            palette: float = page.evaluate(OPEN_PALETTE)
+            page.keyboard.press("Escape")
             browser.start_tracing(page=page, categories=CATEGORIES)
             page.wait_for_timeout(FLOOD_SECONDS * 1000)
-            return tasks(json.loads(browser.stop_tracing())["traceEvents"])
+            traced = tasks(json.loads(browser.stop_tracing())["traceEvents"])
+            return Flood(tasks=traced, frames=frames, palette=palette)
     finally:
         for each in sessions:
             daemon.request("DELETE", f"/api/sessions/{each}")
@@ -225,8 +274,12 @@ def run(daemon: DaemonHarness) -> list[Row]:
             rows.append(limited(f"terminal, {network.name}", terminal, network.terminal, "s"))
         added = min(percentile(press(browser, daemon), 0.5) for _ in range(TRIES))
         rows.append(limited("key to paint p50, added to the echo", added, KEY_ADDED, "ms"))
-        blocked = flood(browser, daemon)
+        flooded = flood(browser, daemon)
+        blocked = flooded.tasks
         longest = max(task.busy for task in blocked)
+        frame = percentile(flooded.frames, 0.95)
+        rows.append(limited("nine floods, frame p95", frame, FRAME, "ms"))
+        rows.append(limited("nine floods, palette opens", flooded.palette, PALETTE, "ms"))
         rows.append(limited("nine floods, longest task", longest, BLOCKED, "ms"))
         clock = percentile([task.wall for task in blocked], 0.99)
         row = limited("nine floods, task by the clock, p99", clock, BLOCKED, "ms")

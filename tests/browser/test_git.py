@@ -20,7 +20,7 @@ class BadgeTests(BrowserGitCase):
         session = self.at(root)
         terminal = self.terminal(f"{self.service.url}/?session={session}")
         chip = terminal.page.get_by_test_id("git-chip")
-        expect(chip).to_have_accessible_name(
+        expect(chip).to_have_accessible_description(
             "Git: main, 1 ahead, 1 staged, 1 changed, 2 untracked, 1 stash. Show changes"
         )
         mark = terminal.page.locator("[data-testid=tab] [data-testid=git-mark]")

@@ -12,16 +12,23 @@ const NAMED = /(?:src|href)="\.\/(assets\/[^"]+)"/g;
 const textOf = (page: Rollup.OutputBundle[string] | undefined): string =>
   page?.type === "asset" ? page.source.toString() : "";
 
-/** What the page needs to run: the files that it names, and what these import. */
+/** What is of use without a network, though the page loads it when it is first opened. */
+const LATER = /\/src\/(?:shell\/Panel|features\/palette\/Palette)\.tsx$/;
+
+/** What the page needs to run: the files that it names, the command palette, the panel, and what these import. */
 export function shellOf(bundle: Rollup.OutputBundle): string[] {
   const found = new Set<string>();
   const add = (name: string): void => {
     const file = bundle[name];
     if (found.has(name) || !file) return;
     found.add(name);
-    if (file.type === "chunk") file.imports.forEach(add);
+    if (file.type !== "chunk") return;
+    file.imports.forEach(add);
+    file.viteMetadata?.importedCss.forEach(add);
   };
   for (const [, name] of textOf(bundle["index.html"]).matchAll(NAMED)) add(name ?? "");
+  for (const file of Object.values(bundle))
+    if (file.type === "chunk" && file.moduleIds.some((id) => LATER.test(id))) add(file.fileName);
   return [PAGE, ...found];
 }
 

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ApiError } from "../api/errors.ts";
 import { FakeService } from "../api/fakeservice.ts";
 import { SESSION } from "../api/sample.ts";
-import type { ContainerResponse, RemoteHost, TunnelStatusAnswer } from "../api/types.ts";
+import type { ContainerResponse, GitStatusResponse, RemoteHost, TunnelStatusAnswer } from "../api/types.ts";
 import { createSessionList } from "../store/sessions.ts";
 import { activeId, sessionList, settings } from "../store/state.ts";
 import { listViolations, show } from "../ui/rendered.ts";
@@ -13,6 +13,7 @@ import { FolderList } from "./cases/Picker.tsx";
 import { Worktree } from "./cases/Worktree.tsx";
 import { ContainerCard } from "./containers/ContainerCard.tsx";
 import { TreePane } from "./files/TreePane.tsx";
+import { GitChip } from "./git/Badge.tsx";
 import { GitPage } from "./git/GitPage.tsx";
 import { answers } from "./git/state.ts";
 import { RemoteTmuxSessions } from "./hosts/RemoteTmuxSessions.tsx";
@@ -23,6 +24,10 @@ import { offer } from "./restore/state.ts";
 import { marks } from "./settings/saving.ts";
 import { Suggestions } from "./suggestions/Suggestions.tsx";
 import { requestSuggestions } from "./suggestions/state.ts";
+import { currentView } from "./terminal/current.ts";
+import type { TerminalView } from "./terminal/view.ts";
+import { KeyBar } from "./touch/KeyBar.tsx";
+import { coarse } from "./touch/state.ts";
 import { QrPanel } from "./tunnel/QrPanel.tsx";
 import { VoiceSettings } from "./voice/VoiceSettings.tsx";
 
@@ -34,6 +39,35 @@ const HOST: RemoteHost = {
   port: 22,
   extraSshOptions: [],
   commands: {},
+};
+const GIT_STATUS: GitStatusResponse = {
+  state: "ok",
+  repos: [
+    {
+      name: "w",
+      path: ".",
+      status: {
+        state: "ok",
+        branch: "main",
+        detached: false,
+        commit: "0123456789abcdef",
+        upstream: "origin/main",
+        ahead: 1,
+        behind: 0,
+        hasRemote: true,
+        upstreamGone: false,
+        counts: { staged: 1, unstaged: 0, untracked: 0, conflicted: 0, uncommitted: 1, stashes: 0 },
+        files: [],
+        filesTruncated: false,
+        unpushedCount: 0,
+        unpushed: [],
+        repoRoot: "/w",
+        checkedAt: 1,
+      },
+    },
+  ],
+  reposTruncated: false,
+  checkedAt: 1,
 };
 const SESSION_PATH = "/api/sessions/{id}";
 
@@ -69,6 +103,25 @@ describe("the tree of files", () => {
     service.on(`GET ${SESSION_PATH}/files`).mockImplementation(refuse("The folder is gone."));
     const { container } = show(<TreePane id="s" />);
     await waitFor(() => expect(container.textContent).toContain("The folder is gone."));
+  });
+});
+
+describe("what is always on the page", () => {
+  test("the keys of a phone are named by what they show", async () => {
+    coarse.value = true;
+    currentView.value = {} as TerminalView;
+    const { container } = show(<KeyBar />);
+    expect(screen.getByTestId("key-Interrupt").textContent).toBe("^C");
+    expect(await listViolations(container)).toEqual([]);
+    coarse.value = false;
+    currentView.value = undefined;
+  });
+
+  test("so is what git says of a session", async () => {
+    answers.value = new Map([["s", { at: 1, status: GIT_STATUS }]]);
+    const { container } = show(<GitChip session={{ ...SESSION, id: "s" }} />);
+    await waitFor(() => expect(screen.getByTestId("git-chip").textContent).toContain("main"));
+    expect(await listViolations(container)).toEqual([]);
   });
 });
 

@@ -67,9 +67,9 @@ function Shell() {
         <NewSessionHost />
       </div>
       <StatusBar />
-      <div class="keys" inert={covered.value}>
+      <section class="keys" aria-label="Keys" inert={covered.value}>
         <KeyBar />
-      </div>
+      </section>
       <DrawerHost />
       <PaletteHost />
       <AskDialog />

@@ -4,6 +4,7 @@ import { showError } from "../store/toasts.ts";
 import { lazySlot } from "../ui/lazySlot.tsx";
 import { closePanel, panelState } from "../ui/pages/panel.ts";
 import { openPage, type Page } from "../ui/pages/registry.ts";
+import { Skeleton } from "../ui/Skeleton.tsx";
 
 const bodies = new WeakMap<Page, ComponentType>();
 
@@ -21,7 +22,7 @@ function bodyOf(page: Page): ComponentType {
       showError("Couldn't load the page", error);
       close(page);
     },
-    waiting: () => <p class="dim">Loading…</p>,
+    waiting: () => <Skeleton label={page.title} rows={4} />,
   });
   bodies.set(page, body);
   return body;

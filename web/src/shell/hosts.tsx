@@ -5,8 +5,9 @@ import { sidebarShown } from "../features/sidebar/state.ts";
 import { showError } from "../store/toasts.ts";
 import { lazySlot } from "../ui/lazySlot.tsx";
 import { drawerOpen, paletteOpen } from "../ui/pages/openpanels.ts";
-import { besidePage, closePanel } from "../ui/pages/panel.ts";
+import { besidePage, closePanel, panelState } from "../ui/pages/panel.ts";
 import { findPage, openPage, type Page } from "../ui/pages/registry.ts";
+import { Skeleton } from "../ui/Skeleton.tsx";
 import { StageFrame } from "../ui/pages/StageFrame.tsx";
 import { wide } from "../ui/width.ts";
 import { PageBody } from "./PageBody.tsx";
@@ -16,6 +17,11 @@ const Panel = lazySlot(async () => (await import("./Panel.tsx")).Panel, {
     showError("Couldn't load the page", error);
     closePanel();
   },
+  waiting: (_problem, { page }) => (
+    <div class="panel-place" style={{ "--panel": `${panelState.value.width}px` }}>
+      <Skeleton label={page.title} rows={4} />
+    </div>
+  ),
 });
 
 export function PanelHost() {

@@ -50,7 +50,7 @@ function GoOn({ one }: { one: ConversationResponse }) {
       small
       disabled={busy || why !== undefined}
       title={why}
-      label={why ?? `Resume ${titleOf(one)}`}
+      label={`Resume ${titleOf(one)}${why === undefined ? "" : `: ${why}`}`}
       onClick={() => void resume()}
       testid="conversation-resume"
     >

@@ -45,7 +45,7 @@ export function GitChip({ session }: { session: Session }) {
       type="button"
       class="git-chip"
       data-tip={text}
-      aria-label={`${text}. Show changes`}
+      aria-description={`${text}. Show changes`}
       onClick={() => (openPage.value = GIT_PAGE)}
       data-testid="git-chip"
     >

@@ -89,9 +89,9 @@ function Group({ status, kind, title }: { status: ReadState; kind: Kind; title: 
   if (all === 0) return null;
   return (
     <section class="git-group" data-testid={`git-${kind}`}>
-      <h4>
+      <h3>
         {title} <span class="count">{all.toLocaleString("en")}</span>
-      </h4>
+      </h3>
       <ul>
         {files.map((file) => (
           <Row key={file.path} repo={status.repoRoot} file={file} first={file === start} />

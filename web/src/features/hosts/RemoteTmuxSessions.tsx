@@ -91,7 +91,7 @@ export function RemoteTmuxSessions({ host }: { host: RemoteHost }) {
     <div class="tmux-sessions" aria-busy={busy}>
       <Button
         small
-        label={`List tmux sessions on ${host.label}`}
+        label={`${all === undefined ? "List tmux sessions" : "Refresh list: tmux sessions"} on ${host.label}`}
         disabled={busy}
         onClick={() => void look()}
         testid="tmux-sessions"

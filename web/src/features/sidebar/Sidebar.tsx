@@ -2,6 +2,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
 import type { Session } from "../../api/types.ts";
+import { hasReceivedInit } from "../../api/stream/connection.ts";
+import { Skeleton } from "../../ui/Skeleton.tsx";
 import { dragSession } from "../grid/state.ts";
 import { GitMark } from "../git/Badge.tsx";
 import { LocationMarkSlot } from "../hosts/slots.tsx";
@@ -281,7 +283,12 @@ export function Sidebar() {
             </ul>
           </section>
         ))}
-        {groups.length === 0 && <p class="dim side-none">No sessions match.</p>}
+        {groups.length === 0 &&
+          (hasReceivedInit.value ? (
+            <p class="dim side-none">No sessions match.</p>
+          ) : (
+            <Skeleton label="sessions" rows={6} />
+          ))}
       </div>
       {!rail && (
         <ResizeHandle

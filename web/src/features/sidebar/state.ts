@@ -1,6 +1,8 @@
 /** Where the sessions are listed, and in which order they are seen there: the keys follow it. */
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
+import { hasReceivedInit } from "../../api/stream/connection.ts";
 import type { Session } from "../../api/types.ts";
+import { readStored, writeStored } from "../../lib/stored.ts";
 import { change, prefs } from "../../store/prefs.ts";
 import { cliOf, sessions } from "../../store/state.ts";
 import { narrow, wide } from "../../ui/width.ts";
@@ -11,10 +13,21 @@ import { groupSessions, matchesFilter } from "./groups.ts";
 /** So many tabs can still be read side by side. */
 const TABS_READ = 5;
 
+const KEY = "tservice.sidebar";
+
+/** It had its place when this browser was here last, and keeps it while the sessions are on their way. */
+const before = readStored(KEY) === "true";
+
+const many = computed(() => (hasReceivedInit.value ? sessions.value.length > TABS_READ : before));
+
 /** The sessions stand at the side and not in a row of tabs. */
 export const sidebarShown = computed(() => {
   if (narrow.value || prefs.value.sessionList === "tabs") return false;
-  return prefs.value.sessionList === "sidebar" || sessions.value.length > TABS_READ;
+  return prefs.value.sessionList === "sidebar" || many.value;
+});
+
+effect(() => {
+  if (hasReceivedInit.value) writeStored(KEY, String(many.value));
 });
 
 /** There is room for marks and initials only. */

@@ -156,3 +156,11 @@ export function nextFrame(): Promise<void> {
     setTimeout(resolve, 100);
   });
 }
+
+export function hostElement(sessionId: string): HTMLElement {
+  const element = document.createElement("div");
+  element.className = "terminal-host";
+  element.dataset["testid"] = "terminal";
+  element.dataset["session"] = sessionId;
+  return element;
+}

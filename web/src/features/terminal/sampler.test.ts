@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { TerminalResponse } from "../../api/types.ts";
-import { APART_MS, REST_MS, SAMPLE_MS, Sampler } from "./sampler.ts";
+import { APART_MS, FLOOD_BYTES, FloodGauge, REST_MS, SAMPLE_MS, Sampler } from "./sampler.ts";
 
 const screen = (offset: number) =>
   ({
@@ -19,8 +19,10 @@ afterEach(async () => {
 
 function sampled(read: () => Promise<TerminalResponse>, hidden = () => false) {
   const drawn: string[] = [];
-  const sampler = new Sampler({ read, hidden, draw: ({ terminalBuffer }) => drawn.push(terminalBuffer) });
-  return { sampler, drawn };
+  const calm = vi.fn();
+  const draw = ({ terminalBuffer }: TerminalResponse) => drawn.push(terminalBuffer);
+  const sampler = new Sampler({ read, hidden, calm, draw });
+  return { sampler, drawn, calm };
 }
 
 test("a flood is read twice a second", async () => {
@@ -51,6 +53,26 @@ test("what does not change is read ever more seldom, and drawn once", async () =
   expect(drawn).toEqual(["7", "7"]);
 });
 
+test("a flood is over when the screen stays the same", async () => {
+  let offset = 0;
+  let step = 1;
+  const { sampler, calm } = sampled(() => Promise.resolve(screen((offset += step))));
+  sampler.start();
+  await vi.advanceTimersByTimeAsync(10 * SAMPLE_MS);
+  expect(calm).not.toHaveBeenCalled();
+  step = 0;
+  await vi.advanceTimersByTimeAsync(2 * REST_MS);
+  expect(calm).toHaveBeenCalled();
+  sampler.stop();
+});
+
+test("so many bytes a second are a flood", () => {
+  const gauge = new FloodGauge();
+  expect(gauge.isFlood(FLOOD_BYTES, 5_000)).toBe(false);
+  expect(gauge.isFlood(FLOOD_BYTES, 6_500)).toBe(false);
+  expect(gauge.isFlood(1, 7_000)).toBe(true);
+});
+
 test("several are drawn one after the other", async () => {
   const drawn: number[] = [];
   const all = [1, 2, 3].map(
@@ -58,6 +80,7 @@ test("several are drawn one after the other", async () => {
       new Sampler({
         read: () => Promise.resolve(screen(n)),
         hidden: () => false,
+        calm: () => {},
         draw: () => drawn.push(n),
       }),
   );

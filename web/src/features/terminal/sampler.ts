@@ -6,11 +6,34 @@ export const SAMPLE_MS = 500;
 /** While nothing changes, the pauses grow up to this (ms). */
 export const REST_MS = 4_000;
 
+/** A stream of more bytes a second is a flood: nobody follows it beside the terminal that has the keyboard. */
+export const FLOOD_BYTES = 200_000;
+/** A screen that has not changed for this pause (ms) is no longer flooded. */
+const CALM_MS = 2_000;
+
+/** Tells whether a stream floods its terminal. */
+export class FloodGauge {
+  private since = 0;
+  private bytes = 0;
+
+  /** @param now in milliseconds. */
+  isFlood(bytes: number, now: number): boolean {
+    if (now - this.since > 1_000) {
+      this.since = now;
+      this.bytes = 0;
+    }
+    this.bytes += bytes;
+    return this.bytes > FLOOD_BYTES;
+  }
+}
+
 export interface SamplerEnvironment {
   read(): Promise<TerminalResponse>;
   /** A screen that differs from the one before. */
   draw(screen: TerminalResponse): void;
   hidden(): boolean;
+  /** The screen has not changed for a while. */
+  calm(): void;
 }
 
 /** Samples of several terminals are drawn so long apart (ms), each in a frame of its own. */
@@ -80,6 +103,7 @@ export class Sampler {
       this.pause = mark === this.mark ? Math.min(REST_MS, this.pause * 2) : SAMPLE_MS;
       if (mark !== this.mark) this.env.draw(screen);
       this.mark = mark;
+      if (this.pause >= CALM_MS) this.env.calm();
     } catch (error) {
       // It ended, or the connection is lost: both are told where they belong, and the screen stays.
       console.info("a screen was not read", error);

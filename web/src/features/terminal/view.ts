@@ -17,13 +17,13 @@ import { showError, showToast } from "../../store/toasts.ts";
 import { cidFor } from "./link/cid.ts";
 import { SelectionCopy } from "./text/selectioncopy.ts";
 import { searchOpen } from "../../ui/pages/openpanels.ts";
-import { accelerate, createScreen, nextFrame, optionsOf, type Screen } from "./create.ts";
+import { accelerate, createScreen, hostElement, nextFrame, optionsOf, type Screen } from "./create.ts";
 import { addFileLinks } from "./text/filelinks.ts";
 import { Fitter, shapeOf } from "./fitter.ts";
 import type { Hello, Snapshot } from "./link/frames.ts";
 import { type LinkListener, type LinkState, TerminalLink } from "./link/link.ts";
 import { answerReads, linesOf } from "./readhook.ts";
-import { Sampler } from "./sampler.ts";
+import { FloodGauge, Sampler } from "./sampler.ts";
 import { EchoSwitch } from "./echo/echoswitch.ts";
 import type { Grid } from "./sizing.ts";
 import { openSocket } from "./link/socket.ts";
@@ -68,6 +68,9 @@ export class TerminalView implements LinkListener {
   readonly keyboard: Keyboard;
   private readonly fitter: Fitter;
   private readonly sampler: Sampler;
+  private readonly gauge = new FloodGauge();
+  /** More arrives than anybody reads beside the terminal that has the keyboard. */
+  private flooded = false;
   private readonly listener: ViewListener;
   private readonly ends: IDisposable[] = [];
   /** The DOM renderer blinks by an animation for which the browser makes sixty frames a second. */
@@ -111,6 +114,11 @@ export class TerminalView implements LinkListener {
       read: () => readScreen(sessionId),
       draw: (screen) => this.sampled(screen),
       hidden: () => document.hidden,
+      calm: () => {
+        if (!this.flooded) return;
+        this.flooded = false;
+        this.pace();
+      },
     });
     this.wire();
     // A cell beside others waits until it knows whether it is large enough to be followed.
@@ -174,12 +182,13 @@ export class TerminalView implements LinkListener {
   /** What nobody can read needs no stream: it is sampled, until the keyboard goes there. */
   private pace(): void {
     this.cramped.value = this.fitter.cramped;
-    if (this.fitter.cramped && !this.standing.front) {
+    if ((this.fitter.cramped || this.flooded) && !this.standing.front) {
       if (this.sampler.on) return this.sampler.again(true);
       this.link.rest();
       return this.sampler.start();
     }
     this.sampler.stop();
+    this.flooded = false;
     if (this.link.state === "resting") this.link.connect();
   }
 
@@ -310,6 +319,9 @@ export class TerminalView implements LinkListener {
 
   output(bytes: Uint8Array, drawn: () => void): void {
     this.terminal.write(this.unshown.without(bytes), drawn);
+    if (this.standing.front || !this.standing.beside || this.flooded) return;
+    this.flooded = this.gauge.isFlood(bytes.length, performance.now());
+    if (this.flooded) this.pace();
   }
 
   size(cols: number, rows: number): void {
@@ -334,12 +346,4 @@ export class TerminalView implements LinkListener {
       showToast("bad", "Not typed", "The host is unreachable and its queue is full.");
     else showError("Not typed", new Error(getInputErrorText(code)));
   }
-}
-
-function hostElement(sessionId: string): HTMLElement {
-  const element = document.createElement("div");
-  element.className = "terminal-host";
-  element.dataset["testid"] = "terminal";
-  element.dataset["session"] = sessionId;
-  return element;
 }

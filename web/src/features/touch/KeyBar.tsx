@@ -127,8 +127,8 @@ const FIRST: readonly (readonly [BarKey, string, string])[] = [
 ];
 const OTHERS: readonly (readonly [BarKey, string, string])[] = [["BackTab", "Shift Tab", "⇤"]];
 const FAR: readonly (readonly [BarKey, string, string])[] = [
-  ["PageUp", "Page up", "PgUp"],
-  ["PageDown", "Page down", "PgDn"],
+  ["PageUp", "PgUp, page up", "PgUp"],
+  ["PageDown", "PgDn, page down", "PgDn"],
   ["Home", "Home", "Home"],
   ["End", "End", "End"],
 ];
