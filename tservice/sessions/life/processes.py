@@ -196,7 +196,7 @@ class SessionProcesses:
         )
         if old is not None:
             await end_pane(old)
-        colours = live.reported_colours = self._windows.get_reported_colours(live)
+        colours = live.reported_colours = self._windows.get_starting_colours(live)
         return await self._launcher.launch_pane(live.record, plan, reauthorize, colours)
 
     async def _find_detached_pane(self, live: LiveSession, granted: bool) -> IPane | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attrs import frozen
+from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
@@ -29,11 +29,13 @@ class ViewportManager:
     """Applies size and colours of the viewer that currently decides them.
 
     @ivar usual: returns the colours of a terminal without viewers.
+    @ivar latest: the colours that a viewer of each account showed last, by owner.
     """
 
     clock: IReactorTime
     roster: SessionRegistry
     usual: Callable[[], TerminalColours]
+    latest: dict[str | None, TerminalColours] = field(factory=dict)
 
     _log = Logger()
 
@@ -61,6 +63,7 @@ class ViewportManager:
     def set_viewer_colours(self, live: LiveSession, viewer: str, colours: TerminalColours) -> None:
         """Record the colours in which a viewer shows its terminal."""
         live.colours[viewer] = colours
+        self.latest[live.record.owner] = colours
         self.update_reported_colours(live)
 
     def get_reported_colours(self, live: LiveSession) -> TerminalColours:
@@ -68,6 +71,16 @@ class ViewportManager:
         holder = live.claims.holder
         shown = None if holder is None else live.colours.get(holder)
         return shown or self.usual()
+
+    def get_starting_colours(self, live: LiveSession) -> TerminalColours:
+        """Return the colours for a program that starts.
+
+        It asks for them before a viewer is there, who is most likely the one that its account had
+        last.
+        """
+        reported = self.get_reported_colours(live)
+        has_viewer = live.claims.holder in live.colours
+        return reported if has_viewer else self.latest.get(live.record.owner, reported)
 
     def update_reported_colours(self, live: LiveSession) -> None:
         """Update the colours that the pane reports, if they changed."""

@@ -51,6 +51,11 @@ class ColoursTests(SessionCase):
         self.run_now(self.sessions.start(self.session.id, granted=True))
         self.assertEqual(LIGHT, self.pane(self.session).spec.colours)
 
+    def test_program_starts_with_the_colours_of_the_last_viewer(self) -> None:
+        self.sessions.set_viewer_colours(self.session.id, "one", RED)
+        self.assertEqual(DARK, self.told(), "its size does not hold")
+        self.assertEqual(RED, self.pane(self.shell()).spec.colours)
+
     def test_unanswered_colour_change_is_repeated(self) -> None:
         self.claim("one")
         self.pane(self.session).inject_fault("set_colours", MuxTimeout("no answer"))
