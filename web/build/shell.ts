@@ -13,7 +13,7 @@ const textOf = (page: Rollup.OutputBundle[string] | undefined): string =>
   page?.type === "asset" ? page.source.toString() : "";
 
 /** What is of use without a network, though the page loads it when it is first opened. */
-const LATER = /\/src\/(?:shell\/Panel|features\/palette\/Palette)\.tsx$/;
+const LATER = /\/src\/(?:shell\/Panel|features\/palette\/Palette)\.tsx$|\/@xterm\/addon-search\//;
 
 /** What the page needs to run: the files that it names, the command palette, the panel, and what these import. */
 export function shellOf(bundle: Rollup.OutputBundle): string[] {

@@ -16,9 +16,9 @@ const TABS_READ = 5;
 const KEY = "tservice.sidebar";
 
 /** It had its place when this browser was here last, and keeps it while the sessions are on their way. */
-const before = readStored(KEY) === "true";
+const hadMany = readStored(KEY) === "true";
 
-const many = computed(() => (hasReceivedInit.value ? sessions.value.length > TABS_READ : before));
+const many = computed(() => (hasReceivedInit.value ? sessions.value.length > TABS_READ : hadMany));
 
 /** The sessions stand at the side and not in a row of tabs. */
 export const sidebarShown = computed(() => {

@@ -2,6 +2,7 @@
 import { connectionNotice } from "../../store/connectionnotice.ts";
 import { close, start } from "../sessions/actions.ts";
 import { describeExit, livePid } from "../sessions/status.ts";
+import type { Session } from "../../api/types.ts";
 import { sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { plural } from "../../lib/format.ts";
@@ -42,9 +43,7 @@ function LinkNotice({ view, notice }: { view: TerminalView; notice: Notice }) {
   );
 }
 
-function Ended({ id }: { id: string }) {
-  const session = sessionList.value.byId.get(id);
-  if (!session || livePid(session) !== null) return null;
+function Ended({ session }: { session: Session }) {
   const held = session.status === "error" || session.respawnBlocked === true;
   return (
     <div class="notice ended" role="status" data-testid="ended">
@@ -106,11 +105,14 @@ interface Props {
 export function Overlay({ view, inCell = false }: Props) {
   if (!view) return null;
   const notice = noticeOf(view.linkState.value);
+  const session = sessionList.value.byId.get(view.sessionId);
+  const ended = !notice && session !== undefined && livePid(session) === null;
   return (
-    <div class="overlay">
+    <div class="overlay" data-ended={ended}>
       <LinkPill view={view} />
-      <Floating view={view} inCell={inCell} />
-      {notice ? <LinkNotice view={view} notice={notice} /> : <Ended id={view.sessionId} />}
+      {!ended && <Floating view={view} inCell={inCell} />}
+      {notice && <LinkNotice view={view} notice={notice} />}
+      {ended && <Ended session={session} />}
     </div>
   );
 }

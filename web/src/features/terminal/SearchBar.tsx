@@ -1,7 +1,9 @@
 /** Finds text in the lines that this page holds; the whole history is one button away. */
-import type { ISearchOptions } from "@xterm/addon-search";
+import type { ISearchOptions, SearchAddon } from "@xterm/addon-search";
+import type { Terminal } from "@xterm/xterm";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { darkSystem, isDark, prefs } from "../../store/prefs.ts";
+import { showError } from "../../store/toasts.ts";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { currentView, focusActiveTerminal } from "./current.ts";
 import { historyOpen, searchOpen } from "../../ui/pages/openpanels.ts";
@@ -20,37 +22,60 @@ function wordsOf({ at, count }: Found, query: string): string {
   return at < 0 ? `${count}+` : `${at + 1} of ${count}`;
 }
 
+const searches = new WeakMap<Terminal, SearchAddon>();
+
+/** @returns the search of a terminal, which goes with it. Its code comes with the first one. */
+async function searchIn(terminal: Terminal): Promise<SearchAddon> {
+  const { SearchAddon } = await import("@xterm/addon-search");
+  const search = searches.get(terminal) ?? new SearchAddon({ highlightLimit: 1000 });
+  if (!searches.has(terminal)) terminal.loadAddon(search);
+  searches.set(terminal, search);
+  return search;
+}
+
 function useSearch(view: TerminalView | undefined) {
+  const [search, setSearch] = useState<SearchAddon>();
   const [query, setQuery] = useState("");
   const [exact, setExact] = useState(false);
   const [found, setFound] = useState<Found>({ at: -1, count: 0 });
   const dark = isDarkGround(chosenPalette.value, isDark(prefs.value.theme, darkSystem.value));
+  useLayoutEffect(() => {
+    let alive = true;
+    if (view)
+      searchIn(view.screen.terminal).then(
+        (loaded) => alive && setSearch(loaded),
+        (error: unknown) => showError("Couldn't load the search", error),
+      );
+    return () => {
+      alive = false;
+    };
+  }, [view]);
   // At once: what is written before the next frame is answered, too.
   useLayoutEffect(() => {
-    const seen = view?.screen.search.onDidChangeResults(({ resultIndex, resultCount }) =>
+    const seen = search?.onDidChangeResults(({ resultIndex, resultCount }) =>
       setFound({ at: resultIndex, count: resultCount }),
     );
     return () => {
       seen?.dispose();
-      view?.screen.search.clearDecorations();
+      search?.clearDecorations();
     };
-  }, [view]);
+  }, [search]);
   const options = (incremental: boolean): ISearchOptions => ({
     caseSensitive: exact,
     incremental,
     decorations: matchesOf(dark),
   });
   const find = (back: boolean, text = query, incremental = false) => {
-    if (text === "") view?.screen.search.clearDecorations();
-    else if (back) view?.screen.search.findPrevious(text, options(false));
-    else view?.screen.search.findNext(text, options(incremental));
+    if (text === "") search?.clearDecorations();
+    else if (back) search?.findPrevious(text, options(false));
+    else search?.findNext(text, options(incremental));
   };
   useLayoutEffect(() => find(true), [exact]);
   useLayoutEffect(() => {
     // The addon keeps the colours of matches that it has found before.
-    view?.screen.search.clearDecorations();
+    search?.clearDecorations();
     find(false, query, true);
-  }, [dark]);
+  }, [dark, search]);
   const write = (text: string) => {
     setQuery(text);
     find(false, text, true);

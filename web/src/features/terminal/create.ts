@@ -1,5 +1,4 @@
 /** An xterm with the options and addons that every view of this page has. */
-import { SearchAddon } from "@xterm/addon-search";
 import { Unicode11Addon } from "@xterm/addon-unicode11";
 import {
   type ITerminalOptions,
@@ -21,7 +20,6 @@ export const SCROLLBAR = 10;
 
 export interface Screen {
   terminal: Terminal;
-  search: SearchAddon;
   widths: TmuxWidths;
 }
 
@@ -69,10 +67,8 @@ export function createScreen(prefs: Prefs, darkSystem: boolean, searching = fals
   const widths = registerWidths(terminal.unicode, unicode11());
   silenceReports(terminal.parser);
   showDimReadable(terminal);
-  const search = new SearchAddon({ highlightLimit: 1000 });
-  terminal.loadAddon(search);
   addLinks(terminal);
-  return { terminal, search, widths };
+  return { terminal, widths };
 }
 
 /** Long enough for the first report of an observer, which comes with the next frame (ms). */

@@ -27,6 +27,12 @@ describe("style sheets", () => {
     expect(found(/font(?:-size)?:(?: \d+)? [\d.]+(?:px|rem)/)).toEqual([]);
   });
 
+  test("take their distances from the scale, where that was done", () => {
+    const scaled = /^(?:ui\/styles|features\/(?:grid|terminal|touch|gesture))\//;
+    const distance = /: (?:padding|margin|gap|row-gap|column-gap)[a-z-]*:.*(?<![\w.-])(?:[2-9]|\d{2,})px/;
+    expect(found(distance).filter((line) => scaled.test(line))).toEqual([]);
+  });
+
   test("move within 150 milliseconds, but for what goes round or waits first", () => {
     const tokens = readFileSync(`${SOURCE}ui/styles/tokens.css`, "utf-8");
     const times = [...tokens.matchAll(/--(?:quick|slow): (\d+)ms/g)].map((match) => Number(match[1]));
