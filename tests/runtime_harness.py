@@ -13,6 +13,7 @@ from zope.interface import implementer
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader, LoginShell
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.config.model import Config
 from tservice.core.locations.local_locations import OwnLocationProvider
 from tservice.core.locations.location import Location, LocationId, LocationKind
@@ -161,6 +162,7 @@ def build_test_runtime(folder: Path, **given: Any) -> Runtime:
     account = given.pop("account", lambda name: None)
     own = build_own_location(config.data_dir, environ, home, programs.find_program, uid=OWN_UID)
     ground = Runtime(
+        sign_in=SignInRule(config.has_login, config.allow_unauthenticated_network),
         reactor=reactor,
         config=config,
         environ=environ,

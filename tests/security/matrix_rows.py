@@ -101,6 +101,7 @@ ROWS: dict[str, MatrixRow] = {
     "POST /api/login": MatrixRow(access="public", body={"username": "nobody", "password": "x"}),
     "POST /api/logout": MatrixRow(access="user"),
     "POST /api/auth/revoke": _person({}),
+    "POST /api/auth/password": _person({"password": "of a stranger"}),
     "POST /api/tunnel/start": _admin(),
     "POST /api/tunnel/stop": _admin(),
     "GET /api/tunnel/status": _admin(),

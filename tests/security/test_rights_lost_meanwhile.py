@@ -33,6 +33,7 @@ OWN_END = {
     "POST /api/logout",
     "POST /api/auth/revoke",
     "PUT /api/me/password",
+    "POST /api/auth/password",
     "PATCH /api/admin/users/{name}",
     "DELETE /api/admin/users/{name}",
     "POST /api/admin/users/{name}/reset-password",

@@ -236,6 +236,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
         POST /api/logout
         POST /api/auth/revoke
         PUT /api/me/password
+        POST /api/auth/password
         POST /api/admin/users/{name}/logout
         POST /api/admin/users/{name}/reset-password
         POST /api/tokens

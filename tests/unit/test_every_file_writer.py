@@ -29,7 +29,7 @@ from tservice.clis.registry_merge import write_registry_file
 from tservice.console.backup import create_backup as archive_data
 from tservice.console.terminal import CommandError, Terminal, run_program, stream_program
 from tservice.console.unit import write_unit
-from tservice.core.config.model import Config
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.disk.files import FileError
 from tservice.core.kernel.errors import ServiceError, StartError
 from tservice.core.kernel.events import EventHub
@@ -137,7 +137,7 @@ class WrittenFile:
 
 def _settings(name: str) -> Callable[[Path], object]:
     def write(folder: Path) -> object:
-        service = SettingsService(folder / "settings.json", EventHub(), Config())
+        service = SettingsService(folder / "settings.json", EventHub(), SignInRule(False))
         return service.change_settings({"displayName": name})
 
     return write

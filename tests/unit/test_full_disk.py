@@ -32,6 +32,7 @@ from tservice.agents.approvals.store import ApprovalStore
 from tservice.audit.model import AuditEntry
 from tservice.audit.service import MOST_WAITING, AuditFilter, AuditLog
 from tservice.clis.build import load_clis
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.config.model import Config
 from tservice.core.disk.disk_errors import FULL, QUOTA, READ_ONLY, DiskFull
 from tservice.core.kernel.errors import ErrorCode, ServiceError
@@ -353,7 +354,7 @@ class FullDiskFileTests(DiskCase):
             self.assertEqual([], list(self.folder.glob(".*.tmp")), step)
 
     def test_failed_write_keeps_the_old_content(self) -> None:
-        settings = SettingsService(self.folder / "settings.json", EventHub(), Config())
+        settings = SettingsService(self.folder / "settings.json", EventHub(), SignInRule(False))
         settings.change_settings({"displayName": "kept"})
         webhook = WebhookConfigFile(self.folder)
         webhook.write_config(WebhookConfig())

@@ -28,6 +28,7 @@ from tservice.core.callers.authentication import (
     CredentialsRejected,
     FailureBucket,
     IAuthenticator,
+    SignInRule,
     Verdict,
 )
 from tservice.core.callers.identity import Identity
@@ -40,22 +41,26 @@ OPEN_SERVICE = "Unauthorized: this service has no password; send no Authorizatio
 
 @implementer(IAuthenticator)
 class OpenAccessAuthenticator:
-    """Authenticator of single-user mode without a password, which accepts every caller.
+    """Authenticator of single-user mode, which accepts every caller until there is a password.
 
     Tokens are checked before.  A request with any other credentials is refused: a client with a
     revoked or mistyped credential must not be served as the admin.
     """
 
-    def __init__(self, username: str) -> None:
+    def __init__(self, username: str, rule: SignInRule) -> None:
+        self._rule = rule
         self._pass = CredentialsAccepted(identity=Identity(username=username, admin=True))
 
     async def authenticate(self, visit: AuthenticationRequest) -> Verdict:
+        if self._rule.is_required:
+            return None
         if not visit.header("authorization"):
             return self._pass
         return CredentialsRejected(bucket=FailureBucket.BASIC, text=OPEN_SERVICE, challenge=False)
 
     def reauthorize_identity(self, identity: Identity) -> Identity | None:
-        return identity if identity.method == "none" else None
+        admits = identity.method == "none" and not self._rule.is_required
+        return identity if admits else None
 
 
 @implementer(IAuthenticator)

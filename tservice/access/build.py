@@ -25,13 +25,18 @@ from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.credentials import CredentialRegistry, OpenConnections
 from tservice.access.interfaces import IAccounts
 from tservice.access.passwords.failures import FailureCounter
+from tservice.access.passwords.first_password import (
+    PasswordSetup,
+    load_password_hash,
+    make_hash_seal,
+)
 from tservice.access.passwords.hashing import FairPasswordHasher, make_password_seal
 from tservice.access.passwords.passwords import SingleAccount
 from tservice.access.passwords.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker
 from tservice.access.routes import AccessRoutes
 from tservice.audit.service import AuditLog
 from tservice.core.callers.authentication import IAuthenticator
-from tservice.core.callers.identity import AccountExists, Identity
+from tservice.core.callers.identity import AccountExists
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError
 from tservice.http.gate import AccessGate, make_gate_rules
@@ -54,13 +59,13 @@ from tservice.tunnel.service import TunnelService
 class AccessControl:
     """Assembled authentication and authorization.
 
-    @ivar accounts: the accounts.  C{None} if no sign-in is required.
+    @ivar accounts: the accounts.
     @ivar capabilities: capability tokens in paths.
     @ivar failures: counts wrong passwords, secrets and codes.
     """
 
     gate: AccessGate
-    accounts: IAccounts | None
+    accounts: IAccounts
     capabilities: CapabilityRegistry
     failures: FailureCounter
 
@@ -86,9 +91,9 @@ def build_access(
     ground.redactor.register_secret(secret)
     known = _build_credentials(ground, audit, open_connections)
     cookies, failures, tokens = known.cookies, known.failures, _build_tokens(ground, known)
-    accounts, routes = _build_accounts(ground, secret, sessions, known, tokens)
+    accounts, routes, setup = _build_accounts(ground, secret, sessions, known, tokens)
     known.accounts.bind_value(accounts)
-    if accounts is not None:
+    if ground.sign_in.is_required:
         known.end_outdated_sessions()
     agents = _build_agent_tokens(ground, known, accounts, sessions)
 
@@ -100,17 +105,15 @@ def build_access(
     known.codes.bind_value(codes)
     gate = AccessGate(
         make_gate_rules(config, (), tunnel.list_public_hosts),
-        [
-            agents,
-            *_list_authenticators(config.username, cookies, tokens, accounts, known.passwords),
-        ],
+        [agents, *_list_authenticators(ground, cookies, tokens, accounts, known.passwords())],
         HookAuthenticator(secret), failures,
         lambda session_id: find_session_owner(sessions, session_id), pages.login_page,
     )  # fmt: skip
     sessions.set_sender_check(gate.keeps_session_access)
     signing = AccessRoutes(
-        cookies, known.passwords, config.username, config.multiuser, codes.replace_all_codes
-    )
+        cookies, known.passwords(), config.username, config.multiuser,
+        codes.replace_all_codes, setup,
+    )  # fmt: skip
     return FeatureRegistration(
         name="access",
         service=AccessControl(
@@ -154,19 +157,18 @@ def _make_lockout_metric(failures: FailureCounter) -> MetricSource:
 
 
 def _build_agent_tokens(
-    ground: Runtime, known: CredentialRegistry, accounts: IAccounts | None, sessions: SessionService
+    ground: Runtime, known: CredentialRegistry, accounts: IAccounts, sessions: SessionService
 ) -> AgentTokens:
     """Return the registry of agent tokens, which issues tokens to sessions that start from
     now on.
     """
-    alone = Identity(username=ground.config.username, admin=True)
     agents = AgentTokens(
         clock=ground.reactor,
         random=ground.random,
         folder=ground.config.data_dir / FOLDER,
         enabled=lambda: ground.settings.get().agent_tokens,
         hub=ground.hub,
-        owner=(lambda name: alone) if accounts is None else accounts.find_identity,
+        owner=accounts.find_identity,
         children=sessions.find_child_ids,
         ended=known.end_agent_access,
     )
@@ -180,8 +182,8 @@ def _build_accounts(
     sessions: SessionService,
     known: CredentialRegistry,
     tokens: TokenService,
-) -> tuple[IAccounts | None, list[Operation]]:
-    """Return the accounts and their routes; the accounts are C{None} if no password is required.
+) -> tuple[IAccounts, list[Operation], PasswordSetup | None]:
+    """Return the accounts, their routes, and the setup of a password if there is none yet.
 
     @param secret: the secret of this data folder.
     """
@@ -189,14 +191,9 @@ def _build_accounts(
     if not config.multiuser:
         ground.account_rights.bind_value(lambda name: None)
         ground.account_id.bind_value(lambda name: None)
-        if config.password is None:
-            return None, []
-        salt = hmac.digest(secret.encode(), b"password seal", "sha256")
-        seal = make_password_seal(config.password, salt)
-        hasher = FairPasswordHasher(ground.worker_pools.hashing, ground.random)
-        single = SingleAccount(config.username, config.password, hasher, seal)
+        single, setup = _build_single_account(ground, secret, known)
         known.make_password_checker(single)
-        return single, []
+        return single, [], setup
 
     deps = AccountsDependencies(
         clock=ground.reactor,
@@ -215,30 +212,60 @@ def _build_accounts(
     make_first_admin(accounts, config.username, config.password)
     warn_about_shared_user(accounts)
     passwords = known.make_password_checker(accounts)
-    return accounts, collect_operations(AccountRoutes(accounts, known.cookies, passwords))
+    routes = collect_operations(AccountRoutes(accounts, known.cookies, passwords))
+    return accounts, routes, None
+
+
+def _build_single_account(
+    ground: Runtime, secret: str, known: CredentialRegistry
+) -> tuple[SingleAccount, PasswordSetup | None]:
+    """Return the account of single-user mode, and the setup of its password if it has none.
+
+    A configured password wins over one that was set on the page.
+
+    @raise StartError: the file of a stored password is not valid.
+    """
+    config = ground.config
+    salt = hmac.digest(secret.encode(), b"password seal", "sha256")
+    hasher = FairPasswordHasher(ground.worker_pools.hashing, ground.random)
+    if config.password is not None:
+        seal = make_password_seal(config.password, salt)
+        return SingleAccount(config.username, config.password, hasher, seal), None
+    account = SingleAccount(config.username, None, hasher)
+    if config.has_stored_password:
+        password_hash = load_password_hash(config.password_hash_file)
+        account.set_hash(password_hash, make_hash_seal(password_hash, salt))
+        return account, None
+
+    def complete(username: str, password: str) -> None:
+        ground.redactor.register_login(username, password)
+        known.end_open_access()
+
+    return account, PasswordSetup(
+        path=config.password_hash_file,
+        salt=salt,
+        rule=ground.sign_in,
+        account=account,
+        hasher=hasher,
+        completed=complete,
+    )
 
 
 def _list_authenticators(
-    username: str,
+    ground: Runtime,
     cookies: CookieSessionRegistry,
     tokens: TokenService,
-    accounts: IAccounts | None,
-    passwords: PasswordChecker | None,
+    accounts: IAccounts,
+    passwords: PasswordChecker,
 ) -> list[IAuthenticator]:
     """Return the authenticators in the order in which they are tried.
 
     Credentials that the client chose to send are tried before those that browsers send by
     themselves.
     """
-    if accounts is None or passwords is None:
-        everybody = Identity(username=username, admin=True)
-
-        def find_identity(name: str) -> Identity | None:
-            return everybody if name == username else None
-
-        return [TokenAuthenticator(tokens, find_identity), OpenAccessAuthenticator(username)]
     return [
         TokenAuthenticator(tokens, accounts.find_identity),
+        OpenAccessAuthenticator(ground.config.username, ground.sign_in),
         CookieAuthenticator(cookies, accounts),
         BasicAuthenticator(cookies, accounts, passwords),
     ]
@@ -255,14 +282,14 @@ def find_session_owner(sessions: SessionService, session_id: str) -> str | None:
 def build_removed_accounts(
     ground: Runtime,
     *,
-    accounts: IAccounts | None,
+    accounts: IAccounts,
     forgets: Sequence[Callable[[AccountExists], object]],
 ) -> FeatureRegistration[None]:
     """Build the cleanup of removed accounts' data; it does nothing in single-user mode.
 
     @param forgets: functions of the features that delete the data of accounts that do not exist.
     """
-    if accounts is None or not ground.config.multiuser:
+    if not ground.config.multiuser:
         return FeatureRegistration(name="departures", service=None)
     departures = RemovedAccountCleanup(ground.hub, accounts.account_exists, forgets)
     return FeatureRegistration(

@@ -42,10 +42,10 @@ class SignInCodes(Protocol):
 class CredentialRegistry:
     """Cookies, capabilities and codes, and the end of the access that they give.
 
-    @ivar accounts: the accounts; C{None} if no sign-in is required.
+    @ivar accounts: the accounts.
     @ivar codes: sign-in codes of the tunnel.
     @ivar known: addresses that users signed in from.
-    @ivar passwords: checks passwords; C{None} if no sign-in is required.
+    @ivar passwords: checks passwords.
     """
 
     _log = Logger()
@@ -63,11 +63,11 @@ class CredentialRegistry:
     ) -> None:
         """@param open_connections: connections that end with the right to them."""
         self._clock, self._open, self._audit = clock, open_connections, audit
-        self.accounts: LateBinding[IAccounts | None] = LateBinding("the accounts")
+        self.accounts: LateBinding[IAccounts] = LateBinding("the accounts")
         self.codes: LateBinding[SignInCodes] = LateBinding("signing in by code")
         self.failures, self.known = failures, known
         self.failures.add_lockout_observer(self._record_lockout)
-        self.passwords: PasswordChecker | None = None
+        self.passwords: LateBinding[PasswordChecker] = LateBinding("the passwords")
         self.capabilities = CapabilityRegistry(clock, random)
         self.cookies = CookieSessionRegistry(
             store,
@@ -81,8 +81,7 @@ class CredentialRegistry:
     def make_password_checker(self, accounts: IAccounts) -> PasswordChecker:
         """Check the passwords of C{accounts} from now on."""
         checker = PasswordChecker(accounts, self.failures, self.known, self._clock)
-        self.passwords = checker
-        return checker
+        return self.passwords.bind_value(checker)
 
     def end_outdated_sessions(self) -> None:
         """End sessions that were opened under another password, if it was changed while the service
@@ -91,6 +90,15 @@ class CredentialRegistry:
         self.cookies.revoke_sessions(
             lambda session: session.seal != self._get_password_seal(session.username)
         )
+
+    def end_open_access(self) -> None:
+        """End the access of callers that were admitted without a password.
+
+        Sessions of an earlier password end, too.
+        """
+        self.end_outdated_sessions()
+        self.capabilities.revoke_tokens(lambda known: known.auth_session is None)
+        self._drop_connections(lambda identity: identity.method == "none")
 
     def revoke_access(self, username: str) -> int:
         """End all access in an account's name, and every credential that could regain it.
@@ -115,8 +123,7 @@ class CredentialRegistry:
 
     def close(self) -> None:
         """Stop the expiry timers, and refuse passwords that wait to be checked."""
-        if self.passwords is not None:
-            self.passwords.close()
+        self.passwords().close()
         self.codes().close()
         self.cookies.close()
 
@@ -129,8 +136,7 @@ class CredentialRegistry:
         self.capabilities.revoke_tokens(lambda known: known.auth_session in ids)
 
     def _get_password_seal(self, username: str) -> bytes | None:
-        accounts = self.accounts()
-        return None if accounts is None else accounts.get_seal(username)
+        return self.accounts().get_seal(username)
 
     def _record_lockout(self, lockout: LockoutEvent) -> None:
         """Log one line and one audit entry; the counter is elsewhere."""

@@ -7,20 +7,29 @@ from typing import Literal, cast
 
 from pydantic import Field
 
+from tservice.access.accounts.account import LONGEST_PASSWORD
 from tservice.access.authenticators import may_admit_page, parse_basic_header
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.model import format_cleared_cookie, format_session_cookie
 from tservice.access.passwords.failures import TooManySignIns
+from tservice.access.passwords.first_password import PasswordSetup
+from tservice.access.passwords.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.passwords.sign_in import PasswordChecker
 from tservice.core.callers.authentication import AuthenticationRequest
 from tservice.core.callers.identity import Identity
-from tservice.core.kernel.errors import ErrorCode, make_field_error, make_not_found_error
+from tservice.core.kernel.errors import (
+    ErrorCode,
+    make_conflict_error,
+    make_field_error,
+    make_not_found_error,
+)
 from tservice.core.kernel.event_payloads import EmptyPayload
 from tservice.core.kernel.scopes import CHANGES_SIGN_IN
 from tservice.http.gate import make_lockout_refusal, make_unauthorized_refusal
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, RawReply
 from tservice.http.request import ServiceRequest
+from tservice.http.security.own_machine import is_from_this_machine
 from tservice.http.validation.models import RequestBody, ResponseModel
 
 
@@ -44,6 +53,10 @@ class CallerResponse(ResponseModel):
     role: Literal["admin", "user"]
     must_change_password: bool
     multi_user: bool
+    signed_in: bool = Field(description="False if the service has no password")
+    can_set_password: bool = Field(
+        description="True if this caller may set the service's first password"
+    )
 
 
 class LoginResponse(CallerResponse):
@@ -60,6 +73,12 @@ class RevokedSessionsResponse(ResponseModel):
     revoked: int
 
 
+class FirstPasswordBody(RequestBody):
+    """First password of a service that has none."""
+
+    password: str = Field(max_length=LONGEST_PASSWORD)
+
+
 _SIGNING_OUT = OperationFields(
     tag="Access",
     scope_reason=CHANGES_SIGN_IN,
@@ -68,7 +87,7 @@ _SIGNING_OUT = OperationFields(
 
 
 class AccessRoutes:
-    """Routes C{/api/login}, C{/api/logout}, C{/api/auth/revoke} and C{/api/me}."""
+    """Routes C{/api/login}, C{/api/logout}, C{/api/me} and those below C{/api/auth}."""
 
     def __init__(
         self,
@@ -77,12 +96,15 @@ class AccessRoutes:
         username: str,
         multiuser: bool,
         revoked: Callable[[], None] = lambda: None,
+        setup: PasswordSetup | None = None,
     ) -> None:
         """@param passwords: checks passwords.  C{None} if no password is required.
         @param username: the user name of every caller if no password is required.
         @param revoked: called when a user's access was revoked, to invalidate displayed sign-in
             codes too.
+        @param setup: sets the first password.  C{None} if the service started with one.
         """
+        self._setup = setup
         self._revoked = revoked
         self._cookies, self._passwords = cookies, passwords
         self._username, self._multiuser = username, multiuser
@@ -103,8 +125,8 @@ class AccessRoutes:
 
         @raise HttpRefusal: bare 401 for a wrong password, 429 over the failure limit.
         """
-        if self._passwords is None:
-            everybody = self._caller_response(Identity(username=self._username, admin=True))
+        if self._passwords is None or not self._has_password:
+            everybody = self._caller_response(call, Identity(username=self._username, admin=True))
             return LoginResponse(**everybody.model_dump(), key=None)
         method, username, password = _find_credentials(call, body)
         if method == "basic" and not may_admit_page(
@@ -117,11 +139,40 @@ class AccessRoutes:
             raise make_lockout_refusal(error.seconds) from None
         if identity is None:
             raise make_unauthorized_refusal(challenge=False)
-        agent = call.get_header("user-agent") or ""
-        opened = self._cookies.open_session(identity.username, method, call.address, agent)
-        answer = LoginResponse(**self._caller_response(identity).model_dump(), key=opened.key)
-        cookie = format_session_cookie(opened.token, _authentication_request(call))
-        return RawReply(content=answer, headers={"Set-Cookie": cookie})
+        return self._open_session(call, identity, method)
+
+    @operation(
+        "POST",
+        "/api/auth/password",
+        tag="Access",
+        access=AccessRule.ADMIN,
+        scope_reason=CHANGES_SIGN_IN,
+        response_model=LoginResponse,
+        ends_access=True,  # that of everybody who is not signed in
+        errors=(
+            ErrorCode.FORBIDDEN,
+            ErrorCode.CONFLICT,
+            ErrorCode.OPERATION_FAILED,
+            ErrorCode.RATE_LIMITED,
+        ),
+    )
+    async def set_first_password(self, call: OperationCall, body: FirstPasswordBody) -> RawReply:
+        """Set the first password, and sign in; only from a browser on the service's machine.
+
+        @raise HttpRefusal: 429 if too many passwords wait to be hashed.
+        """
+        if self._setup is None:
+            raise make_conflict_error("The service has a password already: sign in")
+        try:
+            await self._setup.set_password(
+                body.password,
+                address=call.address,
+                is_local=is_from_this_machine(_authentication_request(call)),
+                reauthorize=call.reauthorize,
+            )
+        except TooManyChecks:
+            raise make_lockout_refusal(BUSY_SECONDS) from None
+        return self._open_session(call, Identity(username=self._username, admin=True), "login")
 
     @operation(
         "POST", "/api/logout", _SIGNING_OUT, access=AccessRule.USER, response_model=EmptyPayload
@@ -166,14 +217,28 @@ class AccessRoutes:
     )
     async def get_caller(self, call: OperationCall) -> CallerResponse:
         """Get your identity."""
-        return self._caller_response(call.identity)
+        return self._caller_response(call, call.identity)
 
-    def _caller_response(self, identity: Identity) -> CallerResponse:
+    @property
+    def _has_password(self) -> bool:
+        return self._setup is None or self._setup.rule.is_required
+
+    def _open_session(self, call: OperationCall, identity: Identity, method: str) -> RawReply:
+        agent = call.get_header("user-agent") or ""
+        opened = self._cookies.open_session(identity.username, method, call.address, agent)
+        answer = LoginResponse(**self._caller_response(call, identity).model_dump(), key=opened.key)
+        cookie = format_session_cookie(opened.token, _authentication_request(call))
+        return RawReply(content=answer, headers={"Set-Cookie": cookie})
+
+    def _caller_response(self, call: OperationCall, identity: Identity) -> CallerResponse:
+        setup, local = self._setup, is_from_this_machine(_authentication_request(call))
         return CallerResponse(
             username=identity.username,
             role="admin" if identity.admin else "user",
             must_change_password=identity.must_change_password,
             multi_user=self._multiuser,
+            signed_in=self._passwords is not None and self._has_password,
+            can_set_password=setup is not None and setup.find_obstacle(local) is None,
         )
 
 

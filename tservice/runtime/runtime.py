@@ -10,9 +10,9 @@ from attrs import field, frozen
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.events import EventHub
 from tservice.core.kernel.late_binding import LateBinding
-from tservice.core.kernel.zone import find_local_zone
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights, WorkspaceBounds
 from tservice.core.workers.reachability import ReachabilityCheck
@@ -36,6 +36,7 @@ class Runtime(LaunchContext):
     @ivar locations: the locations of sessions.
     @ivar os_users: the OS users that accounts name.
     @ivar hub: the event hub.
+    @ivar sign_in: the rule whether callers have to sign in.
     @ivar account_rights: returns an account's rights by its name.  It is bound later, when the
         accounts are created.
     @ivar account_id: returns the id of an account by its name, also of a removed account.
@@ -50,6 +51,7 @@ class Runtime(LaunchContext):
     login_path: LoginPathReader
     locations: LocationRegistry
     os_users: OsUserWiring
+    sign_in: SignInRule
     hub: EventHub = field(factory=EventHub)
     account_rights: LateBinding[Callable[[str], AccountRights | None]] = field(
         factory=lambda: LateBinding("the accounts")

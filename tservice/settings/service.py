@@ -11,7 +11,7 @@ from typing import Any
 from twisted.logger import Logger
 from zope.interface import implementer
 
-from tservice.core.config.model import Config
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.disk.disk_errors import find_disk_problem
 from tservice.core.disk.files import (
     FileError,
@@ -51,10 +51,10 @@ class SettingsService:
 
     _log = Logger()
 
-    def __init__(self, path: Path, hub: EventHub, config: Config) -> None:
+    def __init__(self, path: Path, hub: EventHub, sign_in: SignInRule) -> None:
         self._path = path
         self._hub = hub
-        self._tunnel_allowed = config.has_login or config.allow_unauthenticated_network
+        self._sign_in = sign_in
         self._settings = Settings()
         self._observers = ListenerList[SettingsObserver]("the settings")
 
@@ -86,11 +86,11 @@ class SettingsService:
         @raise ServiceError: nothing is changed.  403: the change would open a tunnel without a
             password; 409: the file cannot be read safely; 422: the file cannot be written.
         """
-        if patch.get("tunnelEnabled") and not self._tunnel_allowed:
+        if patch.get("tunnelEnabled") and not self._sign_in.allows_tunnel:
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
-                "tunnelEnabled: a tunnel needs a password; set SERVICE_PASSWORD, or configure the"
-                " service to allow an unauthenticated network",
+                "tunnelEnabled: a tunnel needs a password; set one on the page or by"
+                " SERVICE_PASSWORD, or configure the service to allow an unauthenticated network",
             )
         try:
             merged = merge_patch(self._read_file(), patch)
@@ -125,7 +125,7 @@ class SettingsService:
         settings, faults = parse_stored_settings(stored)
         for fault in faults:
             self._log.warn("{name}: {fault}; ignored", name=self._path.name, fault=fault)
-        if settings.tunnel_enabled and not self._tunnel_allowed:
+        if settings.tunnel_enabled and not self._sign_in.allows_tunnel:
             # The password may have been removed since the tunnel was switched on.
             self._log.warn("tunnelEnabled: ignored, because anybody could use the tunnel")
             return settings.model_copy(update={"tunnel_enabled": False})

@@ -9,9 +9,9 @@ from functools import partial
 
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.login_path import LoginPathReader, LoginShell
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import StartError
 from tservice.core.kernel.events import EventHub
-from tservice.core.kernel.service_stack import ClosingService, ServiceStack
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.workers.program_lookup import find_unresponsive_folders
 from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe
@@ -55,7 +55,8 @@ def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime,
     places = build_local_locations(
         clock=program.reactor, environ=program.environ, own=own, os_users=os_users
     )
-    settings = SettingsService(config.data_dir / "settings.json", hub, config)
+    sign_in = SignInRule(config.has_login, config.allow_unauthenticated_network)
+    settings = SettingsService(config.data_dir / "settings.json", hub, sign_in)
     settings.load()
     ground = Runtime(
         reactor=program.reactor,
@@ -72,6 +73,7 @@ def build_runtime(program: LaunchContext, stack: ServiceStack) -> tuple[Runtime,
         login_path=login,
         locations=places,
         os_users=os_users,
+        sign_in=sign_in,
         hub=hub,
     )
     return ground, settings

@@ -44,7 +44,7 @@ def build_tunnel(
             environ=ground.environ,
             home=ground.home,
             local_url=local_url,
-            allowed=config.has_login or config.allow_unauthenticated_network,
+            sign_in=ground.sign_in,
             redactor=ground.redactor,
         )
     )
@@ -86,7 +86,7 @@ def build_qr_login(
     tunnel: TunnelService,
     cookies: CookieSessionRegistry,
     failures: IFailureCounter,
-    accounts: IAccounts | None,
+    accounts: IAccounts,
 ) -> QrLogin:
     """Build the sign-in with QR codes. With several accounts, a code signs in the admin who
     requested it.
@@ -100,21 +100,21 @@ def build_qr_login(
             failures=failures,
             sign_in=make_sign_in(cookies, accounts),
             standing=None if config.multiuser else config.username,
-            auth_enabled=config.has_login,
+            sign_in_rule=ground.sign_in,
         )
     )
     tunnel.add_observer(login.handle_tunnel_change)
     return login
 
 
-def make_sign_in(cookies: CookieSessionRegistry, accounts: IAccounts | None) -> SignIn:
+def make_sign_in(cookies: CookieSessionRegistry, accounts: IAccounts) -> SignIn:
     """Return a function that opens a session for the owner of a scanned code.
 
     The function returns C{None} if the owner is no longer an admin.
     """
 
     def sign_in(username: str, address: str, agent: str) -> tuple[str, str] | None:
-        identity = None if accounts is None else accounts.find_identity(username)
+        identity = accounts.find_identity(username)
         if identity is None or not identity.admin:
             return None
         opened = cookies.open_session(username, "qr", address, agent)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.callers.authentication import FailureBucket, IFailureCounter
+from tservice.core.callers.authentication import FailureBucket, IFailureCounter, SignInRule
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import make_not_found_error
 from tservice.core.kernel.event_payloads import LoginCodePayload, LoginCodeUsedPayload
@@ -59,7 +59,7 @@ class QrLoginDependencies:
     @ivar random: returns this many unpredictable bytes.
     @ivar standing: user who gets a code as soon as the tunnel is open. Other users get one on
         request.
-    @ivar auth_enabled: true if the service requires sign-in.
+    @ivar sign_in_rule: the rule whether callers have to sign in.
     """
 
     clock: IReactorTime
@@ -68,7 +68,7 @@ class QrLoginDependencies:
     failures: IFailureCounter
     sign_in: SignIn
     standing: str | None
-    auth_enabled: bool
+    sign_in_rule: SignInRule
 
 
 class QrLogin:
@@ -90,7 +90,7 @@ class QrLogin:
         self._drawn.clear()
         self._tunnel = url
         standing = self._deps.standing
-        if url is not None and standing is not None and self._deps.auth_enabled:
+        if url is not None and standing is not None and self._deps.sign_in_rule.is_required:
             self._codes.get_or_create_displayed_code(standing)
 
     def get_display(self, owner: str) -> QrDisplay:
@@ -100,7 +100,7 @@ class QrLogin:
         """
         if self._tunnel is None:
             raise make_not_found_error("Tunnel")
-        if not self._deps.auth_enabled:
+        if not self._deps.sign_in_rule.is_required:
             return QrDisplay(
                 svg=self._draw_cached(self._tunnel),
                 url=self._tunnel,
@@ -118,7 +118,7 @@ class QrLogin:
 
         @raise ServiceError: 404 if no tunnel is open.
         """
-        if self._tunnel is not None and self._deps.auth_enabled:
+        if self._tunnel is not None and self._deps.sign_in_rule.is_required:
             self._codes.replace_codes(owner)
             self._publish_code(EventName.TUNNEL_QR_REGENERATED, owner)
         return self.get_display(owner)

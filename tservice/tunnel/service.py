@@ -14,12 +14,11 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.kernel.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.kernel.listeners import ListenerList
-from tservice.core.kernel.tasks import spawn_logged
-from tservice.core.kernel.timers import cancel_call
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner
 from tservice.core.values.payload import Payload
@@ -37,7 +36,8 @@ class TunnelDependencies:
     @ivar environ: environment of the service.
     @ivar local_url: returns the service's URL on this machine, or C{None} if it listens on no TCP
         port.
-    @ivar allowed: true if the service has a password, or the operator permits a tunnel without one.
+    @ivar sign_in: the rule that permits a tunnel only with a password, or with the operator's
+        consent.
     """
 
     clock: IReactorTime
@@ -48,7 +48,7 @@ class TunnelDependencies:
     environ: Mapping[str, str]
     home: Path
     local_url: Callable[[], str | None]
-    allowed: bool
+    sign_in: SignInRule
     redactor: SecretRedactor
 
 
@@ -98,11 +98,11 @@ class TunnelService:
         @raise ServiceError: 403 if the service has no password; 422 if the tunnel could not be
             started.
         """
-        if not self._deps.allowed:
+        if not self._deps.sign_in.allows_tunnel:
             raise ServiceError(
                 ErrorCode.FORBIDDEN,
-                "a tunnel needs a password; set SERVICE_PASSWORD, or configure the service to"
-                " allow an unauthenticated network",
+                "a tunnel needs a password; set one on the page or by SERVICE_PASSWORD, or"
+                " configure the service to allow an unauthenticated network",
             )
         if not await self._wait_pending_stop():
             raise make_failure_error("tunnel: it was stopped")
@@ -148,7 +148,11 @@ class TunnelService:
     async def _start_or_stop_by_setting(self, wanted: bool) -> None:
         if not wanted:
             await self.stop()
-        elif self._deps.allowed and await self._wait_pending_stop() and not self.is_running:
+        elif (
+            self._deps.sign_in.allows_tunnel
+            and await self._wait_pending_stop()
+            and not self.is_running
+        ):
             self._spawn_runner()
 
     async def _wait_pending_stop(self) -> bool:

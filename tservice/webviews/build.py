@@ -10,12 +10,14 @@ from attrs import evolve, frozen
 from tservice.access.build import AccessControl
 from tservice.access.interfaces import IAccounts
 from tservice.access.model import COOKIE
-from tservice.core.callers.authentication import AuthenticationRequest
+from tservice.core.callers.authentication import AuthenticationRequest, SignInRule
+from tservice.core.callers.identity import Identity
 from tservice.core.net.egress import EgressPolicy
 from tservice.core.net.endpoints import parse_listen
 from tservice.core.net.listening import PortListener
 from tservice.core.net.outbound import OutboundClient
 from tservice.http.connections.connection_limit import TABS_CONNECTIONS
+from tservice.http.gate import AccessGate
 from tservice.http.kernel import HttpKernel
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.security.hosts import parse_host
@@ -79,9 +81,7 @@ def build_webviews(
     doorway = CapabilityResolver(
         capabilities=access.capabilities,
         url_of=views.find_url,
-        recognise=access.gate.identify_optional
-        if access.accounts is not None
-        else _recognise_no_identity,
+        recognise=partial(_identify_if_signed_in, ground.sign_in, access.gate),
         ancestors=lambda host: ["'self'"],
     )
     entrance = CapabilityRoutes(doorway, relay)
@@ -109,20 +109,19 @@ def build_webviews(
     )
 
 
-def _may_run_commands(accounts: IAccounts | None, username: str) -> bool:
-    """Return true if an account may run commands without approval. A service with one user permits
-    it.
-    """
-    if accounts is None:
-        return True
+def _may_run_commands(accounts: IAccounts, username: str) -> bool:
+    """Return true if an account may run commands without approval."""
     identity = accounts.find_identity(username)
     return identity is not None and identity.can_bypass_permissions
 
 
-async def _recognise_no_identity(visit: AuthenticationRequest) -> None:
-    """Return no identity. The separate origin has no sign-in, and credentials in a request are
-    meant for the target.
+async def _identify_if_signed_in(
+    rule: SignInRule, gate: AccessGate, visit: AuthenticationRequest
+) -> Identity | None:
+    """Return the caller's identity. Without a password there is none, and credentials in a request
+    are meant for the target.
     """
+    return await gate.identify_optional(visit) if rule.is_required else None
 
 
 def _make_outbound(ground: Runtime, policy: EgressPolicy) -> OutboundClient:

@@ -29,6 +29,7 @@ from tservice.core.callers.authentication import (
     AuthenticationRequest,
     CredentialsAccepted,
     IAuthenticator,
+    SignInRule,
     Verdict,
 )
 from tservice.core.callers.identity import Identity
@@ -126,7 +127,7 @@ class GateCase(SynchronousTestCase):
 
     def authenticators(self) -> list[IAuthenticator]:
         if self.account is None or self.passwords is None:
-            return [OpenAccessAuthenticator(self.config.username)]
+            return [OpenAccessAuthenticator(self.config.username, SignInRule(is_required=False))]
         return [
             CookieAuthenticator(self.cookies, self.account),
             BasicAuthenticator(self.cookies, self.account, self.passwords),

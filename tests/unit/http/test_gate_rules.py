@@ -190,7 +190,14 @@ class SignOutTests(GateCase):
 
     def test_me_route_describes_the_caller(self) -> None:
         self.assertEqual(
-            {"username": "admin", "role": "admin", "mustChangePassword": False, "multiUser": False},
+            {
+                "username": "admin",
+                "role": "admin",
+                "mustChangePassword": False,
+                "multiUser": False,
+                "signedIn": True,
+                "canSetPassword": False,
+            },
             self.ask(basic_headers(), "/api/me").data,
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
-from tservice.core.config.model import Config
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import Event, EventHub
 from tservice.settings.model import Settings
@@ -27,8 +27,8 @@ class SettingsServiceCase(SynchronousTestCase):
         self.events: list[Event] = []
         self.hub.subscribe(self.events.append)
 
-    def make(self, config: Config | None = None) -> SettingsService:
-        service = SettingsService(self.path, self.hub, config or Config())
+    def make(self, sign_in: SignInRule | None = None) -> SettingsService:
+        service = SettingsService(self.path, self.hub, sign_in or SignInRule(is_required=False))
         service.load()
         return service
 
@@ -109,22 +109,16 @@ class TunnelSettingTests(SettingsServiceCase):
         self.assertIn("tunnelEnabled", error.message)
 
     def test_tunnel_is_allowed_with_authentication_or_operator_consent(self) -> None:
-        for config in (
-            Config(password="x"),
-            Config(multiuser=True),
-            Config(allow_unauthenticated_network=True),
-        ):
-            self.assertTrue(
-                self.make(config).change_settings({"tunnelEnabled": True}).tunnel_enabled
-            )
+        for rule in (SignInRule(True), SignInRule(False, is_open_by_choice=True)):
+            self.assertTrue(self.make(rule).change_settings({"tunnelEnabled": True}).tunnel_enabled)
 
     def test_tunnel_can_always_be_switched_off(self) -> None:
         self.assertFalse(self.make().change_settings({"tunnelEnabled": False}).tunnel_enabled)
 
     def test_tunnel_setting_is_ignored_once_the_password_is_gone(self) -> None:
-        self.make(Config(password="x")).change_settings({"tunnelEnabled": True})
+        self.make(SignInRule(True)).change_settings({"tunnelEnabled": True})
         self.assertFalse(self.make().get().tunnel_enabled)
-        self.assertTrue(self.make(Config(password="x")).get().tunnel_enabled)
+        self.assertTrue(self.make(SignInRule(True)).get().tunnel_enabled)
 
 
 class BrokenFileTests(SettingsServiceCase):

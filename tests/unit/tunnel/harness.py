@@ -12,6 +12,7 @@ from twisted.internet.task import Clock
 from tests.fakes.child_processes import FakeProcesses, FakeTransport
 from tests.unit.clis.fakes import make_program
 from tests.unit.tunnel import cloudflared_output
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.events import Event, EventHub
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner
@@ -49,7 +50,7 @@ class TunnelHarness:
             "environ": {"PATH": str(program.parent), "HOME": "/h", "SERVICE_PANE_ENV": "x"},
             "home": folder,
             "local_url": lambda: LOCAL,
-            "allowed": True,
+            "sign_in": SignInRule(is_required=True),
             "redactor": SecretRedactor(),
         }
         self.tunnel = TunnelService(TunnelDependencies(**{**given, **around}))

@@ -10,6 +10,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
 from tservice.access.passwords.failures import CAP, FailureCounter
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import Event, EventAudience, EventHub
 from tservice.tunnel.guess_limit import MAX_GUESSES
@@ -39,7 +40,7 @@ class LoginCase(SynchronousTestCase):
             "failures": FailureCounter(self.clock, lambda *what: self.heard.append(what)),
             "sign_in": self.sign_in,
             "standing": "admin",
-            "auth_enabled": True,
+            "sign_in_rule": SignInRule(is_required=True),
         }
         self.login = QrLogin(QrLoginDependencies(**{**given, **self.deps}))
         self.addCleanup(self.login.close)
@@ -167,7 +168,7 @@ class CapTests(LoginCase):
 class OpenQrLoginTests(LoginCase):
     """A service that asks nobody who they are, as its operator wants it."""
 
-    deps = {"auth_enabled": False, "standing": "admin"}
+    deps = {"sign_in_rule": SignInRule(is_required=False), "standing": "admin"}
 
     def test_open_service_shows_its_address_without_a_code(self) -> None:
         shown = self.login.get_display("admin")

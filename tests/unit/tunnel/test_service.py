@@ -14,6 +14,7 @@ from tests.event_helpers import to_wire
 from tests.unit.right_checks import deny_change
 from tests.unit.tunnel import cloudflared_output
 from tests.unit.tunnel.harness import LOCAL, TunnelHarness
+from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import EventAudience
 from tservice.tunnel.tunnel_process import LONGEST_LINE
@@ -176,7 +177,7 @@ class TunnelStartTests(TunnelServiceCase):
         self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.is_running))
 
     def test_open_service_starts_no_tunnel(self) -> None:
-        stage = TunnelHarness(Path(self.mktemp()), allowed=False)
+        stage = TunnelHarness(Path(self.mktemp()), sign_in=SignInRule(is_required=False))
         error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start())).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)

@@ -23,16 +23,16 @@ class SingleAccount:
     """
 
     def __init__(
-        self, username: str, password: str, hasher: FairPasswordHasher, seal: bytes = b""
+        self, username: str, password: str | None, hasher: FairPasswordHasher, seal: bytes = b""
     ) -> None:
-        """@param seal: value that identifies the password; the same after a restart
-        (L{IAccounts.get_seal}).
+        """@param password: C{None} for an account that has no password yet (L{set_hash}).  It
+            accepts none.
+        @param seal: value that identifies the password; the same after a restart
+            (L{IAccounts.get_seal}).
         """
-        self._seal, self._hasher = seal, hasher
-        self._username, self._hash = (
-            _fixed_length_digest(username),
-            hasher.hash_in_this_thread(password),
-        )
+        self.username, self._seal, self._hasher = username, seal, hasher
+        self._username = _fixed_length_digest(username)
+        self._hash = None if password is None else hasher.hash_in_this_thread(password)
         self._identity = Identity(username=username, admin=True)
         self._seen = b""
 
@@ -44,13 +44,20 @@ class SingleAccount:
         @raise TooManyChecks: too many checks from this address are waiting.
         """
         name = compare_digest(_fixed_length_digest(username), self._username)
-        shown = self._hasher.fingerprint_password(self._hash, password)
+        known = self._hash
+        if known is None:
+            return None
+        shown = self._hasher.fingerprint_password(known, password)
         if name and compare_digest(shown, self._seen):
             return self._identity
-        if not await self._hasher.verify_password(place, self._hash if name else None, password):
+        if not await self._hasher.verify_password(place, known if name else None, password):
             return None
         self._seen = shown
         return self._identity
+
+    def set_hash(self, password_hash: str, seal: bytes) -> None:
+        """Set the password by its hash, and the value that identifies it."""
+        self._hash, self._seal = password_hash, seal
 
     def find_identity(self, username: str) -> Identity | None:
         return self._identity if username == self._identity.username else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from attrs import frozen
+from attrs import define, frozen
 from zope.interface import Interface
 
 from tservice.core.callers.identity import Identity
@@ -52,6 +52,24 @@ class AuthenticationRequest:
     base: str = ""
     preflight: bool = False
     cors: str | None = None
+
+
+@define
+class SignInRule:
+    """Rule whether callers have to sign in.
+
+    @ivar is_required: false while a single-user service has no password.  It never becomes false
+        again.
+    @ivar is_open_by_choice: true if the operator lets everybody in who can connect.
+    """
+
+    is_required: bool
+    is_open_by_choice: bool = False
+
+    @property
+    def allows_tunnel(self) -> bool:
+        """True if the service may be made public."""
+        return self.is_required or self.is_open_by_choice
 
 
 class FailureBucket(Enum):

@@ -5,12 +5,13 @@ earlier ones.
 from __future__ import annotations
 
 import difflib
+import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from tservice.core.config.model import PREFIX, Config, SettingEntry, list_settings
 from tservice.core.kernel.errors import StartError
@@ -68,6 +69,7 @@ def load_config(
             values[entry.attribute] = _expand_path(raw, home)
     made: dict[str, Any] = values
     config = Config(**made)
+    config = evolve(config, has_stored_password=os.path.lexists(config.password_hash_file))
     without_effect = (NO_HTTP2,) if config.http2 else ()
     warnings = (*_unknown_variables(environ, table), *without_effect)
     return LoadedConfig(config=config, warnings=warnings)

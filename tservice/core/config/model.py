@@ -226,10 +226,18 @@ class Config:
         in_environment=False,
     )
 
+    has_stored_password: bool = False
+    """True if a password was set on the page; no setting, but a file in C{data_dir}."""
+
     @property
     def has_login(self) -> bool:
-        """True if callers have to sign in."""
-        return self.multiuser or self.password is not None
+        """True if callers have to sign in from the start."""
+        return self.multiuser or self.password is not None or self.has_stored_password
+
+    @property
+    def password_hash_file(self) -> Path:
+        """File with the hash of a password that was set on the page."""
+        return self.data_dir / "password-hash"
 
 
 def list_settings() -> tuple[SettingEntry, ...]:
@@ -243,4 +251,5 @@ def list_settings() -> tuple[SettingEntry, ...]:
             **entry.metadata,
         )
         for entry in fields(Config)
+        if entry.metadata
     )

@@ -63,8 +63,7 @@ def parse_listen(config: Config) -> tuple[ListenAddress, ...]:
     if not config.listen:
         raise StartError("listen: must name at least one endpoint")
     addresses = tuple(_parse_address(text) for text in config.listen)
-    protected = config.password is not None or config.multiuser
-    if protected or config.allow_unauthenticated_network:
+    if config.has_login or config.allow_unauthenticated_network:
         return addresses
     for address in addresses:
         if address.shared:

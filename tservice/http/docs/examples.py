@@ -41,6 +41,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "POST /api/login": {"username": "admin", "password": "correct horse battery staple"},
         "POST /api/auth/revoke": {},
+        "POST /api/auth/password": {"password": "correct horse battery"},
         "PUT /api/me/password": {
             "currentPassword": "correct horse", "newPassword": "battery staple, twice",
         },

@@ -47,7 +47,14 @@ class AccountRouteTests(SynchronousTestCase):
         self.assertTrue(once["user"]["mustChangePassword"])
         me = self.world.ask("GET", "/api/me", None, basic_headers("dora", once["oneTimePassword"]))
         self.assertEqual(
-            {"username": "dora", "role": "admin", "mustChangePassword": True, "multiUser": True},
+            {
+                "username": "dora",
+                "role": "admin",
+                "mustChangePassword": True,
+                "multiUser": True,
+                "signedIn": True,
+                "canSetPassword": False,
+            },
             json.loads(me.body)["data"],
         )
 
