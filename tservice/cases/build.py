@@ -12,6 +12,7 @@ from tservice.cases.interfaces import CaseContainers, NoContainers, WorkspaceHoo
 from tservice.cases.preparation import CasePreparer
 from tservice.cases.publichosts import restrict_to_public_hosts
 from tservice.cases.removal import CaseRemover
+from tservice.cases.repository_search import RepositoryFinder
 from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
 from tservice.cases.store import CaseStore
@@ -79,7 +80,7 @@ def build_cases(
     return FeatureRegistration(
         name="cases",
         service=service,
-        operations=collect_operations(CaseRoutes(service)),
+        operations=collect_operations(CaseRoutes(service, RepositoryFinder(desk))),
         on_account_removed=store.delete_stale_orders,
         start=service.start,
         close=service.stop,

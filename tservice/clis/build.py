@@ -10,6 +10,7 @@ from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_file import FILE_NAME
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
+from tservice.clis.sign_in import SignInReader
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
@@ -22,6 +23,12 @@ def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:
     @raise ServiceError: an entry that comes with the program is invalid.
     """
     registry, service = load_clis(ground)
+    sign_ins = SignInReader(
+        list_entries=registry.list_entries,
+        locations=ground.locations,
+        threads=ground.worker_pools.files,
+        reach=ground.reachability,
+    )
 
     def start() -> None:
         # The first search for a program waits for the result.
@@ -30,7 +37,7 @@ def build_clis(ground: Runtime) -> FeatureRegistration[CliRegistry]:
     return FeatureRegistration(
         name="installs",
         service=registry,
-        operations=collect_operations(CliRoutes(service)),
+        operations=collect_operations(CliRoutes(service, sign_ins)),
         start=start,
         close=service.stop_installs,
     )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from tservice.clis.answer_keys import AnswerKeys
 from tservice.clis.controls import ControlCapabilities
 from tservice.clis.field_types import CliRecord, EnvName, Text, Word, compile_pattern
 from tservice.clis.submission import SubmissionRules
@@ -121,6 +120,22 @@ class ModelDetection(CliRecord):
         if pattern is not None and compile_pattern(pattern).groups != 1:
             raise ValueError("must have exactly one group")
         return pattern
+
+
+_Move = Literal["Up", "Down", "Left", "Right"]
+
+
+class AnswerKeys(CliRecord):
+    """Keys that an agent's dialogs accept, in addition to the digits and Enter.
+
+    @ivar deny: key that refuses the request.
+    @ivar back: key that highlights the previous option, for agents whose dialogs ignore digits.
+    @ivar forward: key that highlights the next option.
+    """
+
+    deny: Literal["Escape", "C-c"] = "Escape"
+    back: _Move = "Up"
+    forward: _Move = "Down"
 
 
 class ConfigRelocation(CliRecord):

@@ -25,8 +25,8 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
-from tservice.clis.answer_keys import AnswerKeys
 from tservice.clis.capabilities import (
+    AnswerKeys,
     CliCapabilities,
     CustomModelStyle,
     FolderSource,

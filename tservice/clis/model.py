@@ -32,6 +32,7 @@ from tservice.clis.field_types import (
     is_refused,
 )
 from tservice.clis.params import LaunchParam
+from tservice.clis.sign_in import SignInRules
 from tservice.core.kernel.errors import make_field_error
 
 PRIMARY = "primary"
@@ -174,6 +175,7 @@ class CliEntry(CliRecord):
     install: InstallCommand | None = None
     version: VersionQuery | None = None
     resume: ResumeWords | None = None
+    sign_in: SignInRules | None = None
     capabilities: CliCapabilities = CliCapabilities()
 
     @model_validator(mode="after")
@@ -182,6 +184,10 @@ class CliEntry(CliRecord):
             if name not in self.params:
                 raise ValueError(f"argv contains the unknown parameter {name}")
         return self
+
+    def inherits(self, name: str) -> bool:
+        """Return whether the pane gets the variable C{name} of the service."""
+        return self.env.is_inherited_from_service(name)
 
     @property
     def install_hint(self) -> str:

@@ -46,6 +46,18 @@ class CliItem(Payload):
     )
 
 
+class SignInItem(Payload):
+    """Sign-in of an agent with the caller's home folder.
+
+    @ivar signed_in: null if it is not known.
+    @ivar command: command line that signs in, in a terminal.
+    """
+
+    id: str
+    signed_in: bool | None
+    command: str
+
+
 class FaultyEntry(Payload):
     """Entry of C{clis.json} that is not used as it is written."""
 

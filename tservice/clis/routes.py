@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any
 
 from pydantic import PlainValidator
@@ -9,8 +10,9 @@ from pydantic import PlainValidator
 from tservice.clis.capabilities import CliCapabilities
 from tservice.clis.field_types import Argv, Badge, Binaries, CliId, Label
 from tservice.clis.model import EnvRules, Order, Params, ResumeWords, VersionQuery
-from tservice.clis.responses import CliFile, CliItem, InstalledItem, InstallPlan
+from tservice.clis.responses import CliFile, CliItem, InstalledItem, InstallPlan, SignInItem
 from tservice.clis.service import CliService
+from tservice.clis.sign_in import SignInReader
 from tservice.core.kernel.errors import ErrorCode
 from tservice.core.kernel.event_payloads import EmptyPayload
 from tservice.core.kernel.scopes import READS_SERVICE_STATE, READS_SETTINGS
@@ -96,8 +98,8 @@ _CHANGES = OperationFields(
 class CliRoutes:
     """Routes that list and manage the CLIs; the rules are in L{CliService}."""
 
-    def __init__(self, clis: CliService) -> None:
-        self._clis = clis
+    def __init__(self, clis: CliService, sign_ins: SignInReader) -> None:
+        self._clis, self._sign_ins = clis, sign_ins
 
     @operation(
         "GET",
@@ -115,6 +117,23 @@ class CliRoutes:
         if query is not None and query.versions:
             return await self._clis.list_with_versions()
         return self._clis.list_items()
+
+    @operation(
+        "GET",
+        "/api/clis/sign-in",
+        tag="CLIs",
+        access=AccessRule.USER,
+        scope=Scope.SETTINGS,
+        scope_reason="Says whether an agent has credentials, and never what they are.",
+        errors=(ErrorCode.OPERATION_FAILED, ErrorCode.RATE_LIMITED),
+    )
+    async def list_sign_ins(self, call: OperationCall) -> list[SignInItem]:
+        """List the agents that can sign in, and whether they are; from their own files."""
+        found = await self._sign_ins.read_sign_ins(call.identity)
+        return [
+            SignInItem(id=each.id, signed_in=each.signed_in, command=shlex.join(each.argv))
+            for each in found
+        ]
 
     @operation("GET", "/api/clis/file", _READS)
     async def get_file_status(self, call: OperationCall) -> CliFile:

@@ -9,6 +9,7 @@ from tests.event_helpers import to_wire
 from tests.unit.cases.fake_cases import FakeGit, FakeHooks, folder_tree
 from tests.unit.http.site_driver import ApiHarness, OpenGate, ParsedAnswer
 from tests.unit.sessions.harness import ADMIN, SessionCase
+from tservice.cases.repository_search import RepositoryFinder
 from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.cases.service import CaseService
 from tservice.core.callers.identity import Identity
@@ -26,7 +27,9 @@ class CaseCase(SessionCase):
         """Serve the cases of the machine as it is now."""
         self.gate = OpenGate(ADMIN)
         self.api = ApiHarness(
-            collect_operations(CaseRoutes(self.cases)), gate=self.gate, clock=self.clock
+            collect_operations(CaseRoutes(self.cases, RepositoryFinder(self.cases._desk))),
+            gate=self.gate,
+            clock=self.clock,
         )
         self.addCleanup(self.api.close)
 

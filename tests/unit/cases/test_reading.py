@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 from urllib.parse import quote
 
@@ -15,9 +16,10 @@ from pydantic import TypeAdapter
 from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.cases.harness import CaseCase
 from tests.unit.sessions.harness import ADMIN
-from tservice.cases import folder_browsing, service
+from tservice.cases import folder_browsing, repository_search, service
 from tservice.cases.folder_browsing import MAX_FOLDERS
 from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
+from tservice.cases.repository_search import RepositoryFinder
 from tservice.cases.routes.case_routes import CaseRoutes
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
@@ -91,7 +93,7 @@ class CaseListTests(CaseCase):
         self.outside.rmdir()
         types = {
             f"{it.method} {it.path}": it.response_model
-            for it in collect_operations(CaseRoutes(self.cases))
+            for it in collect_operations(CaseRoutes(self.cases, RepositoryFinder(self.cases._desk)))
         }
         for path, name in (("", ""), ("/agent-created", "/agent-created"), ("/browse", "/browse"),
                            ("/two", "/{name}")):  # fmt: skip
@@ -215,6 +217,63 @@ class BrowseTests(CaseCase):
             ("/proc/self/fd", 400), ("/sys", 400), (self.outside / "kernel" / "cwd", 400),
         ):  # fmt: skip
             self.assertEqual(status, self.refused("GET", f"/browse?path={path}")[0], path)
+
+    def repositories(self) -> list[str]:
+        return [each["name"] for each in self.good("GET", "/repositories")["repositories"]]
+
+    def make_repository(self, path: str, used_at: float = 1.0) -> Path:
+        git = self.machine.home / path / ".git"
+        git.mkdir(parents=True)
+        (git / "index").write_text("x")
+        for each in (git / "index", git):
+            os.utime(each, (used_at, used_at))
+        return git.parent
+
+    def test_repositories_near_the_home_folder_are_found(self) -> None:
+        self.make_repository("older", 10)
+        self.make_repository("src/newer", 30)
+        worktree = self.machine.home / "src" / "worktree"
+        worktree.mkdir()
+        (worktree / ".git").write_text("gitdir: /elsewhere")
+        os.utime(worktree / ".git", (20, 20))
+        for path in ("src/deep/er", ".hidden", "older/vendored"):
+            self.make_repository(path, 40)
+        (self.machine.home / "link").symlink_to("src")
+        self.assertEqual(["newer", "worktree", "older"], self.repositories())
+        [first, *_] = self.good("GET", "/repositories")["repositories"]
+        self.assertEqual(str(self.machine.home / "src" / "newer"), first["path"])
+        self.assertEqual(30_000, first["usedAt"])
+
+    def test_search_for_repositories_is_bounded(self) -> None:
+        self.patch(repository_search, "MAX_SEARCHED", 3)
+        self.patch(repository_search, "MAX_FOUND", 2)
+        for number in range(5):
+            self.make_repository(f"r{number}")
+        self.assertEqual(2, len(self.repositories()))
+        search = repository_search.RepositorySearch(lambda: 0.0)
+        search.run(str(self.machine.home))
+        self.assertEqual(3, len(search.found))
+
+    def test_search_ends_in_time(self) -> None:
+        for number in range(5):
+            self.make_repository(f"r{number}")
+        seconds = iter((0.0, 0.1, 0.2, 5.0))
+        search = repository_search.RepositorySearch(lambda: next(seconds))
+        search.run(str(self.machine.home))
+        self.assertEqual(2, len(search.found))
+
+    def test_folder_that_does_not_answer_ends_the_search(self) -> None:
+        self.make_repository("seen")
+        real = repository_search.RepositorySearch.run
+
+        def stuck(search: Any, top: str) -> None:
+            real(search, top)
+            raise make_failure_error("the file system does not answer")
+
+        self.patch(repository_search.RepositorySearch, "run", stuck)
+        self.assertEqual(["seen"], self.repositories())
+        rmtree(self.machine.home / "seen")
+        self.assertEqual(422, self.refused("GET", "/repositories")[0])
 
     def test_browsing_lists_at_most_the_bound(self) -> None:
         for number in range(MAX_FOLDERS + 1):

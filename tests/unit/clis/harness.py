@@ -12,6 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.event_helpers import to_wire
 from tests.fakes.child_processes import FakeProcesses
+from tests.runtime_harness import own_location, places_of
 from tests.unit.clis.fakes import FakeSettings
 from tservice.clis.binary_lookup import BinaryLookup
 from tservice.clis.cli_versions import CliVersionReader
@@ -20,9 +21,12 @@ from tservice.clis.launcher import CliRegistry
 from tservice.clis.responses import CliItem
 from tservice.clis.routes import CliRoutes
 from tservice.clis.service import CliService
+from tservice.clis.sign_in import SignInReader
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import Event, EventHub
+from tservice.core.workers.reachability import AlwaysReachable
+from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.http.operation_decorator import collect_operations
 from tservice.http.operations import Identity, Operation, OperationCall
 
@@ -75,7 +79,14 @@ class CliServiceCase(SynchronousTestCase):
             hub=self.hub,
         )
         self.service.load()
-        self.operations = collect_operations(CliRoutes(self.service))
+        own = own_location(self.root, **self.environ)
+        sign_ins = SignInReader(
+            list_entries=self.registry.list_entries,
+            locations=places_of(own),
+            threads=SynchronousThreads(),
+            reach=AlwaysReachable(),
+        )
+        self.operations = collect_operations(CliRoutes(self.service, sign_ins))
 
     def where(self, name: str) -> Path | None:
         path = self.root / "bin" / name

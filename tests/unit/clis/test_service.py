@@ -44,7 +44,7 @@ class AccessTests(CliServiceCase):
         writes = {(method, path) for method, path, _, _ in WRITES}
         for operation in require_items(self.operations):
             if operation.method == "GET":
-                listed = operation.path == "/api/clis"
+                listed = operation.path in ("/api/clis", "/api/clis/sign-in")
                 self.assertEqual(AccessRule.USER if listed else AccessRule.ADMIN, operation.access)
             else:
                 self.assertIn((operation.method, operation.path), writes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Literal
 
+from attrs import asdict
 from pydantic import Field, StringConstraints
 
 from tservice.cases.clones import CaseCloneRequest
@@ -15,6 +16,7 @@ from tservice.cases.model import (
     NAME_LENGTH,
 )
 from tservice.cases.path_rules import PATH_LENGTH
+from tservice.cases.repository_search import RepositoryFinder
 from tservice.cases.responses import CaseResponse, make_agent_response, make_case_response
 from tservice.cases.routes.responses import (
     AgentCaseListResponse,
@@ -23,7 +25,9 @@ from tservice.cases.routes.responses import (
     CaseEnvelope,
     CaseOrderResponse,
     CloneResponse,
+    FoundRepositoryResponse,
     PrepareResponse,
+    RepositoryListResponse,
     WorktreeCreatedResponse,
 )
 from tservice.cases.service import CaseService
@@ -178,8 +182,8 @@ _CHANGES = OperationFields(
 class CaseRoutes:
     """Routes of cases; the rules are in L{CaseService}."""
 
-    def __init__(self, cases: CaseService) -> None:
-        self._cases = cases
+    def __init__(self, cases: CaseService, repositories: RepositoryFinder) -> None:
+        self._cases, self._repositories = cases, repositories
 
     @operation("GET", "/api/cases", _READS)
     async def list_cases(self, call: OperationCall) -> list[CaseResponse]:
@@ -222,6 +226,20 @@ class CaseRoutes:
             parent=found.parent,
             folders=folders,
             truncated=found.truncated,
+        )
+
+    @operation(
+        "GET",
+        "/api/cases/repositories",
+        _READS,
+        scope=Scope.SESSIONS_MANAGE,
+        scope_reason=MANAGES_FOLDERS,
+    )
+    async def find_repositories(self, call: OperationCall) -> RepositoryListResponse:
+        """Find repositories near the top of your home folder, for a folder picker."""
+        found = await self._repositories.find_repositories(call.identity)
+        return RepositoryListResponse(
+            repositories=[FoundRepositoryResponse(**asdict(each)) for each in found]
         )
 
     @operation("POST", "/api/cases", _CHANGES)

@@ -58,6 +58,20 @@ class BrowsedFolderResponse(ResponseModel):
     is_repository: bool
 
 
+class FoundRepositoryResponse(ResponseModel):
+    """Repository near the top of the home folder; C{used_at} is in Unix milliseconds."""
+
+    name: str
+    path: str
+    used_at: int
+
+
+class RepositoryListResponse(ResponseModel):
+    """Repositories that were found, the ones used last first."""
+
+    repositories: list[FoundRepositoryResponse]
+
+
 class BrowseResponse(ResponseModel):
     """Folders inside a folder."""
 
