@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
-from urllib.parse import urlsplit
 
 import segno
 from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
@@ -20,10 +17,8 @@ from tservice.console.running import is_running, read_addresses
 from tservice.console.terminal import Terminal
 from tservice.core.config.model import Config
 from tservice.core.net.endpoints import ListenAddress, parse_listen
+from tservice.core.net.own_address import find_phone_url
 from tservice.tap.options import Options
-
-UNROUTED = ("192.0.2.1", 9)
-"""Address of the documentation network: choosing a route to it sends no packet."""
 
 
 def run_up(words: Sequence[str], open_page: bool, terminal: Terminal) -> int:
@@ -101,35 +96,6 @@ def draw_qr_code(text: str) -> list[str]:
         "".join(glyphs[bool(above), bool(below)] for above, below in zip(upper, lower, strict=True))
         for upper, lower in zip(matrix[::2], matrix[1::2], strict=True)
     ]
-
-
-def find_phone_url(urls: Sequence[str], addresses: Sequence[ListenAddress]) -> str | None:
-    """Return the first URL that another machine can use; C{None} if there is none.
-
-    @param urls: the URL of each address, where wildcards stand as loopback addresses.
-    """
-    for url, address in zip(urls, addresses, strict=True):
-        parts = urlsplit(url)
-        if address.kind == "unix" or not address.shared or parts.hostname is None:
-            continue
-        host: str | None = parts.hostname
-        if ipaddress.ip_address(parts.hostname).is_loopback:
-            host = find_own_address()
-        if host is not None:
-            shown = f"[{host}]" if ":" in host else host
-            return f"{parts.scheme}://{shown}:{parts.port}{parts.path}"
-    return None
-
-
-def find_own_address() -> str | None:
-    """Return the address of this machine on its network; C{None} without a route."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(UNROUTED)
-        except OSError:
-            return None
-        address: str = probe.getsockname()[0]
-        return address
 
 
 def _run_twistd(words: Sequence[str]) -> int:

@@ -120,7 +120,10 @@ class Application:
             ground, sessions=sessions, clis=clis, blocked=inbox.is_blocked,
             typed=audit.record_typing
         ))  # fmt: skip
-        tunnel = add(build_tunnel(ground, local_url=lambda: listener().get_local_url("")))
+        tunnel = add(build_tunnel(
+            ground, local_url=lambda: listener().get_local_url(""),
+            urls=lambda: listener().get_urls(ground.config.base_path),
+        ))  # fmt: skip
         sockets = add(build_sockets(ground))
         streams = add(build_event_streams(ground, sessions=sessions, tells=contents.initial_state))
         pages, parked = load_pages(ground), ParkedCalls()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
@@ -10,6 +10,7 @@ from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, format_sess
 from tservice.core.callers.authentication import IFailureCounter
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.scopes import Scope
+from tservice.core.net.own_address import find_phone_url
 from tservice.core.workers.program_lookup import make_program_finder
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
@@ -23,7 +24,7 @@ from tservice.tunnel.service import TunnelDependencies, TunnelService
 
 
 def build_tunnel(
-    ground: Runtime, *, local_url: Callable[[], str | None]
+    ground: Runtime, *, local_url: Callable[[], str | None], urls: Callable[[], Sequence[str]]
 ) -> FeatureRegistration[TunnelService]:
     """Build the feature. The tunnel follows its setting; stopping the feature ends the tunnel's
     process.
@@ -32,6 +33,7 @@ def build_tunnel(
 
     @param local_url: returns the service's URL on this machine, or C{None} if it listens on no TCP
         port.
+    @param urls: returns the URLs of the listeners, in the order of the settings.
     """
     config = ground.config
     tunnel = TunnelService(
@@ -44,6 +46,7 @@ def build_tunnel(
             environ=ground.environ,
             home=ground.home,
             local_url=local_url,
+            phone_url=lambda: find_phone_url(urls(), ground.addresses),
             sign_in=ground.sign_in,
             redactor=ground.redactor,
         )
@@ -136,6 +139,8 @@ def build_operations(
     perimeter = SignInContext(
         auth_sessions=lambda: [to_session_response(session) for session in cookies.list_sessions()],
         sse_clients=sse_clients,
+        phone_url=tunnel.find_phone_url,
+        find_programs=tunnel.find_programs,
         set_cookie=format_session_cookie,
     )
     return collect_operations(TunnelRoutes(tunnel, login, perimeter))

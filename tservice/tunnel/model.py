@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -31,10 +32,28 @@ _CODE = re.compile(rf"[0-9A-Za-z]{{{CODE_LENGTH}}}")
 _FAIR = 256 - 256 % len(ALPHABET)
 _URL = re.compile(r"https://([A-Za-z0-9.-]+)(:[0-9]{1,5})?(?=[/\s|\"'<>),;\]\x1b]|\Z)")
 _NAME = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))+")
-_CLOUDFLARED_HOSTS = re.compile(
-    r"(.*\.)?cloudflare\.com|api\.trycloudflare\.com|(.*\.)?github\.com"
+_PROVIDERS_HOSTS = re.compile(
+    r"(.*\.)?cloudflare\.com|api\.trycloudflare\.com|(.*\.)?github\.com|(.*\.)?tailscale\.com"
 )
-"""Hosts that occur in notices and errors of cloudflared, and are not the public address."""
+"""Hosts that occur in notices and errors of tunnel programs, and are not the public address."""
+
+
+TUNNEL_PROGRAMS = ("cloudflared", "tailscale")
+"""Programs that open a tunnel, with a known command line."""
+
+
+def build_tunnel_command(program: str, url: str) -> tuple[str, ...]:
+    """Return the command line that opens a tunnel and stays in the foreground.
+
+    @param program: path of the program.  One that is not called C{tailscale} gets the arguments of
+        cloudflared.
+    @param url: the service's URL on this machine.
+    """
+    if os.path.basename(program) == "tailscale":
+        # The service's own certificate names another host.
+        target = url.replace("https://", "https+insecure://", 1)
+        return (program, "funnel", target)
+    return (program, "tunnel", "--url", url)
 
 
 def generate_code(random: Callable[[int], bytes]) -> str:
@@ -60,7 +79,7 @@ def find_public_url(line: str) -> str | None:
     """Return the public address in a line of the tunnel program's output.
 
     Only C{https} addresses count, as passwords and cookies are sent over the tunnel. Addresses of
-    this machine, IP literals and cloudflared's own addresses are ignored.
+    this machine, IP literals and addresses of the providers are ignored.
 
     @return: scheme, host and port, without a slash at the end; C{None} if the line contains none.
     """
@@ -77,7 +96,7 @@ def get_url_host(url: str) -> str:
 
 
 def _is_public_name(host: str) -> bool:
-    if _NAME.fullmatch(host) is None or _CLOUDFLARED_HOSTS.fullmatch(host) is not None:
+    if _NAME.fullmatch(host) is None or _PROVIDERS_HOSTS.fullmatch(host) is not None:
         return False
     if host.endswith((".localhost", ".local")):
         return False

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from ipaddress import ip_address
 from typing import cast
 
 from attrs import asdict, frozen
@@ -17,8 +18,9 @@ from tservice.http.gate import make_lockout_refusal
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, RawReply, ResponseStyle, Scope
 from tservice.http.request import ServiceRequest
+from tservice.http.security.hosts import is_address, parse_host
 from tservice.http.validation.models import ResponseModel
-from tservice.tunnel.qr_login import QrDisplay, QrLogin, TooManyGuesses
+from tservice.tunnel.qr_login import QrDisplay, QrLogin, TooManyGuesses, draw_qr_code
 from tservice.tunnel.service import TunnelService
 
 HEADERS = {**NO_STORE, "Referrer-Policy": "no-referrer"}
@@ -53,6 +55,19 @@ class TunnelStatusAnswer(TunnelAnswer):
     auth_sessions: list[AuthSessionAnswer]
 
 
+class PhoneAnswer(ResponseModel):
+    """Way from a phone to the service without the service's own tunnel.
+
+    @ivar url: URL that other devices can use.  Null if there is none.
+    @ivar svg: the URL as a QR code, without a code that signs in.
+    @ivar programs: programs on this machine that can open a tunnel.
+    """
+
+    url: str | None
+    svg: str | None
+    programs: list[str]
+
+
 class QrAnswer(ResponseModel):
     """QR code to scan. C{expires_at} is the time at which the next code replaces it.
 
@@ -71,11 +86,15 @@ class SignInContext:
 
     @ivar auth_sessions: returns all signed-in sessions.
     @ivar sse_clients: returns the number of open event streams.
+    @ivar phone_url: returns a URL of a listener that other machines can connect to, or C{None}.
+    @ivar find_programs: returns the names of installed programs that can open a tunnel.
     @ivar set_cookie: returns the C{Set-Cookie} header for a cookie's value, in response to a
         request.
     """
 
     auth_sessions: Callable[[], Sequence[AuthSessionAnswer]]
+    phone_url: Callable[[], str | None]
+    find_programs: Callable[[], Awaitable[list[str]]]
     sse_clients: Callable[[], int]
     set_cookie: Callable[[str, AuthenticationRequest], str]
 
@@ -137,6 +156,24 @@ class TunnelRoutes:
             auth_sessions=self._list_sessions(call.identity.auth_session),
         )
 
+    @operation(
+        "GET",
+        "/api/tunnel/phone",
+        tag="Access",
+        access=AccessRule.ADMIN,
+        scope=Scope.ADMIN,
+        scope_reason=READS_SERVICE_STATE,
+    )
+    async def get_phone_address(self, call: OperationCall) -> PhoneAnswer:
+        """Get a URL that a phone can use without the tunnel, and the tunnel programs."""
+        url = find_shared_origin(cast(ServiceRequest, call.request).visit)
+        url = url or self._perimeter.phone_url()
+        return PhoneAnswer(
+            url=url,
+            svg=None if url is None else draw_qr_code(url),
+            programs=await self._perimeter.find_programs(),
+        )
+
     @operation("GET", "/api/tunnel/qr", _CODES)
     async def get_qr_code(self, call: OperationCall) -> RawReply:
         """Get a code that signs one device in."""
@@ -196,6 +233,17 @@ class TunnelRoutes:
     def _qr_response(self, call: OperationCall, ask: Callable[[str], QrDisplay]) -> RawReply:
         answer = QrAnswer(**asdict(ask(call.identity.username)))
         return RawReply(content=answer, headers=HEADERS)
+
+
+def find_shared_origin(visit: AuthenticationRequest) -> str | None:
+    """Return the URL of the page that sent a request; C{None} if only this machine can use it."""
+    host = parse_host(visit.host)
+    if host is None or host.name == "localhost":
+        return None
+    if is_address(host.name) and ip_address(host.name).is_loopback:
+        return None
+    scheme = "https" if visit.secure else "http"
+    return f"{scheme}://{visit.host}{visit.base}/"
 
 
 def _add_headers(refusal: HttpRefusal) -> HttpRefusal:

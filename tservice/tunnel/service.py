@@ -23,7 +23,13 @@ from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner
 from tservice.core.values.payload import Payload
 from tservice.core.workers.program_lookup import FindProgram
-from tservice.tunnel.model import STEADY_SECONDS, get_retry_delay, get_url_host
+from tservice.tunnel.model import (
+    STEADY_SECONDS,
+    TUNNEL_PROGRAMS,
+    build_tunnel_command,
+    get_retry_delay,
+    get_url_host,
+)
 from tservice.tunnel.tunnel_process import TunnelError, TunnelProcess
 
 
@@ -36,6 +42,7 @@ class TunnelDependencies:
     @ivar environ: environment of the service.
     @ivar local_url: returns the service's URL on this machine, or C{None} if it listens on no TCP
         port.
+    @ivar phone_url: returns a URL of a listener that other machines can connect to, or C{None}.
     @ivar sign_in: the rule that permits a tunnel only with a password, or with the operator's
         consent.
     """
@@ -48,6 +55,7 @@ class TunnelDependencies:
     environ: Mapping[str, str]
     home: Path
     local_url: Callable[[], str | None]
+    phone_url: Callable[[], str | None]
     sign_in: SignInRule
     redactor: SecretRedactor
 
@@ -90,6 +98,16 @@ class TunnelService:
     def list_public_hosts(self) -> frozenset[str]:
         """Return the host names that currently lead to the service through the tunnel."""
         return frozenset() if self.url is None else frozenset({get_url_host(self.url)})
+
+    def find_phone_url(self) -> str | None:
+        """Return a URL that other machines can use without the tunnel; C{None} if there is none."""
+        return self._deps.phone_url()
+
+    async def find_programs(self) -> list[str]:
+        """Return the names of installed programs that can open a tunnel."""
+        path = self._deps.environ.get("PATH", os.defpath)
+        found = [(name, await self._deps.find(name, path)) for name in TUNNEL_PROGRAMS]
+        return [name for name, program in found if program is not None]
 
     async def start(self, reauthorize: Callable[[], object] = lambda: None) -> str:
         """Start the tunnel unless it runs, and return its public address once it is known.
@@ -238,7 +256,8 @@ class TunnelService:
         if local is None:
             raise TunnelError("the service listens on no TCP port, which the tunnel needs")
         parts = urlsplit(local)
-        argv = (os.path.abspath(program), "tunnel", "--url", f"{parts.scheme}://{parts.netloc}")
+        url = f"{parts.scheme}://{parts.netloc}"
+        argv = build_tunnel_command(os.path.abspath(program), url)
         # Pass on the program's own settings, but none of the service's.
         env = {k: v for k, v in deps.environ.items() if not k.startswith("SERVICE_")}
         try:

@@ -15,9 +15,10 @@ from twisted.trial.unittest import SynchronousTestCase
 from tservice.console.main import build_parser, run_command_line
 from tservice.console.terminal import CommandError, Terminal
 from tservice.console.unit import format_unit
-from tservice.console.up import draw_qr_code, find_phone_url, format_banner
+from tservice.console.up import draw_qr_code, format_banner
 from tservice.console.update import InstallKind, find_install_kind, list_update_commands
 from tservice.core.net.endpoints import ListenAddress
+from tservice.core.net.own_address import find_phone_url
 
 
 class FakePrograms:
@@ -244,7 +245,7 @@ class BannerTests(SynchronousTestCase):
         return ListenAddress(text="", description="", kind=kind, shared=shared)
 
     def test_url_that_others_can_use_is_for_the_phone(self) -> None:
-        with patch("tservice.console.up.find_own_address", return_value="192.0.2.7"):
+        with patch("tservice.core.net.own_address.find_own_address", return_value="192.0.2.7"):
             shared = [self.address("unix", shared=True), self.address(shared=True)]
             urls = ["unix:/run/s", "http://127.0.0.1:80/base/"]
             self.assertEqual("http://192.0.2.7:80/base/", find_phone_url(urls, shared))

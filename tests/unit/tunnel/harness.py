@@ -50,6 +50,7 @@ class TunnelHarness:
             "environ": {"PATH": str(program.parent), "HOME": "/h", "SERVICE_PANE_ENV": "x"},
             "home": folder,
             "local_url": lambda: LOCAL,
+            "phone_url": lambda: None,
             "sign_in": SignInRule(is_required=True),
             "redactor": SecretRedactor(),
         }

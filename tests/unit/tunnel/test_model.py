@@ -54,6 +54,19 @@ class AddressTests(SynchronousTestCase):
         ):
             self.assertEqual(want, find_public_url(line), line)
 
+    def test_funnel_of_tailscale_names_its_address(self) -> None:
+        text = """
+        Funnel is not enabled on your tailnet.
+        To enable, visit: https://login.tailscale.com/f/funnel?node=abc
+        Available on the internet:
+
+        https://box.tail1234.ts.net/
+        |-- proxy http://127.0.0.1:8770
+
+        Press Ctrl+C to exit.
+        """
+        self.assertEqual(["https://box.tail1234.ts.net"], found_in(text))
+
     def test_other_urls_are_no_tunnel_address(self) -> None:
         for line in (
             "",

@@ -17,6 +17,7 @@ from tests.unit.tunnel.harness import LOCAL, TunnelHarness
 from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import EventAudience
+from tservice.tunnel.model import build_tunnel_command
 from tservice.tunnel.tunnel_process import LONGEST_LINE
 
 TERM, KILL = int(signal.SIGTERM), int(signal.SIGKILL)
@@ -59,6 +60,18 @@ class TunnelStartTests(TunnelServiceCase):
         self.assertEqual([program, "tunnel", "--url", LOCAL], call["args"][4:])
         self.assertNotIn("SERVICE_PANE_ENV", call["env"])
         self.assertEqual("/h", call["env"]["HOME"])
+
+    def test_tailscale_is_run_as_a_funnel(self) -> None:
+        for url, target in (
+            ("http://127.0.0.1:8770", "http://127.0.0.1:8770"),
+            ("https://127.0.0.1:8770", "https+insecure://127.0.0.1:8770"),
+        ):
+            command = build_tunnel_command("/usr/bin/tailscale", url)
+            self.assertEqual(("/usr/bin/tailscale", "funnel", target), command)
+
+    def test_installed_programs_are_listed(self) -> None:
+        found = Deferred.fromCoroutine(self.tunnel.find_programs())
+        self.assertEqual(["cloudflared"], self.successResultOf(found))
 
     def test_running_tunnel_has_its_address(self) -> None:
         started = self.start()

@@ -1,8 +1,8 @@
 """First password of a single-user service, set on its page (protocol-first-password).
 
 Without a password, everyone who can connect to the service's loopback address is its admin.  The
-first password ends that.  Whoever sets it takes over the service, so only a browser on this machine
-may do so, at an address that can only mean this machine.
+first password ends that.  The person who sets it takes over the service.  Therefore only a browser
+on this machine may do so, at an address that can only mean this machine.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class PasswordSetup:
         @param is_local: see L{find_obstacle}.
 
         @raise ServiceError: nothing is changed.  400: the password is too short or too long; 403:
-            this caller may not set it; 409: somebody else has set it; 422: it cannot be stored.
+            this caller may not set it; 409: another caller has set it; 422: it cannot be stored.
         @raise TooManyChecks: too many passwords wait to be hashed.
         """
         self._check_allowed(is_local)

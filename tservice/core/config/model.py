@@ -211,7 +211,8 @@ class Config:
     tunnel_command: str = _setting_field(
         "cloudflared",
         setting_parsers.parse_text,
-        "Program that opens the tunnel, a name in PATH or a path; run with: tunnel --url URL.",
+        "Program that opens the tunnel, a name in PATH or a path: tailscale (by tailscale funnel), "
+        "cloudflared, or one with cloudflared's arguments: tunnel --url URL.",
     )
     boot_id_file: Path = _setting_field(
         Path("/proc/sys/kernel/random/boot_id"),
