@@ -26,6 +26,7 @@ from tservice.containers.build import build_bridge, build_containers
 from tservice.core.kernel.late_binding import LateBinding
 from tservice.core.kernel.service_stack import ClosingService, ServiceStack
 from tservice.core.net.listening import PortListener
+from tservice.core.net.own_address import find_phone_url
 from tservice.cron.build import build_cron, make_account_finder
 from tservice.doctor.build import build_doctor
 from tservice.files.build import build_files
@@ -122,7 +123,9 @@ class Application:
         ))  # fmt: skip
         tunnel = add(build_tunnel(
             ground, local_url=lambda: listener().get_local_url(""),
-            urls=lambda: listener().get_urls(ground.config.base_path),
+            phone_url=lambda: find_phone_url(
+                listener().get_urls(ground.config.base_path), program.addresses
+            ),
         ))  # fmt: skip
         sockets = add(build_sockets(ground))
         streams = add(build_event_streams(ground, sessions=sessions, tells=contents.initial_state))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
@@ -10,7 +10,6 @@ from tservice.access.model import SCANNED_KEY_PREFIX, CookieSession, format_sess
 from tservice.core.callers.authentication import IFailureCounter
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.scopes import Scope
-from tservice.core.net.own_address import find_phone_url
 from tservice.core.workers.program_lookup import make_program_finder
 from tservice.http.metrics import make_gauge
 from tservice.http.operation_decorator import collect_operations
@@ -24,7 +23,10 @@ from tservice.tunnel.service import TunnelDependencies, TunnelService
 
 
 def build_tunnel(
-    ground: Runtime, *, local_url: Callable[[], str | None], urls: Callable[[], Sequence[str]]
+    ground: Runtime,
+    *,
+    local_url: Callable[[], str | None],
+    phone_url: Callable[[], str | None],
 ) -> FeatureRegistration[TunnelService]:
     """Build the feature. The tunnel follows its setting; stopping the feature ends the tunnel's
     process.
@@ -33,7 +35,7 @@ def build_tunnel(
 
     @param local_url: returns the service's URL on this machine, or C{None} if it listens on no TCP
         port.
-    @param urls: returns the URLs of the listeners, in the order of the settings.
+    @param phone_url: returns a URL of a listener that other machines can connect to, or C{None}.
     """
     config = ground.config
     tunnel = TunnelService(
@@ -46,7 +48,7 @@ def build_tunnel(
             environ=ground.environ,
             home=ground.home,
             local_url=local_url,
-            phone_url=lambda: find_phone_url(urls(), ground.addresses),
+            phone_url=phone_url,
             sign_in=ground.sign_in,
             redactor=ground.redactor,
         )
