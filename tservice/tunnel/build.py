@@ -37,13 +37,12 @@ def build_tunnel(
         port.
     @param phone_url: returns a URL of a listener that other machines can connect to, or C{None}.
     """
-    config = ground.config
     tunnel = TunnelService(
         TunnelDependencies(
             clock=ground.reactor,
             children=ground.make_child_runner(),
             hub=ground.hub,
-            command=config.tunnel_command,
+            command=ground.config.tunnel_command,
             find=make_program_finder(ground.worker_pools.files),
             environ=ground.environ,
             home=ground.home,

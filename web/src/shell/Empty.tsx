@@ -1,17 +1,6 @@
-/** What to do where there is no session yet. */
-import { newSessionOpen } from "../ui/pages/openpanels.ts";
+/** What is shown where there is no session. */
 import { Brand } from "../ui/Brand.tsx";
-import { Icon } from "../ui/Icon.tsx";
-import { coarse } from "../features/touch/state.ts";
-
-const TIPS = [
-  ["Keeps running", "Close the page or restart the server. Your agents carry on."],
-  ["On every device", "Open the same session on your phone. It resizes to the screen you use."],
-  [
-    "Agents and shells",
-    "Run a coding agent or a plain shell. Its status dot shows when it is done or needs you.",
-  ],
-] as const;
+import { lazySlot } from "../ui/lazySlot.tsx";
 
 /** The page came from this device's own copy, or the service is away; the banner says which. */
 export function NoConnection() {
@@ -24,29 +13,12 @@ export function NoConnection() {
   );
 }
 
-export function Empty() {
-  return (
-    <section class="empty" data-testid="empty">
+/** Whoever has sessions never needs its code. */
+export const Empty = lazySlot(async () => (await import("../features/firstrun/FirstPage.tsx")).FirstPage, {
+  waiting: (problem) => (
+    <section class="empty" aria-busy={problem === ""}>
       <Brand large />
-      <h1>No sessions yet</h1>
-      <p>A session is a terminal on the server. It keeps running when you close this page.</p>
-      <button
-        type="button"
-        class="button primary large"
-        onClick={() => (newSessionOpen.value = true)}
-        data-testid="empty-new"
-      >
-        <Icon name="plus" /> Start a session
-        {!coarse.value && <kbd>Alt+Shift+N</kbd>}
-      </button>
-      <ul class="tips">
-        {TIPS.map(([title, text]) => (
-          <li key={title}>
-            <strong>{title}</strong>
-            <span>{text}</span>
-          </li>
-        ))}
-      </ul>
+      {problem !== "" && <p role="alert">{problem}</p>}
     </section>
-  );
-}
+  ),
+});

@@ -6,8 +6,8 @@ import { offer, outcomes } from "../features/restore/state.ts";
 import { registerHelp } from "../features/shortcuts/page.ts";
 import { followServers } from "../features/webtabs/servers.ts";
 import { isAdmin, isMultiUser } from "../store/me.ts";
-import { activeSession } from "../store/state.ts";
-import { openPage, registerPage, type Page } from "../ui/pages/registry.ts";
+import { activeSession, cliOf, sessions } from "../store/state.ts";
+import { FIRST_PAGE, openPage, registerPage, type Page } from "../ui/pages/registry.ts";
 
 const PAGES: readonly Page[] = [
   {
@@ -18,6 +18,14 @@ const PAGES: readonly Page[] = [
     available: () => (offer.value?.sessions.length ?? 0) > 0 || outcomes.value.size > 0,
     count: () => offer.value?.sessions.length ?? 0,
     load: async () => (await import("../features/restore/RestorePage.tsx")).RestorePage,
+  },
+  {
+    id: FIRST_PAGE,
+    title: "Start an agent",
+    icon: "play",
+    order: 14,
+    available: () => !sessions.value.some(({ mode }) => cliOf(mode)?.kind === "agent"),
+    load: async () => (await import("../features/firstrun/FirstPage.tsx")).FirstPage,
   },
   {
     id: "conversations",

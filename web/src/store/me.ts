@@ -3,7 +3,9 @@ import { computed, signal } from "@preact/signals";
 import { onServerEvent } from "../api/stream/events.ts";
 import type { CallerResponse } from "../api/types.ts";
 
-export const me = signal<CallerResponse | undefined>(undefined);
+type Person = Pick<CallerResponse, "username" | "role" | "mustChangePassword" | "multiUser">;
+
+export const me = signal<Person | undefined>(undefined);
 
 export const isAdmin = computed(() => me.value?.role === "admin");
 export const isMultiUser = computed(() => me.value?.multiUser === true);
@@ -12,7 +14,7 @@ export const isMultiUser = computed(() => me.value?.multiUser === true);
 export const passwordDue = computed(() => me.value?.mustChangePassword === true);
 
 /** @returns undefined for anything that is no person; missing rights are no rights. */
-export function readPerson(value: unknown): CallerResponse | undefined {
+export function readPerson(value: unknown): Person | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { username, role, mustChangePassword, multiUser } = value as Record<string, unknown>;
   if (typeof username !== "string") return undefined;

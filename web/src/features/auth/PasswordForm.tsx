@@ -84,11 +84,13 @@ function wordsFor(error: unknown): string {
 interface Props {
   askCurrent: boolean;
   action: string;
+  /** Where it is not the password of an account that is changed. */
+  save?: (current: string, wanted: string) => Promise<void>;
   onDone?: () => void;
   children?: ComponentChildren;
 }
 
-export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
+export function PasswordForm({ askCurrent, action, save = setPassword, onDone, children }: Props) {
   const form = useFirstField();
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -102,7 +104,7 @@ export function PasswordForm({ askCurrent, action, onDone, children }: Props) {
     if (wrong !== undefined) return;
     setBusy(true);
     try {
-      await setPassword(draft.current, draft.wanted);
+      await save(draft.current, draft.wanted);
       onDone?.();
     } catch (error) {
       setProblem(wordsFor(error));

@@ -9,6 +9,7 @@ import { QrPanel } from "../tunnel/QrPanel.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Problem } from "../../ui/Problem.tsx";
 import { useNow } from "../../ui/useNow.ts";
+import { PhoneSteps } from "./PhoneSteps.tsx";
 import { revoke, revokeOthers, status } from "./state.ts";
 import { deviceName, type Shape, shapeOf, sortDevices, describeMethod, listOtherDevices } from "./texts.ts";
 import "../../ui/styles/records.css";
@@ -79,6 +80,7 @@ export function DevicesPage() {
   return (
     <div class="records-page" data-testid="devices">
       <Problem text={status.trouble.value} testid="devices-problem" />
+      {known && <PhoneSteps tunnel={known} />}
       {known && <QrPanel status={known} />}
       {known ? <Devices devices={known.authSessions} /> : <p class="dim">Loading…</p>}
     </div>

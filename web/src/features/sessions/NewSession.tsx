@@ -4,41 +4,30 @@ import { useEffect, useState } from "preact/hooks";
 import { formatError } from "../../api/errors.ts";
 import { StageFrame } from "../../ui/pages/StageFrame.tsx";
 import type { ModelField } from "../models/ModelField.tsx";
-import { readStored, writeStored } from "../../lib/stored.ts";
+import { readStored } from "../../lib/stored.ts";
 import { clis, cliOf, sessions, settings } from "../../store/state.ts";
-import { currentView } from "../terminal/current.ts";
 import { isComposing } from "../../ui/composing.ts";
-import { restoreDefaultFocus } from "../../ui/defaultfocus.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { lazySlot } from "../../ui/lazySlot.tsx";
 import { showError } from "../../store/toasts.ts";
-import { sendPrompt, writeDraft } from "../prompt/state.ts";
-import { create } from "./actions.ts";
 import { Modes } from "./AgentChoice.tsx";
 import { FirstPrompt, More } from "./FirstPrompt.tsx";
 import { FolderChoice, FolderNote, TrustNote } from "./FolderChoice.tsx";
 import {
-  bodyOf,
   type Draft,
   firstDraft,
   newSessionPlace,
   parseRemembered,
   recentFolders,
-  remember,
   REMEMBERED_KEY,
   nameBranch,
   suggestBranch,
 } from "./newsession.ts";
+import { startDraft } from "./startdraft.ts";
 import { newSessionOpen } from "../../ui/pages/openpanels.ts";
 import { TRUSTED_MODE } from "./status.ts";
 
 const START_KEYS = "Ctrl+Enter";
-
-/** Should it not arrive, it stands in the session's prompt box. */
-function begin(id: string, prompt: string): void {
-  writeDraft(id, prompt);
-  void sendPrompt(id);
-}
 
 function useDraft() {
   const kept = parseRemembered(readStored(REMEMBERED_KEY));
@@ -55,14 +44,8 @@ function useDraft() {
   const submit = async () => {
     setBusy(true);
     try {
-      const made = await create(bodyOf(draft, currentView.peek()?.grid));
-      if (!made) return setBusy(false);
-      const prompt = cliOf(made.mode)?.kind === "agent" ? draft.prompt?.trim() : "";
-      if (prompt) begin(made.id, prompt);
-      writeStored(REMEMBERED_KEY, JSON.stringify(remember(kept, draft)));
+      if (!(await startDraft(draft, kept))) return setBusy(false);
       newSessionOpen.value = false;
-      // Behind the dialog's own return of the focus: whoever makes a session wants to type there.
-      setTimeout(restoreDefaultFocus);
     } catch (error) {
       setProblem(formatError(error));
       setBusy(false);

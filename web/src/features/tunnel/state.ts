@@ -75,9 +75,9 @@ export function followCode(running: boolean): () => void {
 /** What the person can do about it stands behind what the service says. */
 function words(text: string, status: number): string {
   if (status === 403)
-    return "Set a password first: without one, anyone who knows the address can run commands here. Set SERVICE_PASSWORD or use multi-user mode, then restart the server.";
+    return "Set a password first: without one, anyone who knows the address can run commands here. Set it on this page, or set SERVICE_PASSWORD and restart the server.";
   if (/no program/.test(text))
-    return `${text}. Install it, or set SERVICE_TUNNEL_COMMAND to another program and restart the server.`;
+    return `${text}. Install it, or set SERVICE_TUNNEL_COMMAND to tailscale or another program and restart the server.`;
   return text;
 }
 

@@ -36,6 +36,9 @@ export const REVIEW_PAGE = "review";
 
 const pages = new Map<string, Page>();
 
+/** Where whoever has no agent yet begins. */
+export const FIRST_PAGE = "first";
+
 /** The open page's id. */
 export const openPage = signal<string | undefined>(undefined);
 
