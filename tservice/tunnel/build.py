@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.interfaces import IAccounts
@@ -63,14 +64,6 @@ def build_tunnel(
         unobserve()
         return tunnel.stop_for_shutdown()
 
-    def describe_state(caller: Identity) -> dict[str, object]:
-        """Return the state of the tunnel for an admin, and an empty dictionary for other
-        callers.
-        """
-        if not (caller.admin and caller.has_scope(Scope.ADMIN)):
-            return {"running": False, "url": None}
-        return {"running": tunnel.is_running, "url": tunnel.url}
-
     return FeatureRegistration(
         name="tunnel",
         service=tunnel,
@@ -79,10 +72,17 @@ def build_tunnel(
                 "tunnel_up", "1 while the tunnel is up.", lambda: len(tunnel.list_public_hosts())
             )
         ],
-        initial_state={"tunnel": describe_state},
+        initial_state={"tunnel": partial(_describe_state, tunnel)},
         start=lambda: tunnel.apply_setting(ground.settings.get().tunnel_enabled),
         close=close,
     )
+
+
+def _describe_state(tunnel: TunnelService, caller: Identity) -> dict[str, object]:
+    """Return the state of the tunnel for an admin, and that of no tunnel for other callers."""
+    if not (caller.admin and caller.has_scope(Scope.ADMIN)):
+        return {"running": False, "url": None}
+    return {"running": tunnel.is_running, "url": tunnel.url}
 
 
 def build_qr_login(
