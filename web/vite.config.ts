@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
 import { blockFirstPaint } from "./build/blocking.ts";
 import { compress } from "./build/compress.ts";
@@ -12,8 +13,11 @@ import { workerParts } from "./build/worker.ts";
 /** The mock or a real daemon that `npm run dev` talks to. */
 const backend = process.env["TSERVICE_BACKEND"] ?? "http://127.0.0.1:8771";
 
+const version = /__version__ = "(.+)"/.exec(readFileSync("../tservice/__init__.py", "utf8"))?.[1];
+
 export default defineConfig({
   base: "./",
+  define: { PAGE_VERSION: JSON.stringify(version) },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

@@ -5,6 +5,7 @@ import { cssLayers } from "./build/csslayers.ts";
 export default defineConfig({
   root: "gallery",
   base: "./",
+  define: { PAGE_VERSION: '"0"' },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: { target: "es2022", outDir: "../dist/gallery", emptyOutDir: true, chunkSizeWarningLimit: 2000 },
   plugins: [cssLayers()],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from functools import partial
 
 from tservice import __version__
 from tservice.http.event_stream import EventStreams
@@ -13,6 +14,7 @@ from tservice.runtime.feature import FeatureRegistration, GetFeatureState
 from tservice.runtime.runtime import Runtime
 from tservice.sessions.output.terminal_feed import TerminalFeed
 from tservice.sessions.service import SessionService
+from tservice.status.installed_version import find_newer_installed
 from tservice.status.routes import StatusRoutes
 from tservice.status.service import StatusService
 
@@ -28,8 +30,9 @@ def build_event_streams(
         Features that are registered later are included.
     """
     status = StatusService(
-        ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.time_zone
-    )
+        ground.reactor, __version__, sessions, ground.config.multiuser, tells, ground.time_zone,
+        partial(find_newer_installed, __version__),
+    )  # fmt: skip
     streams = EventStreams(ground.hub, ground.reactor, secrets.token_hex(4), status.describe_state)
     feed = TerminalFeed(
         ground.reactor,

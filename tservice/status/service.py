@@ -45,6 +45,7 @@ class StatusResponse(InitialStatePayload):
 
     Every field is present from the first release, and empty while its feature is off.
 
+    @ivar installed_version: version on the disk if it is newer; a restart of the service uses it.
     @ivar cron_jobs: number of jobs.
     @ivar approvals: pending items, oldest first.
     @ivar changes: what sessions changed, as far as it is known.
@@ -55,6 +56,7 @@ class StatusResponse(InitialStatePayload):
     """
 
     version: str
+    installed_version: str | None = None
     sessions: list[SessionAnswer]
     cron_jobs: int = 0
     approvals: list[Any] = []
@@ -80,17 +82,19 @@ class StatusService:
         multiuser: bool,
         tells: Mapping[str, GetStateField],
         zone: tzinfo = UTC,
+        installed: Callable[[], str | None] = lambda: None,
     ) -> None:
         """@param tells: functions that return the features' parts of the state, by the name of the
             field.  They are looked up at each call, because features are registered later.
         @param zone: the time zone that is reported to clients.
+        @param installed: returns the version on the disk if it is newer, else C{None}.
         """
         self._clock = clock
         self._version = version
         self._sessions = sessions
         self._multiuser = multiuser
         self._tells = tells
-        self._zone = zone
+        self._zone, self._installed = zone, installed
 
     def describe_state(self, identity: Identity) -> StatusResponse:
         """Return the initial state, limited to the data that C{identity} may see."""
@@ -99,6 +103,7 @@ class StatusService:
         now = get_unix_ms(self._clock)
         return StatusResponse(
             version=self._version,
+            installed_version=self._installed(),
             sessions=[sessions.describe_session(one.id) for one in sessions.list(identity)],
             user=UserStatus(
                 username=identity.username,

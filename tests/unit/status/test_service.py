@@ -59,6 +59,7 @@ class StatusServiceTests(SynchronousTestCase):
         self.assertEqual(
             {
                 "version": "1.2.3",
+                "installedVersion": None,
                 "sessions": [to_wire(FewSessions().describe_session("1"))],
                 "cronJobs": 0,
                 "approvals": [],

@@ -7,7 +7,7 @@ import { GitChip } from "../features/git/Badge.tsx";
 import { LocationMarkSlot } from "../features/hosts/slots.tsx";
 import { isUnreachable } from "../features/hosts/state.ts";
 import { connectionNotice } from "../store/connectionnotice.ts";
-import { activeSession, cliOf, sessions } from "../store/state.ts";
+import { activeSession, cliOf, sessions, updateNotice } from "../store/state.ts";
 import { plural } from "../lib/format.ts";
 import { finishedSessions, sessionsNeedingPerson } from "../features/approvals/state.ts";
 import { covered } from "../ui/pages/stage.ts";
@@ -79,6 +79,7 @@ export function StatusBar() {
       <GitChip session={session} />
       <Servers session={session} />
       <span class="spring" />
+      {updateNotice.value !== "" && <span data-testid="update-notice">{updateNotice.value}</span>}
       <SessionChips session={session} />
       <span class="agent">{cliOf(session.mode)?.label ?? session.mode}</span>
       <Grid session={session} />

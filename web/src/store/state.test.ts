@@ -6,7 +6,7 @@ import { EMPTY } from "./sessions.ts";
 const calls = vi.hoisted(() => ({ listClis: vi.fn(), readSession: vi.fn(), readSettings: vi.fn() }));
 vi.mock("../api/calls.ts", () => calls);
 
-const { followService, putSession: keep, sessionList } = await import("./state.ts");
+const { describeUpdate, followService, putSession: keep, sessionList } = await import("./state.ts");
 
 const SESSION = { id: "a", mode: "shell", name: "first", pid: 1, status: "busy" } as Session;
 
@@ -58,4 +58,13 @@ test("another end while it is read is read, too", async () => {
   arrive({ ...SESSION, pid: null, paneExit: { status: 0, at: 5 } });
   await vi.waitFor(() => expect(sessionList.value.byId.get("a")?.paneExit?.status).toBe(3));
   await vi.waitFor(() => expect(calls.readSession).toHaveBeenCalledTimes(2));
+});
+
+test.each([
+  ["1.2.0", null, "1.2.0", ""],
+  ["1.2.0-mock", null, "1.2.0", ""],
+  ["1.3.0", null, "1.2.0", "This page is older than the server (1.3.0). Reload it."],
+  ["1.2.0", "1.3.0", "1.2.0", "Version 1.3.0 is installed. Restart the server to use it."],
+])("a server %s with %s installed says to the page of %s: %s", (version, installedVersion, page, words) => {
+  expect(describeUpdate({ version, installedVersion }, page)).toBe(words);
 });

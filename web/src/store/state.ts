@@ -17,10 +17,15 @@ import {
   upsertSession,
 } from "./sessions.ts";
 
+/** Of the build that this page comes from. */
+declare const PAGE_VERSION: string;
+
 export const sessionList = signal(EMPTY);
 export const clis = signal<CliItem[]>([]);
 export const settings = signal<Partial<Settings>>({});
 export const serviceVersion = signal("");
+/** What a restart of the server, or of this page, would bring; empty if nothing. */
+export const updateNotice = signal("");
 /** The zone of times that are the service's own; this browser's where it does not tell. */
 export const serviceZone = signal(browserZone());
 export const activeId = signal<string | undefined>(undefined);
@@ -96,9 +101,22 @@ const settingReads = new CoalescedRead(async () => {
   }
 });
 
+/** The number alone: what stands behind it is a build's own. */
+const release = (version: string): string => version.replace(/[^\d.].*/, "");
+
+export function describeUpdate(
+  { version, installedVersion }: Pick<StatusResponse, "version" | "installedVersion">,
+  page: string,
+): string {
+  if (release(version) !== release(page))
+    return `This page is older than the server (${version}). Reload it.`;
+  return installedVersion ? `Version ${installedVersion} is installed. Restart the server to use it.` : "";
+}
+
 function initEvent(state: StatusResponse): void {
   sessionList.value = createSessionList(state.sessions, sessionList.value);
   serviceVersion.value = state.version;
+  updateNotice.value = describeUpdate(state, PAGE_VERSION);
   serviceZone.value = knownZone(state.timeZone);
   void cliReads.now();
   void settingReads.now();

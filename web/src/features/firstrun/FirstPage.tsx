@@ -5,7 +5,7 @@ import { formatError } from "../../api/errors.ts";
 import { readStored } from "../../lib/stored.ts";
 import { isAdmin } from "../../store/me.ts";
 import { useRead, useResource } from "../../store/resource.ts";
-import { clis, sessions, settings } from "../../store/state.ts";
+import { clis, sessions, settings, updateNotice } from "../../store/state.ts";
 import { Brand } from "../../ui/Brand.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -218,6 +218,7 @@ export function FirstPage() {
           )}
         </p>
       )}
+      {updateNotice.value !== "" && <p class="dim">{updateNotice.value}</p>}
       <Tips />
     </section>
   );

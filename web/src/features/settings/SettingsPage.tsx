@@ -5,7 +5,7 @@ import { AccountSettings } from "../auth/AccountSettings.tsx";
 import { me } from "../../store/me.ts";
 import { canSignOut } from "../auth/state.ts";
 import { NotificationSettings } from "../notifications/NotificationSettings.tsx";
-import { serviceVersion } from "../../store/state.ts";
+import { serviceVersion, updateNotice } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { WebhookSettings } from "../webhook/WebhookSettings.tsx";
 import { AppearanceSettings, TerminalSettings } from "./BrowserSettings.tsx";
@@ -120,7 +120,9 @@ export function SettingsPage() {
           </div>
         ))}
         <footer class="settings-foot dim">
-          <span>tservice {serviceVersion.value}</span>
+          <span>
+            tservice {serviceVersion.value} {updateNotice.value}
+          </span>
         </footer>
       </div>
     </div>
