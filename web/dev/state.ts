@@ -1,5 +1,6 @@
 /** The mock's sessions, settings and event stream (protocol-sessions, protocol-sse, protocol-settings). */
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { SESSION } from "../src/api/sample.ts";
 import type { ServerResponse } from "node:http";
 import type { CliItem, PlanUsagePayload, StatusResponse, Session, Settings } from "../src/api/types.ts";
@@ -11,6 +12,9 @@ import { MockInput } from "./input.ts";
 import { type Hub, MockSession } from "./session.ts";
 
 const RING = 1000;
+const PROGRAM = new URL("../../tservice/__init__.py", import.meta.url);
+/** As the page is built of: another one would be told of. */
+const VERSION = /__version__ = "(.+)"/.exec(readFileSync(PROGRAM, "utf8"))?.[1] ?? "";
 
 export const CLIS: CliItem[] = [
   cli("primary", "Claude Code", "CC", "agent", true),
@@ -77,7 +81,7 @@ export class MockState implements Hub, Launcher {
 
   status(): StatusResponse {
     return {
-      version: "0.1.0-mock",
+      version: VERSION,
       sessions: [...this.sessions.values()].map((each) => each.record),
       cronJobs: this.cron.jobs.length,
       approvals: this.approvals.list(),

@@ -6,10 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from twisted.internet.defer import Deferred
+
 from tests.unit.clis.harness import CliServiceCase
+from tests.unit.os_user_harness import OsUserWorld
 from tservice.clis import sign_in
-from tservice.clis.sign_in import find_sign_in
+from tservice.clis.sign_in import SignInReader, find_sign_in
 from tservice.clis.stock_entries import load_stock_entries
+from tservice.core.workers.reachability import AlwaysReachable
+from tservice.core.workers.worker_pool import SynchronousThreads
 
 
 class SignInTests(CliServiceCase):
@@ -94,3 +99,21 @@ class SignInTests(CliServiceCase):
         moved = {"CODEX_HOME": str(self.root / "moved")}
         self.assertTrue(find_sign_in(rules, self.root, moved))
         self.assertFalse(find_sign_in(rules, self.root, {"CODEX_HOME": "moved"}))
+
+    def test_files_of_an_os_user_are_read_as_that_user(self) -> None:
+        self.write(
+            ".claude/.credentials.json", {"claudeAiOauth": {"accessToken": "of the service"}}
+        )
+        world = OsUserWorld(self.root)
+        world.add("ann", 4001)
+        self.write("home-ann/.codex/auth.json", {"tokens": {"id": "x"}})
+        reader = SignInReader(
+            list_entries=self.registry.list_entries,
+            locations=world.places(),
+            threads=SynchronousThreads(),
+            reach=AlwaysReachable(),
+        )
+        asked = Deferred.fromCoroutine(reader.read_sign_ins(world.caller("ann", "ann")))
+        states = {each.id: each.signed_in for each in self.successResultOf(asked)}
+        self.assertEqual([False, True], [states["primary"], states["codex"]])
+        self.assertEqual({"ann"}, set(world.acted))

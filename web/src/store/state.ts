@@ -101,16 +101,12 @@ const settingReads = new CoalescedRead(async () => {
   }
 });
 
-/** The number alone: what stands behind it is a build's own. */
-const release = (version: string): string => version.replace(/[^\d.].*/, "");
-
 export function describeUpdate(
   { version, installedVersion }: Pick<StatusResponse, "version" | "installedVersion">,
   page: string,
 ): string {
-  if (release(version) !== release(page))
-    return `This page is older than the server (${version}). Reload it.`;
-  return installedVersion ? `Version ${installedVersion} is installed. Restart the server to use it.` : "";
+  if (version !== page) return "This page is older than the server. Reload it.";
+  return installedVersion ? `${installedVersion} is installed. Restart the server.` : "";
 }
 
 function initEvent(state: StatusResponse): void {
