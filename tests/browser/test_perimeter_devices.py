@@ -108,8 +108,8 @@ class QrTests(PerimeterCase):
         expect(page.get_by_test_id("empty")).to_be_visible()
         self.open_page(page, "Devices and QR code")
         page.get_by_test_id("tunnel-start").click()
-        expect(page.get_by_test_id("tunnel-problem")).to_contain_text("Set SERVICE_PASSWORD")
-        expect(page.get_by_text("No password is set")).to_be_visible()
+        expect(page.get_by_test_id("tunnel-problem")).to_contain_text("set SERVICE_PASSWORD")
+        expect(page.get_by_text("No password is set, so there are no sign-ins")).to_be_visible()
 
         daemon = self.people(SERVICE_TUNNEL_COMMAND="/no/such/program")
         root = self.enter(daemon)

@@ -4,7 +4,7 @@ import { Empty } from "../src/shell/Empty.tsx";
 import { StatusBar } from "../src/shell/StatusBar.tsx";
 import { TopBar } from "../src/shell/TopBar.tsx";
 import { ApprovalCard } from "../src/features/approvals/Inbox.tsx";
-import { PasswordField } from "../src/features/auth/PasswordForm.tsx";
+import { PasswordField } from "../src/features/auth/PasswordField.tsx";
 import {
   Field,
   getErrorAttributes,

@@ -1,30 +1,10 @@
 import { Brand } from "../../ui/Brand.tsx";
-import { me } from "../../store/me.ts";
-import { PasswordForm, valueOf, PasswordField } from "./PasswordForm.tsx";
-import { resetSignIn, knowsCurrent, signInWithPassword, wasEnded } from "./state.ts";
+import { PasswordField, valueOf } from "./PasswordField.tsx";
+import { signInWithPassword, wasEnded } from "./state.ts";
 import { useState } from "preact/hooks";
 import { ApiError, getErrorText } from "../../api/errors.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useFirstField } from "../../ui/useFirstField.ts";
-
-export function FirstPassword() {
-  return (
-    <main class="login">
-      <section class="login-card" data-testid="first-password">
-        <Brand large />
-        <h1>Choose a password</h1>
-        <p class="dim">
-          You are signed in as <strong>{me.value?.username}</strong> with a one-time password. Choose your own
-          password to continue.
-        </p>
-        <PasswordForm askCurrent={!knowsCurrent.value} action="Set password" />
-        <button type="button" class="link" onClick={resetSignIn} data-testid="other-account">
-          Sign in with another account
-        </button>
-      </section>
-    </main>
-  );
-}
 
 function wordsFor(error: unknown): string {
   if (error instanceof ApiError && error.status === 401) return "Wrong user name or password.";
