@@ -13,6 +13,7 @@ from tservice.clis.login_path import LoginPathReader
 from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.events import EventHub
 from tservice.core.kernel.late_binding import LateBinding
+from tservice.core.kernel.zone import find_local_zone
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights, WorkspaceBounds
 from tservice.core.workers.reachability import ReachabilityCheck

@@ -12,6 +12,7 @@ from tservice.clis.login_path import LoginPathReader, LoginShell
 from tservice.core.callers.authentication import SignInRule
 from tservice.core.kernel.errors import StartError
 from tservice.core.kernel.events import EventHub
+from tservice.core.kernel.service_stack import ClosingService, ServiceStack
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.workers.program_lookup import find_unresponsive_folders
 from tservice.core.workers.reachability import PROBE_SECONDS, ReachabilityProbe

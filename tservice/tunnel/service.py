@@ -19,6 +19,8 @@ from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_er
 from tservice.core.kernel.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.kernel.listeners import ListenerList
+from tservice.core.kernel.tasks import spawn_logged
+from tservice.core.kernel.timers import cancel_call
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner
 from tservice.core.values.payload import Payload
