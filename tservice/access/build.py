@@ -23,13 +23,13 @@ from tservice.access.capabilities import CapabilityRegistry
 from tservice.access.cookie_sessions import CookieSessionRegistry
 from tservice.access.cookie_store import DatabaseCookieStore
 from tservice.access.credentials import CredentialRegistry, OpenConnections
-from tservice.access.interfaces import IAccounts
-from tservice.access.passwords.failures import FailureCounter
-from tservice.access.passwords.first_password import (
+from tservice.access.first_password import (
     PasswordSetup,
     load_password_hash,
     make_hash_seal,
 )
+from tservice.access.interfaces import IAccounts
+from tservice.access.passwords.failures import FailureCounter
 from tservice.access.passwords.hashing import FairPasswordHasher, make_password_seal
 from tservice.access.passwords.passwords import SingleAccount
 from tservice.access.passwords.sign_in import KNOWN_SECONDS, KnownAddresses, PasswordChecker

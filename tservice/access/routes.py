@@ -10,9 +10,9 @@ from pydantic import Field
 from tservice.access.accounts.account import LONGEST_PASSWORD
 from tservice.access.authenticators import may_admit_page, parse_basic_header
 from tservice.access.cookie_sessions import CookieSessionRegistry
+from tservice.access.first_password import PasswordSetup
 from tservice.access.model import format_cleared_cookie, format_session_cookie
 from tservice.access.passwords.failures import TooManySignIns
-from tservice.access.passwords.first_password import PasswordSetup
 from tservice.access.passwords.hashing import BUSY_SECONDS, TooManyChecks
 from tservice.access.passwords.sign_in import PasswordChecker
 from tservice.core.callers.authentication import AuthenticationRequest

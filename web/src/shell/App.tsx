@@ -32,9 +32,12 @@ import { TopBar } from "./TopBar.tsx";
 const failed = (error: unknown) => showError("Couldn't load the page", error);
 
 const Login = lazySlot(async () => (await import("../features/auth/Login.tsx")).Login, { failed });
-const FirstPassword = lazySlot(async () => (await import("../features/auth/FirstPassword.tsx")).FirstPassword, {
-  failed,
-});
+const FirstPassword = lazySlot(
+  async () => (await import("../features/auth/FirstPassword.tsx")).FirstPassword,
+  {
+    failed,
+  },
+);
 
 function Main() {
   if (!hasReceivedInit.value)

@@ -1,5 +1,6 @@
 /** A field for a password, which can be shown. */
 import { useState } from "preact/hooks";
+import "./access.css";
 
 interface PasswordFieldProps {
   label: string;

@@ -6,7 +6,6 @@ import { ApiError, getErrorText } from "../../api/errors.ts";
 import { Problem } from "../../ui/Problem.tsx";
 import { useFirstField } from "../../ui/useFirstField.ts";
 import { me } from "../../store/me.ts";
-import "./access.css";
 import { PasswordField, valueOf } from "./PasswordField.tsx";
 import { setPassword } from "./state.ts";
 
