@@ -16,7 +16,7 @@ import { Problem } from "../../ui/Problem.tsx";
 import type { PickerProps } from "../cases/Picker.tsx";
 import { useClis } from "../clis/useClis.ts";
 import { access } from "../devices/phone.ts";
-import { FolderNote, TrustNote } from "../sessions/FolderNote.tsx";
+import { FolderNote, TrustNote } from "../sessions/FolderChoice.tsx";
 import { type Draft, parseRemembered, recentFolders, REMEMBERED_KEY } from "../sessions/newsession.ts";
 import { startDraft } from "../sessions/startdraft.ts";
 import { TRUSTED_MODE } from "../sessions/status.ts";
@@ -172,7 +172,9 @@ export function FirstPage() {
             offers={folders}
             searching={searching}
             chosen={draft.workingDir}
-            onChoose={(workingDir) => set({ workingDir, caseName: "", branch: "", elsewhere: undefined })}
+            onChoose={(workingDir) =>
+              set({ workingDir, caseName: "", branch: undefined, elsewhere: undefined })
+            }
           />
           <Button small aria-expanded={other} onClick={() => setOther(!other)} testid="first-other">
             Browse, clone or create…
@@ -183,7 +185,6 @@ export function FirstPage() {
               chosen={{
                 workingDir: draft.workingDir,
                 caseName: draft.caseName ?? "",
-                branch: draft.branch ?? "",
               }}
               onChoose={set}
             />
