@@ -66,6 +66,7 @@ describe("shortcuts", () => {
     ["Digit3", "a", "goto"],
     ["KeyF", "cs", "search"],
     ["Enter", "as", "next-blocked"],
+    ["KeyV", "as", "review"],
     ["KeyQ", "as", "quote"],
   ])("%s with %s is %s", (code, held, action) => {
     expect(find(code, held)).toBe(action);

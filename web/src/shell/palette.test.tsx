@@ -66,7 +66,7 @@ const found = (letters: string): string[] =>
 describe("everyday words lead where people want to go", () => {
   test.each([
     ["git", "page-git"],
-    ["diff", "page-git"],
+    ["diff", "page-git page-review"],
     ["commit", "page-git"],
     ["branch", "page-git"],
     ["worktree", "page-git page-cases"],

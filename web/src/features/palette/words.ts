@@ -49,6 +49,7 @@ export const WORDS: Readonly<Record<string, string>> = {
   "page-files": "upload download explorer browse tree folder editor quick open attach",
   "page-git":
     "git diff commit branch worktree scm source control staged unstaged status review pull request compare",
+  "page-review": "diff comment pull request hunks code",
   "page-hosts": "ssh machines server explorer connect",
   "page-containers": "docker podman sandbox isolation dev image",
   "page-webtabs": "browser preview simple port localhost site url",

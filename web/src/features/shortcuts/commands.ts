@@ -38,6 +38,7 @@ export const COMMANDS: Readonly<Record<Action, CommandText>> = {
   fleet: { text: "Open Fleet", group: "Page" },
   approvals: { text: "Open inbox", group: "Page" },
   changes: { text: "Show changes", group: "Page" },
+  review: { text: "Review changes", group: "Page" },
   cron: { text: "Open scheduled jobs", group: "Page" },
   panel: { text: "Toggle panel", group: "Page", icon: "panel" },
   sidebar: { text: "Toggle sidebar", group: "Page", icon: "menu" },

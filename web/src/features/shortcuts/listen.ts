@@ -2,7 +2,7 @@
 import { openInbox } from "../approvals/openinbox.ts";
 import { inboxEnabled, sessionsNeedingPerson } from "../approvals/state.ts";
 import { togglePanel } from "../../ui/pages/panel.ts";
-import { CRON_PAGE, FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
+import { CRON_PAGE, FILES_PAGE, GIT_PAGE, openPage, REVIEW_PAGE } from "../../ui/pages/registry.ts";
 import { toggleFleet } from "../fleet/page.ts";
 import type { Count, Direction } from "../grid/layout.ts";
 import { closeCell, setCount } from "../grid/menu.ts";
@@ -83,6 +83,7 @@ const DEEDS: Readonly<Record<Action, Deed>> = {
   approvals: () => inboxEnabled.value && openInbox(),
   cron: () => (openPage.value = CRON_PAGE),
   changes: () => withActive(() => (openPage.value = GIT_PAGE)),
+  review: () => withActive(() => (openPage.value = REVIEW_PAGE)),
   prompt: togglePromptFocus,
   settings: () => (openPage.value = "settings"),
   help: () => (openPage.value = "help"),

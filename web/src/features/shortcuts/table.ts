@@ -29,6 +29,7 @@ export type Action =
   | "fleet"
   | "approvals"
   | "changes"
+  | "review"
   | "cron"
   | "panel"
   | "sidebar"
@@ -95,6 +96,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   altShift("fleet", "KeyF"),
   altShift("approvals", "KeyA"),
   altShift("changes", "KeyG"),
+  altShift("review", "KeyV"),
   altShift("cron", "KeyJ"),
   altShift("panel", "KeyL"),
   altShift("sidebar", "KeyB"),
