@@ -297,11 +297,8 @@ class CaseService:
     async def make_worktree(
         self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
     ) -> Case:
-        """Create a case that is a new worktree of the case C{name} (protocol-worktrees).
-
-        @param again: checks the caller's permissions again, before the case is saved.
-        """
-        work = self._worktrees.add_worktree(name, wish, caller, again)
+        """Create a case that is a new worktree of a case, as L{ICases.add_worktree} does."""
+        work = self.add_worktree(name, wish, caller, again)
         place = await self._desk.run_uninterrupted(work)
         return await self._catalogue.get_case(place.name, caller)
 
