@@ -87,7 +87,7 @@ class ConsoleTests(SynchronousTestCase):
         self.make_session()
         refused = self.daemon.run_console("restore", str(file))
         self.assertEqual(2, refused.returncode)
-        self.assertIn("stop it first", refused.stderr)
+        self.assertIn("stop it", refused.stderr)
         self.daemon.stop()
         restored = self.daemon.run_console("restore", str(file))
         self.assertEqual((0, ""), (restored.returncode, restored.stderr))

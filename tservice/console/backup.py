@@ -6,28 +6,34 @@ replaced as a whole, so that each copy is consistent.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
-import shutil
 import sqlite3
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from tservice import __version__
-from tservice.console.running import is_running
 from tservice.console.terminal import CommandError, Terminal
 from tservice.core.disk.files import replace_atomically
 from tservice.core.kernel.clock import get_system_seconds
-from tservice.core.process.folder_lock import ADDRESS_NAME, LOCK_NAME
+from tservice.core.process.folder_lock import ADDRESS_NAME, LOCK_NAME, FolderLock
 
 DATABASE = "tservice.db"
 MANIFEST = "tservice-backup.json"
 LEFT_OUT = frozenset({"mux", LOCK_NAME, ADDRESS_NAME, f"{DATABASE}-wal", f"{DATABASE}-shm"})
 """Entries of the data folder that mean nothing in a copy: sockets, locks and SQLite's own files."""
+EARLIER = "before-restore-"
+"""Beginning of the name of the folder with the files that a restore replaced."""
+RESTORING = "restoring-"
+"""Beginning of the name of the folder that a restore unpacks into."""
+CHUNK = 1 << 20
+"""Bytes read at a time."""
 
 
 def create_backup(data_dir: Path, target: Path, terminal: Terminal) -> int:
@@ -56,38 +62,58 @@ def create_backup(data_dir: Path, target: Path, terminal: Terminal) -> int:
 
 
 def restore_backup(source: Path, data_dir: Path, terminal: Terminal) -> int:
-    """Put a backup in the place of the data folder, which is kept beside it.
+    """Replace the contents of the data folder by those of a backup.
 
-    Sockets of running sessions move to the new folder, so that they are attached again.
+    The folder stays, and its lock is held, so that no service starts on half of the files. Sockets
+    of running sessions stay as well, so that they are attached again. The earlier files are kept.
 
-    @raise CommandError: the service runs, or the file is no backup; nothing is changed.
+    @raise StartError: a service uses the data folder.
+    @raise CommandError: the file is no backup; nothing is changed.
     """
-    if is_running(data_dir):
-        raise CommandError(f"a service uses {data_dir}: stop it first")
-    data_dir.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f"{data_dir.name}.restored-", dir=data_dir.parent))
-    try:
-        with tarfile.open(source, "r:gz") as archive:
-            _check_manifest(archive, source)
+    with _open_backup(source) as archive:
+        _check_backup(archive, source, data_dir)
+        lock = FolderLock(data_dir)
+        lock.startService()
+        try:
+            return _replace_files(archive, data_dir, source, terminal)
+        finally:
+            lock.stopService()
+
+
+def _replace_files(
+    archive: tarfile.TarFile, data_dir: Path, source: Path, terminal: Terminal
+) -> int:
+    """Replace the files, all within the data folder, which may be a file system of its own."""
+    replaced = [path for path in data_dir.iterdir() if not _is_kept(path.name)]
+    with tempfile.TemporaryDirectory(prefix=RESTORING, dir=data_dir) as folder:
+        made = Path(folder)
+        try:
             archive.extractall(made, filter="data")
-    except CommandError:
-        shutil.rmtree(made)
-        raise
-    except (OSError, tarfile.TarError, EOFError) as error:
-        shutil.rmtree(made)
-        raise CommandError(f"{source}: {error}; nothing was changed") from None
-    (made / MANIFEST).unlink()
-    for path in made.rglob("*"):
-        path.chmod(path.stat().st_mode & 0o700)
-    if data_dir.exists():
-        aside = data_dir.with_name(f"{data_dir.name}.old-{int(get_system_seconds())}")
-        data_dir.rename(aside)
-        if (aside / "mux").exists():
-            (aside / "mux").rename(made / "mux")
-        terminal.print_line(f"the earlier data is in {aside}")
-    made.rename(data_dir)
+        except (OSError, tarfile.TarError, EOFError) as error:
+            raise CommandError(f"{source}: {error}; nothing was changed") from None
+        (made / MANIFEST).unlink()
+        for path in made.rglob("*"):
+            path.chmod(path.stat().st_mode & 0o700)
+        if replaced:
+            aside = data_dir / f"{EARLIER}{int(get_system_seconds())}"
+            aside.mkdir(mode=0o700)
+            for path in replaced:
+                path.rename(aside / path.name)
+            terminal.print_line(f"the earlier data is in {aside}")
+        for path in made.iterdir():
+            path.rename(data_dir / path.name)
     terminal.print_line(f"restored {data_dir} from {source}; start the service now")
     return 0
+
+
+def _is_kept(name: str) -> bool:
+    """Return true for an entry of the data folder that a restore leaves in its place."""
+    return name in (LOCK_NAME, "mux") or name.startswith((EARLIER, RESTORING))
+
+
+def _is_stored(name: str) -> bool:
+    """Return true for an entry of the data folder that a backup holds."""
+    return name not in LEFT_OUT and not name.startswith((EARLIER, RESTORING))
 
 
 def _list_files(data_dir: Path) -> Iterator[Path]:
@@ -95,8 +121,8 @@ def _list_files(data_dir: Path) -> Iterator[Path]:
     for base, folders, names in os.walk(data_dir):
         here = Path(base)
         if here == data_dir:
-            folders[:] = [name for name in folders if name not in LEFT_OUT]
-            names = [name for name in names if name not in LEFT_OUT | {DATABASE}]
+            folders[:] = filter(_is_stored, folders)
+            names = [name for name in names if _is_stored(name) and name != DATABASE]
         folders.sort()
         yield from (here / name for name in folders)
         for name in sorted(names):
@@ -125,11 +151,32 @@ def _add_database(archive: tarfile.TarFile, path: Path) -> None:
         archive.add(copied, DATABASE)
 
 
-def _check_manifest(archive: tarfile.TarFile, source: Path) -> None:
+@contextmanager
+def _open_backup(source: Path) -> Iterator[tarfile.TarFile]:
     try:
+        with gzip.open(source) as stream:  # to its checksum, which tarfile does not read
+            while stream.read(CHUNK):
+                pass
+        archive = tarfile.open(source)  # noqa: SIM115 - closed below, once it is read
+    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
+        raise CommandError(f"{source}: {error}; nothing was changed") from None
+    with archive:
+        yield archive
+
+
+def _check_backup(archive: tarfile.TarFile, source: Path, target: Path) -> None:
+    """Read the whole archive before anything is written.
+
+    @raise CommandError: it is damaged, holds a path outside of its folder, or is no backup.
+    """
+    try:
+        for member in archive:
+            tarfile.data_filter(member, str(target))
         file = archive.extractfile(MANIFEST)
         found = json.loads(file.read(4096)) if file is not None else {}
     except (KeyError, ValueError):
         found = {}
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise CommandError(f"{source}: {error}; nothing was changed") from None
     if found.get("program") != "tservice":
         raise CommandError(f"{source} is no backup made by 'tservice backup'; nothing was changed")

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 import subprocess
 import tarfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.console.main import build_parser, run_command_line
+from tservice.console.running import is_running
 from tservice.console.terminal import CommandError, Terminal
 from tservice.console.unit import format_unit
 from tservice.console.up import draw_qr_code, format_banner
 from tservice.console.update import InstallKind, find_install_kind, list_update_commands
 from tservice.core.net.endpoints import ListenAddress
 from tservice.core.net.own_address import find_phone_url
+from tservice.core.process.folder_lock import FolderLock
 
 
 class FakePrograms:
@@ -226,6 +230,69 @@ class BackupTests(ConsoleCase):
             [".tservice", "broken.tgz", "other.tgz"],
             sorted(path.name for path in self.home.iterdir()),
         )
+
+    def make_backup(self, data: Path) -> Path:
+        """Return a backup of a data folder whose only setting is C{{"a": 1}}."""
+        data.mkdir()
+        with closing(sqlite3.connect(data / "tservice.db")) as database:
+            database.execute("CREATE TABLE t (a)")
+        (data / "settings.json").write_text('{"a": 1}')
+        file = self.home / "copy.tgz"
+        self.assertEqual(0, self.call("backup", str(file)))
+        return file
+
+    def test_restore_holds_the_lock_of_the_folder_while_it_writes(self) -> None:
+        data = self.home / ".tservice"
+        file = self.make_backup(data)
+        seen: list[bool] = []
+
+        def look() -> float:
+            seen.append(is_running(data))
+            return 5.0
+
+        with patch("tservice.console.backup.get_system_seconds", look):
+            self.assertEqual(0, self.call("restore", str(file)))
+        self.assertEqual([True], seen)
+        self.assertFalse(is_running(data))
+
+    def test_restore_keeps_the_earlier_files_and_the_sockets(self) -> None:
+        data = self.home / ".tservice"
+        file = self.make_backup(data)
+        (data / "settings.json").write_text('{"a": 2}')
+        (data / "mux").mkdir()
+        with patch("tservice.console.backup.get_system_seconds", lambda: 5.0):
+            self.assertEqual(0, self.call("restore", str(file)))
+        self.assertEqual('{"a": 1}', (data / "settings.json").read_text())
+        self.assertEqual('{"a": 2}', (data / "before-restore-5/settings.json").read_text())
+        self.assertEqual(
+            ["before-restore-5", "lock", "mux", "settings.json", "tservice.db"],
+            sorted(path.name for path in data.iterdir()),
+        )
+        self.assertEqual(0, self.call("backup", str(file)))
+        with tarfile.open(file) as archive:
+            names = sorted(archive.getnames())
+        self.assertEqual(["settings.json", "tservice-backup.json", "tservice.db"], names)
+
+    def test_restore_into_a_folder_in_use_changes_nothing(self) -> None:
+        data = self.home / ".tservice"
+        file = self.make_backup(data)
+        (data / "settings.json").write_text('{"a": 2}')
+        lock = FolderLock(data)
+        lock.startService()
+        self.addCleanup(lock.stopService)
+        self.assertEqual(2, self.call("restore", str(file)))
+        self.assertIn("stop it", self.error.getvalue())
+        self.assertEqual('{"a": 2}', (data / "settings.json").read_text())
+
+    def test_damaged_backup_changes_nothing(self) -> None:
+        data = self.home / ".tservice"
+        file = self.make_backup(data)
+        (data / "settings.json").write_text('{"a": 2}')
+        whole = file.read_bytes()
+        for size in (len(whole) // 2, len(whole) - 8):
+            file.write_bytes(whole[:size])
+            self.assertEqual(2, self.call("restore", str(file)))
+        self.assertEqual('{"a": 2}', (data / "settings.json").read_text())
 
     def test_archive_with_a_path_outside_is_refused(self) -> None:
         hostile = self.home / "hostile.tgz"
