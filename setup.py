@@ -10,7 +10,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +26,8 @@ WEB = ROOT / "web"
 STATIC = ROOT / "tservice" / "static"
 BUILT_FROM = STATIC / ".built-from"
 KEEPER = ROOT / "tservice" / "mux" / "tmux" / "tservice-keeper"
+MACHINES = ("x86_64", "aarch64")
+"""Kinds of machine that a wheel for any machine has a compiled keeper for."""
 COMPILERS = ("cc", "gcc", "clang")
 C_FLAGS = ("-std=c11", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2")
 INSTALLED_FROM = WEB / "node_modules" / ".installed-from"
@@ -119,8 +122,7 @@ class BuildKeeper(Command):
 
     def run(self) -> None:
         """Compile the keeper. A compiler that fails is reported and is no error."""
-        source = KEEPER.with_name("keeper.c")
-        if KEEPER.exists() and KEEPER.stat().st_mtime_ns > source.stat().st_mtime_ns:
+        if is_compiled(KEEPER):
             return
         KEEPER.unlink(missing_ok=True)
         compiler = os.environ.get("CC") or next(filter(shutil.which, COMPILERS), None)
@@ -129,11 +131,27 @@ class BuildKeeper(Command):
             return
         # By itself if it can be: nothing of the pane's environment then comes between.
         for linking in (("-static",), ("-fPIE", "-pie", "-Wl,-z,relro,-z,now")):
-            command = [*shlex.split(compiler), *C_FLAGS, *linking, "-o", str(KEEPER), str(source)]
-            trouble = compiled(command)
+            trouble = compile_keeper(shlex.split(compiler), linking, KEEPER)
             if trouble is None:
                 return
         self.warn(f"the keeper is not built, keeper.py is used: {trouble}")
+
+
+class BuildKeepers(BuildKeeper):
+    """Compile the keeper for each of L{MACHINES}, with the compiler of the package ziglang."""
+
+    description = "compile the keepers of a wheel that fits any machine"
+
+    def run(self) -> None:
+        """@raise ExecError: the compiler failed."""
+        for machine in MACHINES:
+            target = find_keeper(machine)
+            if is_compiled(target):
+                continue
+            compiler = [sys.executable, "-m", "ziglang", "cc", f"--target={machine}-linux-musl"]
+            trouble = compile_keeper(compiler, ("-static", "-s"), target)
+            if trouble is not None:
+                raise ExecError(f"the keeper for {machine} is not built: {trouble}")
 
 
 class BuildPy(build_py):
@@ -141,7 +159,8 @@ class BuildPy(build_py):
 
     def run(self) -> None:
         self.run_command("build_web")
-        self.run_command("build_keeper")
+        if not has_zig():
+            self.run_command("build_keeper")
         super().run()
 
 
@@ -154,20 +173,46 @@ class SourceDistribution(sdist):
 
 
 class Wheel(bdist_wheel):
-    """For this kind of machine if the keeper is in it, else for any."""
+    """For any machine where zig builds the keepers; else for this kind, if it has a compiler."""
 
     def finalize_options(self) -> None:
-        self.run_command("build_keeper")
-        self.distribution.has_ext_modules = KEEPER.exists
+        self.run_command("build_keepers" if has_zig() else "build_keeper")
+        left_out = [KEEPER] if has_zig() else [find_keeper(machine) for machine in MACHINES]
+        data = self.distribution.package_data["tservice.mux.tmux"]
+        data[:] = [name for name in data if KEEPER.with_name(name) not in left_out]
+        self.distribution.has_ext_modules = lambda: not has_zig() and KEEPER.exists()
         super().finalize_options()
+
+    def run(self) -> None:
+        # An earlier build leaves pages and programs there that are no part of this one.
+        shutil.rmtree(self.get_finalized_command("build").build_lib, ignore_errors=True)
+        super().run()
 
     def get_tag(self) -> tuple[str, str, str]:
         _, _, platform = super().get_tag()
         return "py3", "none", platform
 
 
-def compiled(command: list[str]) -> str | None:
+def has_zig() -> bool:
+    """Return true if the package ziglang is there, which is required to build a wheel only."""
+    return find_spec("ziglang") is not None
+
+
+def find_keeper(machine: str) -> Path:
+    """Return the path of the compiled keeper for one of L{MACHINES}."""
+    return KEEPER.with_name(f"{KEEPER.name}-{machine}")
+
+
+def is_compiled(target: Path) -> bool:
+    """Return true if a compiled keeper is newer than its source."""
+    source = KEEPER.with_name("keeper.c")
+    return target.exists() and target.stat().st_mtime_ns > source.stat().st_mtime_ns
+
+
+def compile_keeper(compiler: list[str], linking: Sequence[str], target: Path) -> str | None:
     """Run a compiler; C{None}, or why it failed."""
+    source = str(KEEPER.with_name("keeper.c"))
+    command = [*compiler, *C_FLAGS, *linking, "-o", str(target), source]
     try:
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -228,6 +273,7 @@ if __name__ == "__main__":
             "build_api": BuildApi,
             "build_web": BuildWeb,
             "build_keeper": BuildKeeper,
+            "build_keepers": BuildKeepers,
             "bdist_wheel": Wheel,
             "gallery": Gallery,
             "test_web": TestWeb,

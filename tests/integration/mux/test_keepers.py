@@ -276,7 +276,7 @@ class PythonInTmuxTests(TmuxTestCase):
 
 class WhichTests(SynchronousTestCase):
     def test_keeper_is_chosen_for_a_program_of_this_machine(self) -> None:
-        self.assertEqual(Path("/bin/sh"), find_compiled_keeper(sys.executable, Path("/bin/sh")))
+        self.assertEqual(Path("/bin/sh"), find_compiled_keeper(sys.executable, [Path("/bin/sh")]))
 
     def test_keeper_for_another_machine_is_not_used(self) -> None:
         other = Path("other")
@@ -286,11 +286,12 @@ class WhichTests(SynchronousTestCase):
         for file in (other, Path("none"), Path(__file__)):
             if file is other:
                 file.chmod(0o755)
-            self.assertIsNone(find_compiled_keeper(sys.executable, file))
+            self.assertIsNone(find_compiled_keeper(sys.executable, [file]))
         other.write_bytes(Path(sys.executable).read_bytes()[:64])
-        self.assertEqual(other, find_compiled_keeper(sys.executable, other))
+        self.assertEqual(other, find_compiled_keeper(sys.executable, [other]))
+        self.assertEqual(other, find_compiled_keeper(sys.executable, [Path("none"), other]))
         other.chmod(0o644)
-        self.assertIsNone(find_compiled_keeper(sys.executable, other))
+        self.assertIsNone(find_compiled_keeper(sys.executable, [other]))
 
 
 def stat(pid: int) -> list[str]:
