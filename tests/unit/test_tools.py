@@ -68,6 +68,21 @@ class NeedTests(SynchronousTestCase):
         self.program("apt-get", "exit 100")
         self.assertEqual(100, self.need("absent").returncode)
 
+    def test_other_systems_get_their_own_command_and_names(self) -> None:
+        self.program("id", "echo 0")
+        for manager, want in (
+            ("dnf", "dnf install absent gcc python3"),
+            ("pacman", "pacman -S absent base-devel python"),
+            ("apk", "apk add absent build-base python3"),
+            ("zypper", "zypper install absent gcc python3"),
+        ):
+            with self.subTest(manager):
+                self.program(manager, "echo this must not run >&2; exit 1")
+                ended = self.need("absent", "build-essential=absent-cc", "python3-venv=absent-too")
+                self.assertEqual(1, ended.returncode)
+                self.assertIn(f"(as root: {want})\n", ended.stderr)
+                (self.folder / manager).unlink()
+
     def test_root_without_apt_sees_the_missing_programs(self) -> None:
         self.program("id", "echo 0")
         self.assertIn("missing: absent", self.need("absent").stderr)
