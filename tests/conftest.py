@@ -69,7 +69,10 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-EXTENDED_FOLDERS = ("agents", "browser", "integration/containers", "integration/osusers")
+EXTENDED_FOLDERS = (
+    *("agents", "browser"),
+    *("integration/containers", "integration/install", "integration/osusers"),
+)
 """Folders whose tests run in C{make test-all} only, but for those that are marked C{essential}."""
 
 

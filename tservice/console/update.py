@@ -64,7 +64,11 @@ def list_update_commands(
             "this Python is not a virtual environment: upgrade it with the tool that installed it"
         )
     if kind is InstallKind.VENV:
-        return [[python, "-m", "pip", "install", "--upgrade", source or NAME]]
+        pip = [python, "-m", "pip", "install"]
+        commands = [[*pip, "--upgrade", source or NAME]]
+        if source is not None:  # pip keeps what has the version of the file
+            commands.append([*pip, "--force-reinstall", "--no-deps", source])
+        return commands
     program = "uv" if kind is InstallKind.UV_TOOL else "pipx"
     words = ["uv", "tool"] if kind is InstallKind.UV_TOOL else [program]
     if source is None:

@@ -27,10 +27,12 @@ class TestEngine:
     """An engine, and a folder for what a test has beside it.
 
     @ivar environ: the whole environment of its command.
+    @cvar limit: seconds that a command may take.
     """
 
     __test__ = False
     name: ClassVar[EngineName]
+    limit: ClassVar[float] = 120.0
     folder: Path
     environ: Mapping[str, str]
 
@@ -43,7 +45,7 @@ class TestEngine:
         """Run a command of it; its output."""
         done = subprocess.run(
             [str(self.program()), *words], env=self.environ, capture_output=True, text=True,
-            timeout=120, check=False,
+            timeout=self.limit, check=False,
         )  # fmt: skip
         if check and done.returncode:
             raise AssertionError(f"{self.name} {' '.join(words)}: {done.stderr}")

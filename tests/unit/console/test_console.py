@@ -159,6 +159,13 @@ class UpdateTests(ConsoleCase):
         self.assertEqual(
             ["/v/python -m pip install --upgrade tservice"], commands(InstallKind.VENV)
         )
+        self.assertEqual(
+            [
+                "/v/python -m pip install --upgrade a.whl",
+                "/v/python -m pip install --force-reinstall --no-deps a.whl",
+            ],
+            commands(InstallKind.VENV, "a.whl"),
+        )
         self.assertEqual("git -C /src pull --ff-only", commands(InstallKind.CHECKOUT)[0])
         self.assertRaises(CommandError, commands, InstallKind.CHECKOUT, "a.whl")
         self.assertRaises(CommandError, commands, InstallKind.SYSTEM)

@@ -1,0 +1,1 @@
+"""Tests of how the program is installed and upgraded."""
