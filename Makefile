@@ -20,7 +20,7 @@ RUN_NEEDS := tmux git curl
 QUICK_NEEDS := $(RUN_NEEDS) build-essential=cc
 TEST_NEEDS := $(QUICK_NEEDS) chromium chromium-headless-shell openssh-client=ssh \
 	openssh-server=sshd podman docker.io=dockerd runc catatonit iptables nginx-light=nginx caddy \
-	busybox zsh fish tcsh csh=bsd-csh
+	busybox zsh fish tcsh csh=bsd-csh mmdebstrap podman-compose systemd=systemctl
 
 .DELETE_ON_ERROR:
 .PHONY: help run quick test test-rest test-all lint check test-web bench stress web gallery docs \
@@ -80,7 +80,7 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/python tools/commits.py
-	$(BIN)/mypy tservice tests bench docs/pictures.py
+	$(BIN)/mypy tservice tests bench docs/pictures.py docs/film.py
 
 check: lint
 	$(BIN)/python -m pytest -q tests/unit/test_layers.py

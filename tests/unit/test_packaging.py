@@ -21,7 +21,8 @@ from tservice.core.config.load import load_config
 from tservice.core.config.model import Config, list_settings
 
 TOP = {
-    *(".ci", ".gitignore", "CHANGELOG.rst", "LICENSE", "MANIFEST.in", "Makefile", "README.rst"),
+    *(".ci", ".dockerignore", ".gitignore", "CHANGELOG.rst", "Containerfile", "LICENSE"),
+    *("MANIFEST.in", "Makefile", "README.rst", "compose.yaml"),
     *("bench", "docs", "etc", "man", "newsfragments", "pyproject.toml", "setup.cfg", "setup.py"),
     *("tests", "tools", "tservice", "twisted", "web"),
 }

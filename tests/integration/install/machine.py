@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tarfile
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import ClassVar
 
@@ -32,14 +30,15 @@ class MachineEngine(PodmanEngine):
     def make_base_image(self) -> None:
         """Install Debian from its packages into an image, with this machine's certificates."""
         archive = self.folder / "machine.tar"
-        options = ["--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(archive)]
+        options = ["--variant=minbase", f"--include={','.join(PACKAGES)}"]
+        if Path(CERTIFICATES).exists():
+            options.append(f"--customize-hook=upload {CERTIFICATES} {CERTIFICATES}")
         done = subprocess.run(
-            ["mmdebstrap", "--quiet", *options], capture_output=True, text=True,
-            timeout=self.limit, check=False,
+            ["mmdebstrap", "--quiet", *options, SUITE, str(archive)], capture_output=True,
+            text=True, timeout=self.limit, check=False,
         )  # fmt: skip
         if done.returncode:
             raise AssertionError(f"mmdebstrap: {done.stderr}")
-        _replace_certificates(archive)
         changes = [f"--change=ENV {name}={CERTIFICATES}" for name in _TRUSTED_BY]
         self.run("import", *changes, str(archive), IMAGE)
         archive.unlink()
@@ -94,14 +93,3 @@ def find_obstacle() -> str | None:
     if missing:
         return f"not installed: {', '.join(missing)}"
     return "needs root" if os.geteuid() else None
-
-
-def _replace_certificates(archive: Path) -> None:
-    """Add this machine's certificates; a later entry of an archive replaces an earlier one."""
-    if not Path(CERTIFICATES).exists():
-        return
-    content = Path(CERTIFICATES).read_bytes()
-    entry = tarfile.TarInfo(f".{CERTIFICATES}")
-    entry.size, entry.mode = len(content), 0o644
-    with tarfile.open(archive, "a") as tar:
-        tar.addfile(entry, BytesIO(content))

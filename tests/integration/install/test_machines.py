@@ -16,12 +16,21 @@ from tests.agents.cli_cache import install_cli
 from tests.agents.recipes import RunLocation, claude
 from tests.agents.stub_model import StubProcess
 from tests.integration.containers.engines import engine_obstacle
-from tests.integration.install.machine import HOME, Machine, MachineEngine, find_obstacle
+from tests.integration.install.composed import SERVICE_IMAGE, ComposedService
+from tests.integration.install.machine import (
+    HOME,
+    IMAGE,
+    Machine,
+    MachineEngine,
+    find_obstacle,
+)
 from tests.integration.install.wheels import build_wheel, copy_sources, run_program
+from tests.waiting import wait_until
 from tservice.containers.model import EngineKind
 
 LOG = f"{HOME}/service.log"
 ANSWER = "the pears are ripe"
+COUNTER = "i=0; while sleep 0.1; do i=$((i+1)); echo $i >/workspaces/count; done"
 
 
 class InstallTests(SynchronousTestCase):
@@ -100,6 +109,28 @@ class InstallTests(SynchronousTestCase):
         machine = self.machine()
         machine.run("python3 -m venv ~/venv && ~/venv/bin/pip install --quiet /files/*.whl")
         self.check_agent_answers(machine, "~/venv/bin/tservice")
+
+    def test_container_keeps_sessions_while_its_service_restarts(self) -> None:
+        """With the compose file, as a user whose numbers were chosen."""
+        build = ("--network", "host", "--build-arg", f"BASE={IMAGE}", "--tag", SERVICE_IMAGE)
+        source = str(self.folder / "source")
+        self.engine.run("build", "--quiet", *build, "--file", f"{source}/Containerfile", source)
+        composed = ComposedService(self.engine, source)
+        self.addCleanup(composed.close)
+        composed.wait_until_ready()
+        tsctl = f"TSCTL_USER=admin TSCTL_PASSWORD={composed.password} tsctl"
+        session = composed.run(f"{tsctl} new shell --dir /workspaces")
+        composed.run(f"{tsctl} send {session} '{COUNTER}'")
+        count = "cat /workspaces/count 2>/dev/null || echo 0"
+        first = wait_until("the counter runs", lambda: int(composed.run(count)))
+        composed.restart_service()
+        self.assertIn(session[:8], composed.run(f"{tsctl} ls"))
+        wait_until("the counter goes on", lambda: int(composed.run(count)) > first)
+        self.assertEqual(f"{composed.uid} {composed.gid}", composed.run("stat -c '%u %g' /data"))
+        # Agents are installed into the volume of the home folder, by npm as the page does it.
+        self.assertEqual(f"{composed.home}/.local", composed.run("npm config get prefix"))
+        shown = composed.run(f"{tsctl} send {session} --raw $'\\x03' && id -u && id -g")
+        self.assertEqual(f"{composed.uid}\n{composed.gid}", shown)
 
     def test_source_archive_is_installed_without_node(self) -> None:
         """Its page is packed in, and without a compiler C{keeper.py} does the keeper's work."""
