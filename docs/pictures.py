@@ -47,7 +47,7 @@ TUNNEL = "#!/bin/sh\necho https://terminals.example.org\nexec sleep 600\n"
 FILES: Mapping[str, Mapping[str, str]] = {
     "orchard": {
         "orchard/login.py": "LIMIT = 5\n\n\ndef failed(name):\n    return counts[name] + 1\n",
-        "tests/test_login.py": "def test_five_wrong_passwords():\n    assert locked('ann')\n",
+        "tests/test_login.py": "LIMIT = 5\n\n\ndef test_limit():\n    assert LIMIT == 5\n",
         "README.rst": "Orchard\n=======\n",
     },
     "ledger": {
