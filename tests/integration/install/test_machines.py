@@ -57,8 +57,8 @@ class InstallTests(SynchronousTestCase):
 
     def machine(self) -> Machine:
         """A new machine, with the file to install and the program of an agent."""
-        agent = install_cli("claude", os.environ).binary.resolve().parent
-        mounts = [f"{self.folder}/files:/files", f"{agent}:/agent"]
+        agent = install_cli("claude", os.environ).binary.resolve()
+        mounts = [f"{self.folder}/files:/files", f"{agent}:/agent/claude"]
         machine = Machine(self.engine, self.id().rpartition(".")[2], mounts)
         self.addCleanup(machine.close)
         for program in ("cc", "gcc", "clang", "node", "git"):
@@ -73,8 +73,8 @@ class InstallTests(SynchronousTestCase):
         machine.start(f"{tservice} up --listen tcp:0:interface=127.0.0.1", LOG)
         url = machine.wait_for_file("~/.tservice/address", LOG).split()[0]
         tsctl = f"TSCTL_URL={url} {tservice.replace('tservice', 'tsctl')}"
-        session = machine.run(f"{tsctl} new primary --dir ~/work --prompt 'SAY: {ANSWER}'")
-        machine.run(f"{tsctl} wait {session} --until stop --timeout 120")
+        prompt = f"--prompt 'SAY: {ANSWER}' --wait=stop --timeout 300"
+        session = machine.run(f"{tsctl} new primary --dir ~/work {prompt}").split()[0]
         self.assertIn(ANSWER, machine.run(f"{tsctl} last {session}"))
         self.assertIn("tservice-keeper-", machine.run("cat /proc/[0-9]*/cmdline | tr '\\0' ' '"))
         machine.run(f"{tsctl} kill {session}")
@@ -85,7 +85,8 @@ class InstallTests(SynchronousTestCase):
             place = RunLocation(home=Path(home), work=Path(HOME, "work"), url=url)
             launch = claude(place, trusted=True)
             machine.write("~/.claude.json", Path(home, ".claude.json").read_text())
-        machine.write("~/.claude/settings.json", json.dumps({"env": dict(launch.env)}))
+        accepted = {"env": dict(launch.env), "skipDangerousModePermissionPrompt": True}
+        machine.write("~/.claude/settings.json", json.dumps(accepted))
         machine.run("mkdir -p ~/work ~/.local/bin && ln -s /agent/claude ~/.local/bin/claude")
 
     def test_wheel_fits_any_machine(self) -> None:
