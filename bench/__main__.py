@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench import (
     against,
+    agents,
     attach,
     bodies,
     company,
@@ -49,6 +50,7 @@ BENCHES: dict[str, Callable[[DaemonHarness], list[Row]]] = {
     "files": files.run,
     "flood": flood.run,
     "footprint": footprint.run,
+    "agents": agents.run,
     "gitecho": gitecho.run,
     "gitstatus": gitstatus.run,
     "stages": stages.run,
