@@ -65,7 +65,8 @@ def build_release(version: str, output: Path) -> list[Path]:
     run_command("git", "add", "--all")
     if run_command("git", "status", "--porcelain"):
         run_command("git", "commit", "--quiet", "--message", f"release: Publish {version}")
-    run_command(sys.executable, "-m", "build", "--no-isolation", "--outdir", str(output))
+    # Both from the work tree: of an archive, a wheel would be for this kind of machine alone.
+    run_command(sys.executable, "-m", "build", "--sdist", "--wheel", "--outdir", str(output))
     built = sorted(output.glob(f"tservice-{version}*"))
     sums = "".join(f"{_checksum(file)}  {file.name}\n" for file in built)
     (output / "SHA256SUMS").write_text(sums)

@@ -52,7 +52,10 @@ class CommitMessageTests(SynchronousTestCase):
 
 @pytest.mark.extended
 class ReleaseTests(SynchronousTestCase):
-    """C{make release} in a clone, with the browser UI that was built here."""
+    """C{make release} in a clone, with the browser UI that was built here.
+
+    What a build requires comes from the package index.
+    """
 
     def setUp(self) -> None:
         self.clone = Path(self.mktemp()).resolve()
@@ -99,6 +102,7 @@ class ReleaseTests(SynchronousTestCase):
             content = (self.output / name).read_bytes()
             self.assertEqual(expected, hashlib.sha256(content).hexdigest(), name)
         wheel = next(name for name in sums if name.endswith(".whl"))
+        self.assertTrue(wheel.endswith("-py3-none-any.whl"), wheel)
         with zipfile.ZipFile(self.output / wheel) as archive:
             self.assertIn(b'"7.8.9"', archive.read("tservice/__init__.py"))
             self.assertIn("tservice/static/index.html", archive.namelist())
