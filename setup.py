@@ -32,6 +32,8 @@ COMPILERS = ("cc", "gcc", "clang")
 C_FLAGS = ("-std=c11", "-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2")
 INSTALLED_FROM = WEB / "node_modules" / ".installed-from"
 NOT_SOURCES = frozenset({"node_modules", "dist"})
+IS_ARCHIVE = (ROOT / "PKG-INFO").exists()
+"""True in a source archive, which holds the page, so that nobody needs Node."""
 
 
 class BuildApi(Command):
@@ -70,6 +72,8 @@ class BuildWeb(Command):
     def run(self) -> None:
         """@raise ExecError: npm failed; its output stands above."""
         self.run_command("build_api")
+        if IS_ARCHIVE and (STATIC / "index.html").exists():
+            return
         if not (WEB / "package.json").exists():
             raise FileError(f"{WEB} is missing: the browser UI cannot be built")
         wanted = digest(sources())
