@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -37,6 +37,26 @@ MADE_IN = {
     "CheckedOverrides": "tservice.clis.environments",
 }
 """Where what comes to run in a pane is made, and nowhere else."""
+
+MOST_FILES = 15
+"""Files that stand side by side in a folder."""
+
+LARGE_FOLDERS = {
+    "agents/approvals": "one inbox; its answers and folders pass the same items to each other",
+    "agents/transcripts": "five formats of transcripts beside the one reader that merges them",
+    "cases": "steps of creation and removal, all on the same CaseOperations",
+    "client/commands": "one file for each group of commands, listed by table.py",
+    "client/typed": "generated: one file for each group of operations",
+    "clis": "one registry; nearly every file reads the records of model.py",
+    "containers": "one engine; its starts already stand in life",
+    "cron": "one scheduler with its routes; the next folder would hold two files",
+    "hosts": "one connection to a host: its keys, master, links and waking",
+    "mux": "the interface of panes, beside the two folders that implement it",
+    "mux/tmux": "one control client; each file parses or writes one part of its dialogue",
+}
+"""Folders that hold more, up to C{MOST_FILES_LISTED}, and why they stay whole."""
+
+MOST_FILES_LISTED = 25
 
 BANNED_CALLS = {
     ("time", "time"),
@@ -182,6 +202,20 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     return []
 
 
+def count_files() -> Counter[str]:
+    """Return the number of Python files in each folder of the package."""
+    return Counter(str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("*.py"))
+
+
+def oversized_folders(counts: Mapping[str, int], listed: Collection[str]) -> list[str]:
+    """Return the folders that hold more files than they may."""
+    return sorted(
+        name
+        for name, count in counts.items()
+        if count > (MOST_FILES_LISTED if name in listed else MOST_FILES)
+    )
+
+
 def reads_the_clock(node: ast.AST) -> bool:
     """Whether C{node} asks the machine's clock, or imports what does."""
     if isinstance(node, ast.ImportFrom):
@@ -228,10 +262,15 @@ class ImportLayerTests(SynchronousTestCase):
         wrong = {feature: circle(rooms(self.graph, feature)) for feature in features}
         self.assertEqual({}, {name: found for name, found in wrong.items() if found})
 
-    def test_package_folders_hold_at_most_25_modules(self) -> None:
-        """At most 25 files stand side by side."""
-        counts = Counter(path.parent for path in PACKAGE.rglob("*.py"))
-        self.assertEqual({}, {str(room): n for room, n in counts.items() if n > 25})
+    def test_folders_hold_at_most_15_files_unless_listed_with_a_reason(self) -> None:
+        self.assertEqual([], oversized_folders(count_files(), LARGE_FOLDERS))
+
+    def test_listed_folders_are_large(self) -> None:
+        """A folder that shrank leaves the list."""
+        counts = count_files()
+        # The generated client is there after a build only.
+        listed = set(LARGE_FOLDERS) - {"client/typed"}
+        self.assertEqual(set(), {name for name in listed if counts[name] <= MOST_FILES})
 
     def test_only_tap_imports_the_reactor(self) -> None:
         wrong = [
@@ -325,6 +364,10 @@ class LayerRuleTests(SynchronousTestCase):
             ("tservice.mcp_server.routes", "tservice.client.mcp.protocol"),
         ]:
             self.assertFalse(breaks_layers(module, imported), (module, imported))
+
+    def test_oversized_folders_are_detected(self) -> None:
+        counts = {"a": 15, "b": 16, "c": 25, "d": 26}
+        self.assertEqual(["b", "d"], oversized_folders(counts, {"c", "d"}))
 
     def test_import_cycle_is_detected(self) -> None:
         self.assertEqual(["a", "b", "a"], circle({"a": {"b"}, "b": {"a"}}))
