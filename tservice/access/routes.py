@@ -179,7 +179,7 @@ class AccessRoutes:
     )
     async def sign_out(self, call: OperationCall) -> RawReply:
         """Sign out; ends the session and clears its cookie."""
-        mine = call.identity.auth_session
+        mine = call.caller.auth_session
         if mine is not None:
             self._cookies.revoke_sessions(lambda session: session.id == mine)
         return RawReply(
@@ -204,7 +204,7 @@ class AccessRoutes:
             raise make_not_found_error(f"Auth session {wanted}")
         self._revoked()
         headers = {}
-        if wanted in (None, call.identity.auth_session):
+        if wanted in (None, call.caller.auth_session):
             headers["Set-Cookie"] = format_cleared_cookie(_authentication_request(call))
         return RawReply(content=RevokedSessionsResponse(revoked=ended), headers=headers)
 
@@ -217,7 +217,7 @@ class AccessRoutes:
     )
     async def get_caller(self, call: OperationCall) -> CallerResponse:
         """Get your identity."""
-        return self._caller_response(call, call.identity)
+        return self._caller_response(call, call.caller)
 
     @property
     def _has_password(self) -> bool:

@@ -130,16 +130,16 @@ def make_audit_entry(call: OperationCall, outcome: object) -> AuditEntry:
         text = getattr(call.body, "input", None)
         if isinstance(text, str):
             detail = {"source": "http", "length": len(text)}
-    if call.identity.token is not None:
-        detail["token"] = call.identity.token
+    if call.caller.token is not None:
+        detail["token"] = call.caller.token
     if isinstance(outcome, ServiceError):
         detail["error"] = outcome.code.value
     elif isinstance(outcome, BaseException):
         detail["error"] = type(outcome).__name__
     return AuditEntry(
         action=f"{call.operation.method} {call.operation.path}",
-        actor=call.identity.username,
-        method=call.identity.method,
+        actor=call.caller.username,
+        method=call.caller.method,
         address=call.address,
         target=" ".join(call.path.values()) or find_created_name(outcome),
         detail=detail,

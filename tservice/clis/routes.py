@@ -111,9 +111,9 @@ class CliRoutes:
     )
     async def list_clis(self, call: OperationCall, query: ListQuery) -> list[CliItem]:
         """List all CLIs, disabled ones included; empty unless you are an admin."""
-        if not call.identity.admin:
+        if not call.caller.admin:
             return []
-        await self._clis.check_reachable(call.identity.username)
+        await self._clis.check_reachable(call.caller.username)
         if query is not None and query.versions:
             return await self._clis.list_with_versions()
         return self._clis.list_items()
@@ -129,7 +129,7 @@ class CliRoutes:
     )
     async def list_sign_ins(self, call: OperationCall) -> list[SignInItem]:
         """List the agents that can sign in, and whether they are; from their own files."""
-        found = await self._sign_ins.read_sign_ins(call.identity)
+        found = await self._sign_ins.read_sign_ins(call.caller)
         return [
             SignInItem(id=each.id, signed_in=each.signed_in, command=shlex.join(each.argv))
             for each in found
@@ -191,7 +191,7 @@ class CliRoutes:
 
         The caller's permission is then checked again.
         """
-        await self._clis.check_reachable(call.identity.username)
+        await self._clis.check_reachable(call.caller.username)
         call.reauthorize()
 
 

@@ -117,7 +117,7 @@ class ContainerRoutes:
     @operation("GET", "/api/container-hosts", _READS, access=AccessRule.USER)
     async def list_hosts(self, call: OperationCall) -> list[ContainerHostResponse]:
         """List the container hosts; empty unless you are an admin."""
-        found = self._service.list_hosts() if call.identity.admin else ()
+        found = self._service.list_hosts() if call.caller.admin else ()
         return [make_host_response(host) for host in found]
 
     @operation("POST", "/api/container-hosts", _CHANGES)
@@ -176,7 +176,7 @@ class ContainerRoutes:
     async def get_container(self, call: OperationCall) -> ContainerResponse:
         """Get the current state of a case's container."""
         owner = self._case_owner(call)
-        shown = await self._service.get_container(owner, call.path["name"], call.identity)
+        shown = await self._service.get_container(owner, call.path["name"], call.caller)
         return make_container_response(shown)
 
     @operation(
@@ -190,4 +190,4 @@ class ContainerRoutes:
 
     def _case_owner(self, call: OperationCall) -> str:
         """Return the owner under which the caller's cases are stored."""
-        return call.identity.username if self._multiuser else ""
+        return call.caller.username if self._multiuser else ""

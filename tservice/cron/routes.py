@@ -217,7 +217,7 @@ class CronRoutes:
     @operation("GET", "/api/cron/jobs", _CRON)
     async def list_jobs(self, call: OperationCall) -> list[JobResponse]:
         """List the scheduled jobs."""
-        return [make_job_response(job) for job in self._cron.list_jobs(call.identity)]
+        return [make_job_response(job) for job in self._cron.list_jobs(call.caller)]
 
     @operation(
         "POST",
@@ -229,7 +229,7 @@ class CronRoutes:
     )
     async def create_job(self, call: OperationCall, body: JobBody) -> JobEnvelope:
         """Create a scheduled job."""
-        job = await self._cron.create_job(body.get_given_fields(), call.identity, call.reauthorize)
+        job = await self._cron.create_job(body.get_given_fields(), call.caller, call.reauthorize)
         return JobEnvelope(job=make_job_response(job))
 
     @operation(
@@ -242,7 +242,7 @@ class CronRoutes:
     )
     async def preview_job(self, call: OperationCall, body: JobBody) -> PreviewResponse:
         """Preview when a job would fire next; nothing is created."""
-        fires = await self._cron.preview_fires(body.get_given_fields(), call.identity)
+        fires = await self._cron.preview_fires(body.get_given_fields(), call.caller)
         is_cron = body.schedule_type is ScheduleType.CRON
         words = explain_expression(body.cron_expression or "") if is_cron else None
         return PreviewResponse(fires=fires, explanation=words)
@@ -250,7 +250,7 @@ class CronRoutes:
     @operation("GET", "/api/cron/jobs/{id}", _CRON, errors=(ErrorCode.NOT_FOUND,))
     async def get_job(self, call: OperationCall) -> JobResponse:
         """Get a scheduled job."""
-        return make_job_response(self._cron.get_job(call.id, call.identity))
+        return make_job_response(self._cron.get_job(call.id, call.caller))
 
     @operation(
         "PUT",
@@ -275,13 +275,13 @@ class CronRoutes:
         return await self._update_job(call, {"enabled": body.enabled})
 
     async def _update_job(self, call: OperationCall, given: Mapping[str, Any]) -> JobEnvelope:
-        job = await self._cron.update_job(call.id, given, call.identity, call.reauthorize)
+        job = await self._cron.update_job(call.id, given, call.caller, call.reauthorize)
         return JobEnvelope(job=make_job_response(job))
 
     @operation("DELETE", "/api/cron/jobs/{id}", _CRON, errors=(ErrorCode.NOT_FOUND,))
     async def delete_job(self, call: OperationCall) -> EmptyPayload:
         """Delete a job and its runs."""
-        self._cron.delete_job(call.id, call.identity)
+        self._cron.delete_job(call.id, call.caller)
         return EmptyPayload()
 
     @operation(
@@ -293,15 +293,15 @@ class CronRoutes:
     )
     async def run_job(self, call: OperationCall) -> RunNowResponse:
         """Run a job now; its prompt is delivered after the response."""
-        run, others = await self._cron.run_now(call.id, call.identity, call.reauthorize)
+        run, others = await self._cron.run_now(call.id, call.caller, call.reauthorize)
         return RunNowResponse(run=make_run_response(run), active_agents=others)
 
     @operation("GET", "/api/cron/jobs/{id}/runs", _CRON, errors=(ErrorCode.NOT_FOUND,))
     async def list_runs(self, call: OperationCall) -> list[RunResponse]:
         """List the runs of a job."""
-        return [make_run_response(run) for run in self._cron.list_job_runs(call.id, call.identity)]
+        return [make_run_response(run) for run in self._cron.list_job_runs(call.id, call.caller)]
 
     @operation("GET", "/api/cron/runs", _CRON)
     async def list_all_runs(self, call: OperationCall) -> list[RunResponse]:
         """List the runs of all jobs."""
-        return [make_run_response(run) for run in self._cron.list_runs(call.identity)]
+        return [make_run_response(run) for run in self._cron.list_runs(call.caller)]

@@ -125,7 +125,7 @@ class _SessionQueries:
         return get_workspace(self.sessions.get(session_id))
 
     def find_for_caller(self, call: OperationCall, session_id: str) -> Workspace:
-        return get_workspace(self.sessions.get(session_id, call.identity))
+        return get_workspace(self.sessions.get(session_id, call.caller))
 
     def describe_insertion(self, session_id: str, path: str) -> dict[str, str]:
         """Return the text to type for a file into the session's prompt, and the form of that
@@ -145,7 +145,7 @@ class _SessionQueries:
         return _GIT in path.casefold().split("/") or is_agent_configuration(path, sources)
 
     def record_reveal(self, call: OperationCall, path: str) -> None:
-        who = call.identity
+        who = call.caller
         entry = AuditEntry(
             action="file.revealed",
             actor=who.username,

@@ -204,11 +204,11 @@ class FilesRoutes:
             content=content,
             base_hash=body.base_hash,
             force=body.force,
-            runs=None if call.identity.can_bypass_permissions else self._runs,
+            runs=None if call.caller.can_bypass_permissions else self._runs,
         )
         return SavedFileAnswer.model_validate(
             await self._files.save_content(
-                self._workspace_of(call.id), edit, call.reauthorize, account=call.identity.username
+                self._workspace_of(call.id), edit, call.reauthorize, account=call.caller.username
             )
         )
 
@@ -229,7 +229,7 @@ class FilesRoutes:
         )
         await opened.close()
         link = FileLink(session_id=call.id, path=body.path, download=body.download)
-        word = self._links.create_token(link, call.identity)
+        word = self._links.create_token(link, call.caller)
         return FileLinkAnswer(
             url=f"/api/file-link/{word}", expires_at=get_unix_ms(self._clock) + int(SECONDS * 1000)
         )

@@ -61,14 +61,14 @@ class ScreenshotRoutes:
     async def store_screenshot(self, call: OperationCall) -> KeptScreenshotAnswer:
         """Upload a screenshot."""
         path, kept = await self._screenshots.store(
-            call.identity.username, call.get_header("content-type"), call.incoming.read_data
+            call.caller.username, call.get_header("content-type"), call.incoming.read_data
         )
         return KeptScreenshotAnswer(path=str(path), filename=kept.filename)
 
     @operation("GET", "/api/screenshots", _SCREENSHOTS)
     async def list_screenshots(self, call: OperationCall) -> ScreenshotsAnswer:
         """List the newest screenshots."""
-        found = await self._screenshots.list_newest(call.identity.username)
+        found = await self._screenshots.list_newest(call.caller.username)
         return ScreenshotsAnswer.model_validate({"screenshots": found})
 
     @operation(
@@ -82,5 +82,5 @@ class ScreenshotRoutes:
         """Get a screenshot."""
         name = call.path["name"]
         await send_opened(
-            call, await self._screenshots.open_screenshot(call.identity.username, name), save=False
+            call, await self._screenshots.open_screenshot(call.caller.username, name), save=False
         )

@@ -218,7 +218,7 @@ class TransferRoutes:
         """Upload files to the workspace."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive_upload(
-            workspace, kind, call.incoming.read_data, FILES, account=call.identity.username
+            workspace, kind, call.incoming.read_data, FILES, account=call.caller.username
         )
         return UploadsAnswer(
             files=[
@@ -236,7 +236,7 @@ class TransferRoutes:
         """Upload an image to the workspace."""
         workspace, kind = self._workspace_of(call.id), call.get_header("content-type")
         kept = await self._files.receive_upload(
-            workspace, kind, call.incoming.read_data, IMAGE, account=call.identity.username
+            workspace, kind, call.incoming.read_data, IMAGE, account=call.caller.username
         )
         return KeptImageAnswer(**self._make_uploaded_fields(call, workspace, kept[0].filename))
 

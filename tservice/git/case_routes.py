@@ -40,6 +40,6 @@ class CaseGitRoutes:
     )
     async def get_status(self, call: OperationCall, query: GitStatusQuery) -> GitStatusResponse:
         """Get the git status of a case's folder; read-only and offline."""
-        workspace = await self._workspace_of(call.path["name"], call.identity)
+        workspace = await self._workspace_of(call.path["name"], call.caller)
         found = await self._git.get_status(workspace, query.to_options())
         return GitStatusResponse.model_validate(found)

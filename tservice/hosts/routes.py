@@ -96,7 +96,7 @@ class HostRoutes:
     @operation("GET", "/api/remote-hosts", _READS, access=AccessRule.USER)
     async def list_hosts(self, call: OperationCall) -> list[RemoteHostAnswer]:
         """List the remote hosts; empty unless you are an admin."""
-        if not call.identity.admin:
+        if not call.caller.admin:
             return []
         return [make_host_response(host) for host in self._hosts.registry.list_hosts()]
 

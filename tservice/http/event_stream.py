@@ -295,7 +295,7 @@ class EventStreams(Service):
         @raise HttpRefusal: L{MAX_CLIENTS} are connected, and no user has more streams than the
             caller.
         """
-        if len(self._clients) >= MAX_CLIENTS and not self._end_oldest_stream_if_full(call.identity):
+        if len(self._clients) >= MAX_CLIENTS and not self._end_oldest_stream_if_full(call.caller):
             raise make_bare_refusal(503, "Too many SSE connections", {"Retry-After": "5"})
         request = cast(ServiceRequest, call.request)
         headers = request.responseHeaders
@@ -326,13 +326,13 @@ class EventStreams(Service):
         self, call: OperationCall, request: ServiceRequest, sessions: str | None
     ) -> None:
         wanted = None if sessions is None else frozenset(sessions.split(","))
-        client = EventClient(request, call.identity, wanted)
+        client = EventClient(request, call.caller, wanted)
         request.registerProducer(client, True)
         self._clients[client] = None
         try:
             missed = self._find_missed(call.get_header("last-event-id"))
             if missed is None:
-                status = self._status(call.identity)
+                status = self._status(call.caller)
                 client.write_bytes(encode_message(self._boot, self._number, EventName.INIT, status))
             for entry in missed or ():
                 client.send_if_wanted(entry)

@@ -87,13 +87,13 @@ class InnerCalls:
     ) -> OperationCall:
         operation, values = self._find_operation(method, path)
         visit = evolve(outer.request.visit, method=method, path=path)  # type: ignore[attr-defined]
-        self._gate.authorize_call(visit, outer.identity, operation, values)
+        self._gate.authorize_call(visit, outer.caller, operation, values)
         if operation.allowed is not None:
             operation.allowed()
-        again = partial(self._gate.reauthorize_call, visit, outer.identity, operation, values)
+        again = partial(self._gate.reauthorize_call, visit, outer.caller, operation, values)
         return OperationCall(
             operation=operation,
-            identity=outer.identity,
+            caller=outer.caller,
             path=values,
             query=_validate_query(operation, query or {}),
             body=_validate_body(operation, body),

@@ -471,7 +471,7 @@ async def _make_call(
     elif operation.has_no_body:
         check_empty_body(request.content.read(), request.getHeader("content-type") or "")
     return OperationCall(
-        operation=operation, identity=identity, path=path, query=query, body=body,
+        operation=operation, caller=identity, path=path, query=query, body=body,
         address=request.visit.address, request=request, reauthorize=reauthorize,
         incoming=request.incoming or IncomingBody(),
     )  # fmt: skip

@@ -87,7 +87,7 @@ class OperationCall:
     """
 
     operation: Operation
-    identity: Identity
+    caller: Identity
     path: Mapping[str, str]
     query: BaseModel | None
     body: BaseModel | None

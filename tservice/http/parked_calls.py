@@ -46,7 +46,7 @@ class ParkedCalls:
         @param whose: returns whether a caller is affected.
         """
         for held in tuple(self._held):
-            if whose(held.call.identity) and _has_lost_access(held.call):
+            if whose(held.call.caller) and _has_lost_access(held.call):
                 held.work.cancel()
 
 

@@ -32,7 +32,7 @@ class McpSyncRoutes:
     @operation("GET", "/api/mcp-sync", _SYNC, scope_reason=READS_SERVICE_STATE)
     async def get_preview(self, call: OperationCall) -> SyncAnswer:
         """Preview the MCP servers that a sync would add to each CLI."""
-        return await self._mcp.preview_sync(call.identity)
+        return await self._mcp.preview_sync(call.caller)
 
     @operation(
         "POST",
@@ -45,4 +45,4 @@ class McpSyncRoutes:
     )
     async def run_sync(self, call: OperationCall) -> SyncAnswer:
         """Add the missing MCP servers to each CLI."""
-        return await self._mcp.run_sync(call.identity, call.reauthorize)
+        return await self._mcp.run_sync(call.caller, call.reauthorize)

@@ -143,7 +143,7 @@ class McpRoutes:
         answer = await self._make_server(call).answer_request(asked)
         if "result" not in answer:
             return RawReply(content=answer)
-        connection = self._connections.open(call.identity)
+        connection = self._connections.open(call.caller)
         connection.version = answer["result"]["protocolVersion"]
         return RawReply(content=answer, headers={SESSION: connection.key})
 
@@ -176,7 +176,7 @@ class McpRoutes:
         return answer
 
     def _make_server(self, call: OperationCall) -> RpcServer:
-        return RpcServer(select_tools(call.identity.scopes), self._make_sender(call), notices=True)
+        return RpcServer(select_tools(call.caller.scopes), self._make_sender(call), notices=True)
 
     @operation("GET", "/mcp", _MCP, style=ResponseStyle.STREAM)
     async def stream_notifications(self, call: OperationCall) -> None:
@@ -191,7 +191,7 @@ class McpRoutes:
         request.write(b"")
         if request.method == b"HEAD":
             return
-        client = EventClient(request, call.identity, None)
+        client = EventClient(request, call.caller, None)
         request.registerProducer(client, True)
         if connection.sink is not None:
             connection.sink.end_stream()
@@ -223,7 +223,7 @@ class McpRoutes:
         key = call.get_header(SESSION)
         if key is None:
             raise make_field_error(SESSION, "is required")
-        found = self._connections.find(key, call.identity)
+        found = self._connections.find(key, call.caller)
         if found is None:
             raise make_not_found_error("MCP session")
         return found

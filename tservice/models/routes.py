@@ -145,9 +145,7 @@ class ModelRoutes:
     async def update_endpoint(self, call: OperationCall, body: EndpointPatch) -> EndpointEnvelope:
         """Change the given fields; without apiKey the key stays."""
         fields = body.changed_fields()
-        changed = await self._models.update_endpoint(
-            call.id, fields, call.identity, call.reauthorize
-        )
+        changed = await self._models.update_endpoint(call.id, fields, call.caller, call.reauthorize)
         return EndpointEnvelope(endpoint=changed)
 
     @operation("DELETE", "/api/model-endpoints/{id}", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
@@ -184,13 +182,13 @@ class ModelRoutes:
     async def choose_model(self, call: OperationCall, body: CustomModelChange) -> Choice:
         """Switch a session to a model of a custom endpoint, or back to its agent's own."""
         if body.clear:
-            return await self._models.clear_model(call.id, call.identity, call.reauthorize)
+            return await self._models.clear_model(call.id, call.caller, call.reauthorize)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
                 raise make_field_error(name, "is required unless clear is given")
         return await self._models.switch_session_model(
             call.id,
-            call.identity,
+            call.caller,
             call.reauthorize,
             endpoint_id=body.endpoint_id,
             model_id=body.model_id,

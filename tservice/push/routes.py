@@ -79,7 +79,7 @@ class PushRoutes:
             body.endpoint,
             body.keys.p256dh,
             body.keys.auth,
-            owner=call.identity.username,
+            owner=call.caller.username,
             origin=call.get_header("origin"),
         )
         return EmptyPayload()
@@ -92,5 +92,5 @@ class PushRoutes:
 
         An unknown subscription is no error, because the result is the requested one.
         """
-        removed = self._push.delete_subscription(body.endpoint, call.identity.username)
+        removed = self._push.delete_subscription(body.endpoint, call.caller.username)
         return SubscriptionRemovedResponse(removed=removed)

@@ -56,7 +56,7 @@ class RestoreRoutes:
     )
     async def get_offer(self, call: OperationCall) -> RestoreOfferResponse:
         """List the sessions that a reboot ended and that can be restored."""
-        return make_offer_response(await self._restore.get_offer(call.identity))
+        return make_offer_response(await self._restore.get_offer(call.caller))
 
     @operation(
         "POST",
@@ -71,9 +71,7 @@ class RestoreRoutes:
         self, call: OperationCall, body: RestoreBody
     ) -> RestoreReportResponse:
         """Restore the sessions, one at a time; returns when all are done."""
-        return await self._restore.restore_sessions(
-            call.identity, body.session_ids, call.reauthorize
-        )
+        return await self._restore.restore_sessions(call.caller, body.session_ids, call.reauthorize)
 
     @operation(
         "POST",
@@ -85,4 +83,4 @@ class RestoreRoutes:
     )
     async def dismiss_offer(self, call: OperationCall) -> OfferDismissedResponse:
         """Dismiss the offer; the sessions stay in the list."""
-        return OfferDismissedResponse(dismissed=self._restore.dismiss_offer(call.identity))
+        return OfferDismissedResponse(dismissed=self._restore.dismiss_offer(call.caller))

@@ -126,7 +126,7 @@ class CommentRoutes:
     async def create_comment(self, call: OperationCall, body: CommentBody) -> CommentEnvelope:
         """Comment on lines of a changed file. Nothing is sent yet."""
         made = await self._comments.create_comment(
-            call.id, body.to_request(), call.identity, call.reauthorize
+            call.id, body.to_request(), call.caller, call.reauthorize
         )
         return CommentEnvelope(comment=make_comment_response(made))
 
@@ -162,7 +162,7 @@ class CommentRoutes:
         wanted = SendRequest(
             comment_ids=body.comment_ids, note=body.note, even_while_busy=body.even_while_busy
         )
-        sent = await self._comments.send_comments(call.id, wanted, call.identity, call.reauthorize)
+        sent = await self._comments.send_comments(call.id, wanted, call.caller, call.reauthorize)
         return SentReviewResponse(
             comment_ids=[comment.id for comment in sent.comments],
             delivered=sent.delivery.delivered,

@@ -195,7 +195,7 @@ class ChangesRoutes:
     async def revert(self, call: OperationCall, body: RevertBody) -> RevertResponse:
         """Put a file, or hunks or lines of it, back to the base."""
         done = await self._reverts.revert_file(
-            call.id, body.to_request(), call.identity, call.reauthorize
+            call.id, body.to_request(), call.caller, call.reauthorize
         )
         return RevertResponse(undo_ids=[*done.undo_ids], hash=done.hash)
 
@@ -206,6 +206,6 @@ class ChangesRoutes:
     async def undo_revert(self, call: OperationCall, body: UndoBody) -> RevertResponse:
         """Bring back a file that a revert replaced; possible for 7 days."""
         done = await self._reverts.undo_revert(
-            call.id, body.undo_id, call.identity, call.reauthorize
+            call.id, body.undo_id, call.caller, call.reauthorize
         )
         return RevertResponse(undo_ids=[], hash=done.hash)

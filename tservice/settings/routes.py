@@ -61,7 +61,7 @@ class SettingsRoutes:
         wanted = list_changed_values(body)
         for name in wanted:
             scope = SETTING_SCOPES.get(name, Scope.ADMIN)
-            if scope is not None and not call.identity.has_scope(scope):
+            if scope is not None and not call.caller.has_scope(scope):
                 lacks = f"{name}: the token lacks the scope {scope}"
                 raise ServiceError(ErrorCode.FORBIDDEN, lacks)
         return make_public_settings(self._settings.change_settings(wanted))

@@ -49,4 +49,4 @@ class StatusRoutes:
     )
     async def serve_status(self, call: OperationCall) -> StatusResponse:
         """Get the initial state of a client."""
-        return self._status(call.identity)
+        return self._status(call.caller)

@@ -85,7 +85,7 @@ class SuggestionRoutes:
         """Suggest the next input; nothing is sent to the session."""
         found = await self._mind.suggest_prompts(
             call.id,
-            granted=call.identity.can_bypass_permissions,
+            granted=call.caller.can_bypass_permissions,
             steer=body.steer or "",
             rejected=body.rejected or (),
             reauthorize=call.reauthorize,

@@ -63,7 +63,7 @@ class TimedRunRoutes:
     async def list_runs(self, call: OperationCall) -> TimedRunsResponse:
         """List the timed runs, newest first."""
         return TimedRunsResponse(
-            runs=[make_timed_run_response(run) for run in self._runs.list_runs(call.identity)]
+            runs=[make_timed_run_response(run) for run in self._runs.list_runs(call.caller)]
         )
 
     @operation(
@@ -78,14 +78,14 @@ class TimedRunRoutes:
     async def start_run(self, call: OperationCall, body: TimedRunBody) -> TimedRunEnvelope:
         """Start an agent and keep it running for a limited time."""
         run = await self._runs.start_run(
-            body.prompt, body.working_dir, body.duration_minutes, call.identity, call.reauthorize
+            body.prompt, body.working_dir, body.duration_minutes, call.caller, call.reauthorize
         )
         return TimedRunEnvelope(run=make_timed_run_response(run))
 
     @operation("GET", "/api/scheduled/{id}", _TIMED_RUNS, errors=(ErrorCode.NOT_FOUND,))
     async def get_run(self, call: OperationCall) -> TimedRunResponse:
         """Get a timed run."""
-        return make_timed_run_response(self._runs.get_run(call.id, call.identity))
+        return make_timed_run_response(self._runs.get_run(call.id, call.caller))
 
     @operation(
         "DELETE",
@@ -96,5 +96,5 @@ class TimedRunRoutes:
     )
     async def end_run(self, call: OperationCall) -> EmptyPayload:
         """End a timed run; its session and its record stay."""
-        self._runs.end_run(call.id, call.identity)
+        self._runs.end_run(call.id, call.caller)
         return EmptyPayload()

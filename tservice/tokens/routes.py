@@ -77,20 +77,20 @@ class TokenRoutes:
     async def create_token(self, call: OperationCall, body: TokenBody) -> NewTokenResponse:
         """Create a token with a part of your rights; it is shown once."""
         word, token = self._tokens.create_token(
-            call.identity.username, body.name, body.scopes, body.sessions, body.expires_at
+            call.caller.username, body.name, body.scopes, body.sessions, body.expires_at
         )
         return NewTokenResponse(token=word, record=make_token_response(token))
 
     @operation("GET", "/api/tokens", _TOKENS)
     async def list_tokens(self, call: OperationCall) -> TokenListResponse:
         """List your tokens."""
-        found = self._tokens.list_tokens(call.identity.username)
+        found = self._tokens.list_tokens(call.caller.username)
         return TokenListResponse(tokens=[make_token_response(token) for token in found])
 
     @operation("DELETE", "/api/tokens/{id}", _TOKENS)
     async def delete_token(self, call: OperationCall) -> EmptyPayload:
         """Revoke one of your tokens, and end its open connections."""
-        self._tokens.delete_token(call.id, call.identity.username)
+        self._tokens.delete_token(call.id, call.caller.username)
         return EmptyPayload()
 
 

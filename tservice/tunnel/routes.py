@@ -153,7 +153,7 @@ class TunnelRoutes:
             running=self._tunnel.is_running,
             url=self._tunnel.url,
             sse_clients=self._perimeter.sse_clients(),
-            auth_sessions=self._list_sessions(call.identity.auth_session),
+            auth_sessions=self._list_sessions(call.caller.auth_session),
         )
 
     @operation(
@@ -231,7 +231,7 @@ class TunnelRoutes:
         return TunnelAnswer(running=self._tunnel.is_running, url=self._tunnel.url)
 
     def _qr_response(self, call: OperationCall, ask: Callable[[str], QrDisplay]) -> RawReply:
-        answer = QrAnswer(**asdict(ask(call.identity.username)))
+        answer = QrAnswer(**asdict(ask(call.caller.username)))
         return RawReply(content=answer, headers=HEADERS)
 
 

@@ -105,7 +105,7 @@ class CliServiceCase(SynchronousTestCase):
         request: Any = None
         call = OperationCall(
             operation=operation,
-            identity=Identity(username="u", admin=admin),
+            caller=Identity(username="u", admin=admin),
             path={"id": id},
             query=None,
             body=parsed,

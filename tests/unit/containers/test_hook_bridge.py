@@ -150,7 +150,7 @@ class BridgeGateTests(SynchronousTestCase):
         self.callers: list[str | None] = []
 
         async def handler(call: OperationCall) -> object:
-            self.callers.append(call.identity.container)
+            self.callers.append(call.caller.container)
             return EmptyPayload()
 
         hook = Operation(

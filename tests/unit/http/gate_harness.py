@@ -139,7 +139,7 @@ class GateCase(SynchronousTestCase):
         return self.numbers.to_bytes(size, "big")
 
     async def who(self, call: OperationCall) -> object:
-        return {"user": call.identity.username, "by": call.identity.method}
+        return {"user": call.caller.username, "by": call.caller.method}
 
     async def known(self, call: OperationCall) -> object:
         who = await self.gate.identify_optional(cast(Any, call.request).visit)

@@ -33,7 +33,7 @@ class ParkedTests(SynchronousTestCase):
         wanted: Any = {"path": {}, "query": None, "body": None, "address": "", "request": None}
         call = OperationCall(
             operation=sample_operation("GET", "/api/x", handler, style=ResponseStyle.LONG_POLL),
-            identity=Identity(username=name, admin=False),
+            caller=Identity(username=name, admin=False),
             reauthorize=again,
             **wanted,
         )

@@ -253,7 +253,7 @@ class AccountRoutes:
     @answer_busy_with_429
     async def set_own_password(self, call: OperationCall, body: PasswordBody) -> RawReply:
         """Change your password; ends all your other signed-in sessions."""
-        name = call.identity.username
+        name = call.caller.username
         found = await self._passwords.check_password(name, body.current_password, call.address)
         if found is None:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")

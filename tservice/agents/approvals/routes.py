@@ -72,7 +72,7 @@ class ApprovalRoutes:
     @operation("GET", "/api/approvals", _APPROVALS)
     async def list_items(self, call: OperationCall) -> ApprovalListResponse:
         """List the items that wait for a person, checked against the terminals."""
-        return ApprovalListResponse(approvals=await self._approvals.list_checked(call.identity))
+        return ApprovalListResponse(approvals=await self._approvals.list_checked(call.caller))
 
     @operation(
         "POST",
@@ -90,7 +90,7 @@ class ApprovalRoutes:
         """Answer a dialog or an idle prompt."""
         answer = parse_answer(body.action, body.option, body.options, body.text, body.expect_frame)
         item = await self._approvals.answer_item(
-            call.path["item"], answer, call.identity, call.reauthorize
+            call.path["item"], answer, call.caller, call.reauthorize
         )
         return ApprovalAnsweredResponse(id=item.id, session_id=item.session_id, action=body.action)
 
@@ -108,7 +108,7 @@ class ApprovalRoutes:
     async def dismiss_item(self, call: OperationCall) -> ApprovalDismissedResponse:
         """Dismiss an item of the inbox."""
         return ApprovalDismissedResponse(
-            id=self._approvals.dismiss_item(call.path["item"], call.identity).id
+            id=self._approvals.dismiss_item(call.path["item"], call.caller).id
         )
 
     @operation(
@@ -120,5 +120,5 @@ class ApprovalRoutes:
     )
     async def mark_viewed(self, call: OperationCall) -> SessionViewedResponse:
         """Acknowledge a session's idle prompt."""
-        found = self._approvals.mark_viewed(call.id, call.identity)
+        found = self._approvals.mark_viewed(call.id, call.caller)
         return SessionViewedResponse(session_id=call.id, acknowledged=found)

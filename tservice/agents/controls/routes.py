@@ -99,5 +99,5 @@ class ControlRoutes:
         self, call: OperationCall, setting: ControlSetting, value: str
     ) -> str:
         return await self._controls.change_setting(
-            call.id, setting, value, call.identity, call.reauthorize
+            call.id, setting, value, call.caller, call.reauthorize
         )

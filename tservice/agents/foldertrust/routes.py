@@ -42,5 +42,5 @@ class FolderTrustRoutes:
     async def preview_folder(self, call: OperationCall, query: FolderQuery) -> FolderTrustAnswer:
         """List the files in a new session's folder that can make its agent run something."""
         return await self._folders.preview_question(
-            query.mode, query.case_name, query.working_dir, call.identity
+            query.mode, query.case_name, query.working_dir, call.caller
         )

@@ -71,7 +71,7 @@ class HookRoutes:
     @operation("POST", "/api/hook-event", _AGENTS, body_limit=HOOK_BODY_LIMIT)
     async def handle_hook(self, call: OperationCall, body: HookBody) -> EmptyPayload:
         """Report a hook event of an agent."""
-        self._hooks.handle_hook_event(body.event, body.session_id, body.data, call.identity)
+        self._hooks.handle_hook_event(body.event, body.session_id, body.data, call.caller)
         return EmptyPayload()
 
     @operation(
@@ -83,5 +83,5 @@ class HookRoutes:
     )
     async def handle_report(self, call: OperationCall, body: TelemetryBody) -> RawReply:
         """Report the figures of a status line; returns the line to show."""
-        line = self._telemetry.handle_telemetry_report(body.session_id, body.data, call.identity)
+        line = self._telemetry.handle_telemetry_report(body.session_id, body.data, call.caller)
         return RawReply(content=line.encode(), content_type="text/plain; charset=utf-8")

@@ -85,9 +85,9 @@ class TranscriptRoutes:
     ) -> ConversationListResponse:
         """List past conversations on disk, newest first."""
         if query.q is None:
-            return await self._history.list_conversations(call.identity, query.limit, query.offset)
+            return await self._history.list_conversations(call.caller, query.limit, query.offset)
         return await self._history.search_conversations(
-            call.identity, query.q, query.limit, query.offset
+            call.caller, query.q, query.limit, query.offset
         )
 
     @operation(
@@ -98,4 +98,4 @@ class TranscriptRoutes:
     ) -> TranscriptResponse:
         """Get the last messages of a past conversation."""
         conversation = call.path["conversation"]
-        return await self._history.read_transcript(call.identity, query.mode, conversation)
+        return await self._history.read_transcript(call.caller, query.mode, conversation)

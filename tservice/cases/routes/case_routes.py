@@ -188,17 +188,17 @@ class CaseRoutes:
     @operation("GET", "/api/cases", _READS)
     async def list_cases(self, call: OperationCall) -> list[CaseResponse]:
         """List your cases, in their order."""
-        return [make_case_response(case) for case in await self._cases.list_cases(call.identity)]
+        return [make_case_response(case) for case in await self._cases.list_cases(call.caller)]
 
     @operation("GET", "/api/cases/{name}", _READS, errors=(ErrorCode.NOT_FOUND,))
     async def get_case(self, call: OperationCall) -> CaseResponse:
         """Get a case."""
-        return make_case_response(await self._cases.get_case(call.path["name"], call.identity))
+        return make_case_response(await self._cases.get_case(call.path["name"], call.caller))
 
     @operation("GET", "/api/cases/agent-created", _READS)
     async def list_agent_cases(self, call: OperationCall) -> AgentCaseListResponse:
         """List the cases that agents created, newest first."""
-        found = await self._cases.list_agent_cases(call.identity)
+        found = await self._cases.list_agent_cases(call.caller)
         return AgentCaseListResponse(
             cases=[make_agent_response(case, marker) for case, marker in found]
         )
@@ -213,9 +213,7 @@ class CaseRoutes:
     )
     async def browse_folders(self, call: OperationCall, query: BrowseQuery) -> BrowseResponse:
         """List the folders in a folder, for a folder picker."""
-        found = await self._cases.browse_folders(
-            query.path, call.identity, hidden=query.show_hidden
-        )
+        found = await self._cases.browse_folders(query.path, call.caller, hidden=query.show_hidden)
         folders = [
             BrowsedFolderResponse(name=each.name, path=each.path, is_repository=each.is_repository)
             for each in found.folders
@@ -237,7 +235,7 @@ class CaseRoutes:
     )
     async def find_repositories(self, call: OperationCall) -> RepositoryListResponse:
         """Find repositories near the top of your home folder, for a folder picker."""
-        found = await self._repositories.find_repositories(call.identity)
+        found = await self._repositories.find_repositories(call.caller)
         return RepositoryListResponse(
             repositories=[FoundRepositoryResponse(**asdict(each)) for each in found]
         )
@@ -246,14 +244,14 @@ class CaseRoutes:
     async def create_case(self, call: OperationCall, body: CreateCaseBody) -> CaseEnvelope:
         """Create a case and prepare it for agents."""
         case = await self._cases.create_case(
-            body.name, body.description, body.path, call.identity, call.reauthorize
+            body.name, body.description, body.path, call.caller, call.reauthorize
         )
         return CaseEnvelope(case=make_case_response(case))
 
     @operation("POST", "/api/cases/link", _CHANGES, access=AccessRule.ADMIN)
     async def link_folder(self, call: OperationCall, body: LinkCaseBody) -> CaseEnvelope:
         """Create a case from an existing folder."""
-        case = await self._cases.link_folder(body.name, body.path, call.identity, call.reauthorize)
+        case = await self._cases.link_folder(body.name, body.path, call.caller, call.reauthorize)
         return CaseEnvelope(case=make_case_response(case))
 
     @operation("POST", "/api/cases/remote-link", _CHANGES, access=AccessRule.ADMIN)
@@ -261,7 +259,7 @@ class CaseRoutes:
         """Create a case from a folder on a remote host."""
         far = LocationId(kind=LocationKind.REMOTE, name=body.host_id)
         case = await self._cases.link_remote(
-            body.name, far, body.remote_path, call.identity, call.reauthorize
+            body.name, far, body.remote_path, call.caller, call.reauthorize
         )
         return CaseEnvelope(case=make_case_response(case))
 
@@ -270,7 +268,7 @@ class CaseRoutes:
         """Create a case from an existing folder, with its sessions in a container."""
         wish = ContainerSettings(host_id=body.host_id)
         case = await self._cases.link_folder(
-            body.name, body.workspace_path, call.identity, call.reauthorize, wish
+            body.name, body.workspace_path, call.caller, call.reauthorize, wish
         )
         return CaseEnvelope(case=make_case_response(case))
 
@@ -280,7 +278,7 @@ class CaseRoutes:
     ) -> CaseEnvelope:
         """Create a case with its sessions in a container."""
         case = await self._cases.create_case(
-            body.name, body.description, None, call.identity, call.reauthorize, body.to_settings()
+            body.name, body.description, None, call.caller, call.reauthorize, body.to_settings()
         )
         return CaseEnvelope(case=make_case_response(case))
 
@@ -294,7 +292,7 @@ class CaseRoutes:
             shallow=bool(body.shallow),
             description=body.description,
         )
-        case, done = await self._cases.clone_repository(wish, call.identity, call.reauthorize)
+        case, done = await self._cases.clone_repository(wish, call.caller, call.reauthorize)
         return CloneResponse(
             case=make_case_response(case),
             repository=done.repository,
@@ -305,7 +303,7 @@ class CaseRoutes:
     @operation("POST", "/api/cases/clone/{name}/cancel", _CHANGES)
     async def cancel_clone(self, call: OperationCall) -> EmptyPayload:
         """Cancel a running clone."""
-        await self._cases.cancel_clone(call.path["name"], call.identity)
+        await self._cases.cancel_clone(call.path["name"], call.caller)
         return EmptyPayload()
 
     @operation("POST", "/api/cases/{name}/worktree", _CHANGES)
@@ -316,7 +314,7 @@ class CaseRoutes:
         warnings: list[str] = []
         wish = body.to_request(warnings.append)
         name = call.path["name"]
-        case = await self._cases.make_worktree(name, wish, call.identity, call.reauthorize)
+        case = await self._cases.make_worktree(name, wish, call.caller, call.reauthorize)
         return WorktreeCreatedResponse(case=make_case_response(case), warnings=warnings)
 
     @operation(
@@ -331,18 +329,18 @@ class CaseRoutes:
     )
     async def prepare_case(self, call: OperationCall) -> PrepareResponse:
         """Fetch the missing submodules and Git LFS files of a case, in a shell."""
-        found = await self._cases.prepare_case(call.path["name"], call.identity, call.reauthorize)
+        found = await self._cases.prepare_case(call.path["name"], call.caller, call.reauthorize)
         return PrepareResponse(session_id=found.session_id, commands=list(found.commands))
 
     @operation("PUT", "/api/cases/order", _CHANGES)
     async def set_order(self, call: OperationCall, body: CaseOrderBody) -> CaseOrderResponse:
         """Reorder your cases."""
-        order = await self._cases.set_order(body.order, call.identity, call.reauthorize)
+        order = await self._cases.set_order(body.order, call.caller, call.reauthorize)
         return CaseOrderResponse(order=list(order))
 
     @operation("DELETE", "/api/cases/{name}", _CHANGES, errors=(ErrorCode.SESSION_BUSY,))
     async def delete_case(self, call: OperationCall, query: DeleteCaseQuery) -> EmptyPayload:
         """Move a local case to the trash, remove a worktree, unlink any other."""
         name, force = call.path["name"], query.force
-        await self._cases.delete_case(name, call.identity, force=force, again=call.reauthorize)
+        await self._cases.delete_case(name, call.caller, force=force, again=call.reauthorize)
         return EmptyPayload()

@@ -53,7 +53,7 @@ class LargeResponses:
         @param call: a L{tservice.http.operations.OperationCall}.
         @raise ServiceError: 429: too many bytes wait to be read.
         """
-        who: str = call.identity.username
+        who: str = call.caller.username
         own = self._own.setdefault(who, DeferredSemaphore(MAX_PREPARING_PER_ACCOUNT))
         async with own, self._making:
             # Otherwise a hundred refused calls would each be run by the previous one, recursively.

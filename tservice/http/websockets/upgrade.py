@@ -173,7 +173,7 @@ class WebSockets(Service):
             handler = _ClosingHandler(close)
         except ServiceError as error:
             handler = _make_closing_handler(error)
-        await self._upgrade_request(request, handler, call.identity, call.operation.socket)
+        await self._upgrade_request(request, handler, call.caller, call.operation.socket)
 
     async def refuse_socket(self, request: ServiceRequest, error: ServiceError) -> None:
         """Upgrade the connection, then close it with the code for C{error}."""

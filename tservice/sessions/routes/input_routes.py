@@ -128,8 +128,8 @@ class InputRoutes:
         refuse_control_characters(body.input, body.use_mux)
         wanted = body.make_wait_request()
         if wanted is not None:
-            return await self._input_and_wait(call, body.make_request(call.identity), wanted)
-        done = await self._sessions.send_input(call.id, body.make_request(call.identity))
+            return await self._input_and_wait(call, body.make_request(call.caller), wanted)
+        done = await self._sessions.send_input(call.id, body.make_request(call.caller))
         if done.buffered:
             return BufferedInputResponse(dropped=done.dropped)
         if done.duplicate:
@@ -144,5 +144,5 @@ class InputRoutes:
         async def deliver_input(submitting: Callable[[], None]) -> InputDelivery:
             return await self._sessions.send_input(call.id, evolve(request, submitting=submitting))
 
-        found = await self._waiting.input_and_wait(call.id, wanted, call.identity, deliver_input)
+        found = await self._waiting.input_and_wait(call.id, wanted, call.caller, deliver_input)
         return RawReply(content=InputWaitResponse.model_validate(found), headers=NO_STORE)

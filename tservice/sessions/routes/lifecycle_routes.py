@@ -189,7 +189,7 @@ class LifecycleRoutes:
     @operation("GET", "/api/sessions", _READS, access=AccessRule.USER)
     async def list_sessions(self, call: OperationCall) -> list[SessionAnswer]:
         """List the sessions that you may see, in the order of the list."""
-        return [make_session_answer(it) for it in self._sessions.list(call.identity)]
+        return [make_session_answer(it) for it in self._sessions.list(call.caller)]
 
     @operation("GET", "/api/sessions/{id}", _READS, access=AccessRule.OWNER)
     async def get_session(self, call: OperationCall) -> SessionAnswer:
@@ -222,11 +222,11 @@ class LifecycleRoutes:
             rows=body.rows or 40,
         )
         try:
-            request = await self._sessions.choose_model(request, call.identity)
+            request = await self._sessions.choose_model(request, call.caller)
         except ModelConfirmationRequired as question:
             return question.answer
         call.reauthorize()
-        session = await self._sessions.create(request, call.identity, call.reauthorize)
+        session = await self._sessions.create(request, call.caller, call.reauthorize)
         return SessionEnvelope(session=make_session_answer(session), warnings=warnings or None)
 
     @operation(
@@ -252,12 +252,12 @@ class LifecycleRoutes:
             origin_hint=call.get_header("x-service-agent-origin"),
         )
         try:
-            chosen = await self._sessions.choose_model(wanted.session, call.identity)
+            chosen = await self._sessions.choose_model(wanted.session, call.caller)
         except ModelConfirmationRequired as question:
             return question.answer
         call.reauthorize()
         wanted = evolve(wanted, session=chosen)
-        session = await self._sessions.quick_start(wanted, call.identity, call.reauthorize)
+        session = await self._sessions.quick_start(wanted, call.caller, call.reauthorize)
         return QuickStartResponse(
             session_id=session.id,
             case_name=session.case_name or wanted.case_name,
@@ -273,7 +273,7 @@ class LifecycleRoutes:
         session = await self._sessions.start(
             call.id,
             clear_breaker=bool(body.clear_breaker),
-            granted=call.identity.can_bypass_permissions,
+            granted=call.caller.can_bypass_permissions,
             fresh=bool(body.fresh),
             reauthorize=call.reauthorize,
         )
@@ -292,7 +292,7 @@ class LifecycleRoutes:
     @operation("DELETE", "/api/sessions", _ENDS, access=AccessRule.USER)
     async def delete_own_sessions(self, call: OperationCall) -> DeletedSessionsResponse:
         """End and remove all your sessions."""
-        killed, left = await self._sessions.delete_all_own(call.identity)
+        killed, left = await self._sessions.delete_all_own(call.caller)
         return DeletedSessionsResponse(killed=killed, left=_leftover_responses(left))
 
 

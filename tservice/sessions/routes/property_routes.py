@@ -206,5 +206,5 @@ class PropertyRoutes:
     )
     async def set_order(self, call: OperationCall, body: OrderBody) -> SessionOrderResponse:
         """Reorder your sessions."""
-        order = self._sessions.properties.set_list_order(body.order, call.identity)
+        order = self._sessions.properties.set_list_order(body.order, call.caller)
         return SessionOrderResponse(order=order)

@@ -66,16 +66,16 @@ class SocketRoutes:
     )
     async def _open_terminal(self, call: OperationCall, query: SocketQuery) -> TerminalSocket:
         """Terminal stream: live output, input, sizes."""
-        if not call.identity.has_scope(Scope.SESSIONS_READ):
+        if not call.caller.has_scope(Scope.SESSIONS_READ):
             raise ServiceError(ErrorCode.FORBIDDEN, "The token lacks the scope sessions:read")
         return TerminalSocket(
             self._sessions,
             self._sockets,
             self._frames,
             session_id=call.id,
-            caller=call.identity,
+            caller=call.caller,
             cid=query.cid or self._new_cid(),
             epoch=query.epoch,
             since=query.since,
-            typed=partial(self._typed, call.identity, call.address, call.id),
+            typed=partial(self._typed, call.caller, call.address, call.id),
         )

@@ -93,7 +93,7 @@ class TerminalRoutes:
     )
     async def send_key(self, call: OperationCall, body: KeyBody) -> EmptyPayload:
         """Press a named key."""
-        await self._sessions.send_key(call.id, body.key, call.identity)
+        await self._sessions.send_key(call.id, body.key, call.caller)
         return EmptyPayload()
 
     @operation(

@@ -150,7 +150,7 @@ class WaitRoutes:
     @operation("GET", "/api/sessions/{id}/wait", _WAITS, response_model=WaitResponse)
     async def _wait_for_signal(self, call: OperationCall, query: WaitQuery) -> RawReply:
         """Wait until the session gives a signal."""
-        found = await self._waiting.wait_for_signal(call.id, query.make_request(), call.identity)
+        found = await self._waiting.wait_for_signal(call.id, query.make_request(), call.caller)
         return _uncached_reply(WaitResponse, found)
 
     @operation("GET", "/api/sessions/{id}/wait-output", _WAITS, response_model=OutputWaitResponse)
@@ -159,7 +159,7 @@ class WaitRoutes:
         found = await self._waiting.wait_output(
             call.id,
             SearchNeedle(query.match, query.nocase),
-            call.identity,
+            call.caller,
             timeout_ms=query.timeout,
             from_buffer=query.from_ == "buffer",
         )
@@ -179,7 +179,7 @@ class WaitRoutes:
         if not all(ids) or len(ids) > FLEET_MAX:
             raise make_field_error("sessions", f"must name 1 to {FLEET_MAX} sessions")
         found = await self._waiting.wait_for_sessions(
-            ids, query.make_request(), call.identity, need_all=query.mode == "all"
+            ids, query.make_request(), call.caller, need_all=query.mode == "all"
         )
         return _uncached_reply(FleetWaitResponse, found)
 

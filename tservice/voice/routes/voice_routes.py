@@ -107,7 +107,7 @@ class VoiceRoutes:
                 voice=self._voice,
                 opens=self._opens,
                 source=source,
-                username=call.identity.username,
+                username=call.caller.username,
                 language=query.language,
                 keyterms=terms,
             )

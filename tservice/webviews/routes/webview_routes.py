@@ -76,7 +76,7 @@ class WebViewRoutes:
     @operation("GET", "/api/webviews", _WEB_TABS)
     async def list_views(self, call: OperationCall) -> WebViewsAnswer:
         """List your web tabs."""
-        views = self._views.list_views(call.identity)
+        views = self._views.list_views(call.caller)
         return WebViewsAnswer(webviews=[make_web_view_response(view) for view in views])
 
     @operation("POST", "/api/webviews", _WEB_TABS, errors=(ErrorCode.OPERATION_FAILED,))
@@ -84,7 +84,7 @@ class WebViewRoutes:
         """Create a web tab."""
         given = body.model_dump()
         return WebViewEnvelope(
-            webview=make_web_view_response(self._views.create_view(given, call.identity))
+            webview=make_web_view_response(self._views.create_view(given, call.caller))
         )
 
     @operation("PATCH", "/api/webviews/{id}", _WEB_TABS, errors=(ErrorCode.NOT_FOUND,))
@@ -95,13 +95,13 @@ class WebViewRoutes:
             for name, value in body.model_dump(exclude_unset=True).items()
             if value is not None or name == "icon"
         }
-        view = self._views.update_view(call.id, given, call.identity)
+        view = self._views.update_view(call.id, given, call.caller)
         return WebViewEnvelope(webview=make_web_view_response(view))
 
     @operation("DELETE", "/api/webviews/{id}", _WEB_TABS, errors=(ErrorCode.NOT_FOUND,))
     async def delete_view(self, call: OperationCall) -> EmptyPayload:
         """Remove a web tab."""
-        self._views.delete_view(call.id, call.identity)
+        self._views.delete_view(call.id, call.caller)
         return EmptyPayload()
 
     @operation(
@@ -112,7 +112,7 @@ class WebViewRoutes:
     )
     async def probe_url(self, call: OperationCall, body: ProbeBody) -> ProbeAnswer:
         """Check that a server responds at an address."""
-        return await self._views.probe_url(body.url, call.identity)
+        return await self._views.probe_url(body.url, call.caller)
 
     @operation(
         "POST",
@@ -125,7 +125,7 @@ class WebViewRoutes:
         """Get the addresses at which a web tab can be viewed."""
         request: Any = call.request
         visit = request.visit
-        view, path, isolated = self._views.open_view(call.id, visit.host, call.identity)
+        view, path, isolated = self._views.open_view(call.id, visit.host, call.caller)
         return OpenedWebView(
             webview=make_web_view_response(view),
             embed_url=f"{visit.base}{path}",

@@ -104,7 +104,7 @@ class ConversationRoutes:
     ) -> StoredPageResponse:
         """Get items of a past conversation."""
         session, page = await self._history.read_page(
-            call.identity,
+            call.caller,
             query.mode,
             call.path["conversation"],
             query.make_request(),
@@ -118,7 +118,7 @@ class ConversationRoutes:
     ) -> ConversationItemEnvelope:
         """Get a whole item of a past conversation."""
         found = await self._history.read_item(
-            call.identity,
+            call.caller,
             query.mode,
             call.path["conversation"],
             call.path["item"],
