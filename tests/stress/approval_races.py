@@ -97,7 +97,7 @@ class ApprovalRace:
         for _ in range(self.random.choice((1, 1, 2))):
             self.clock.callLater(self.random.uniform(0, SPAN), self._change())
         given = Deferred.fromCoroutine(
-            DialogAnswerer(self.clock, screen).give_answer(answer, frame)
+            DialogAnswerer(self.clock, screen, lambda: None).give_answer(answer, frame)
         )
         ended: list[Any] = []
         given.addBoth(ended.append)

@@ -8,8 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
 
+from tests.callers import make_caller
 from tests.runtime_harness import own_location, places_of
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.locations.location import HookAccess, Location, make_os_user_location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import AccountRights
@@ -64,10 +65,10 @@ class OsUserWorld:
         """The account is deleted; its home stays."""
         del self._entries[name]
 
-    def caller(self, username: str, os_user: str) -> Identity:
+    def caller(self, username: str, os_user: str) -> Caller:
         """An account that names C{os_user}."""
         self.accounts[username] = os_user
-        return Identity(
+        return make_caller(
             username=username, admin=False, can_bypass_permissions=True, os_user=os_user
         )
 

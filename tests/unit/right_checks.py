@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from attrs import evolve
+
+from tests.callers import GRANTED
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 
 
@@ -12,3 +15,7 @@ def allow_change() -> None:
 def deny_change() -> None:
     """It is not, by the time that the change is judged again."""
     raise ServiceError(ErrorCode.FORBIDDEN, "no more")
+
+
+DENIED = evolve(GRANTED, reauthorize=deny_change)
+"""Caller who has lost the right by the time that the change is judged again."""

@@ -18,6 +18,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.event_helpers import to_wire
 from tests.runtime_harness import build_test_runtime
 from tests.unit.access.harness import cheap_hasher
@@ -196,7 +197,11 @@ class FullDiskAccountTests(DiskCase):
         self.accounts = self.load(self.database)
         for name in ("ann", "max"):
             make = self.accounts.create_account(
-                name, AccountRole.ADMIN, "x" * 8, can_bypass_permissions=True
+                name,
+                AccountRole.ADMIN,
+                "x" * 8,
+                can_bypass_permissions=True,
+                caller=GRANTED,
             )
             self.successResultOf(Deferred.fromCoroutine(make))
 
@@ -219,7 +224,7 @@ class FullDiskAccountTests(DiskCase):
 
     def change(self, **wanted: Any) -> None:
         changing = Deferred.fromCoroutine(
-            self.accounts.change_account("ann", AccountChange(**wanted))
+            self.accounts.change_account("ann", AccountChange(**wanted), GRANTED)
         )
         error = self.failureResultOf(changing, ServiceError).value
         self.assertEqual(ErrorCode.OPERATION_FAILED, error.code)
@@ -248,7 +253,9 @@ class FullDiskAccountTests(DiskCase):
 
     def test_granted_rights_are_refused_on_a_full_disk(self) -> None:
         disabled = self.accounts.change_account(
-            "ann", AccountChange(enabled=False, role=AccountRole.USER)
+            "ann",
+            AccountChange(enabled=False, role=AccountRole.USER),
+            GRANTED,
         )
         self.successResultOf(Deferred.fromCoroutine(disabled))
         before = self.accounts.list_accounts()

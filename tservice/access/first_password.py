@@ -19,6 +19,7 @@ from tservice.access.accounts.account import check_new_password
 from tservice.access.passwords.hashing import FairPasswordHasher
 from tservice.access.passwords.passwords import SingleAccount
 from tservice.core.callers.authentication import SignInRule
+from tservice.core.callers.caller import Caller
 from tservice.core.disk.disk_errors import find_disk_problem
 from tservice.core.disk.files import FileError, read_text, write_private_file
 from tservice.core.kernel.errors import (
@@ -84,12 +85,13 @@ class PasswordSetup:
         return None
 
     async def set_password(
-        self, password: str, *, address: str, is_local: bool, reauthorize: Callable[[], None]
+        self, password: str, *, address: str, is_local: bool, caller: Caller
     ) -> None:
         """Store the hash of a password, and require it from now on.
 
         @param address: the caller's address, for the fair order of hashes.
         @param is_local: see L{find_obstacle}.
+        @param caller: authorized again before the password is stored.
 
         @raise ServiceError: nothing is changed.  400: the password is too short or too long; 403:
             this caller may not set it; 409: another caller has set it; 422: it cannot be stored.
@@ -99,7 +101,7 @@ class PasswordSetup:
         check_new_password(password)
         password_hash = await self.hasher.hash_password(address, password)
         self._check_allowed(is_local)
-        reauthorize()
+        caller.reauthorize()
         self._store_hash(password_hash)
         self.account.set_hash(password_hash, make_hash_seal(password_hash, self.salt))
         self.rule.is_required = True

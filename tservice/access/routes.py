@@ -168,7 +168,7 @@ class AccessRoutes:
                 body.password,
                 address=call.address,
                 is_local=is_from_this_machine(_authentication_request(call)),
-                reauthorize=call.reauthorize,
+                caller=call.caller,
             )
         except TooManyChecks:
             raise make_lockout_refusal(BUSY_SECONDS) from None

@@ -27,6 +27,7 @@ from tservice.cases.model import (
     make_taken_error,
 )
 from tservice.cases.responses import make_case_response
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
@@ -84,7 +85,6 @@ class _ActiveClone:
     """Running clone.
 
     @ivar staging: path of the folder in which the clone is made.
-    @ivar again: checks the caller's permissions again; raises an error if they were revoked.
     """
 
     owner: str
@@ -92,7 +92,6 @@ class _ActiveClone:
     path: str
     staging: str
     run: CloneRun
-    again: Callable[[], None]
     begun: int
     progress: CloneProgress = field(factory=CloneProgress)
     last_event_at: float = 0.0
@@ -131,14 +130,12 @@ class CaseCloner:
         """Return true if a running clone uses the folder at C{path}."""
         return any(path in (each.staging, each.path) for each in self._active.values())
 
-    async def clone_repository(
-        self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
-    ) -> CaseCloneResult:
+    async def clone_repository(self, wish: CaseCloneRequest, caller: Caller) -> CaseCloneResult:
         """Clone a repository into a new case.
 
         The clone continues if the caller disconnects.
 
-        @param again: checks the caller's permissions again, before the clone becomes a case.
+        @param caller: authorized again before the clone becomes a case.
         @raise ServiceError: 400 or 403 for the address; 409: the name is taken; 422: the clone
             failed; 429: another clone of the caller is running, or too many of all users.
         """
@@ -149,7 +146,7 @@ class CaseCloner:
         if not caller.can_bypass_permissions:
             source = await self._hold(source, caller.username)
         await self._desk.check_paths(caller)
-        active = self._register_clone(wish, caller, again)
+        active = self._register_clone(wish, caller)
         active.flight = SharedWork(self._run_clone(active, wish, source, caller))
         return await active.flight.wait_for_result()
 
@@ -178,9 +175,7 @@ class CaseCloner:
 
     # -- one clone
 
-    def _register_clone(
-        self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
-    ) -> _ActiveClone:
+    def _register_clone(self, wish: CaseCloneRequest, caller: Caller) -> _ActiveClone:
         desk = self._desk
         owner, cases = desk.get_owner(caller), desk.workspaces.get_cases_folder(caller)
         if owner in self._active or len(self._active) >= MAX_CLONES:
@@ -192,14 +187,13 @@ class CaseCloner:
             path=local_case_path(cases, wish.name),
             staging=str(cases / f"{STAGING}{wish.name}"),
             run=CloneRun(on_progress=lambda progress: self._record_progress(active, progress)),
-            again=again,
             begun=get_unix_ms(desk.clock),
         )
         self._active[owner] = active
         return active
 
     async def _run_clone(
-        self, active: _ActiveClone, wish: CaseCloneRequest, source: CloneSource, caller: Identity
+        self, active: _ActiveClone, wish: CaseCloneRequest, source: CloneSource, caller: Caller
     ) -> CaseCloneResult:
         try:
             with self._desk.reserve_name(active.owner, wish.name, "cloned"):
@@ -213,7 +207,7 @@ class CaseCloner:
         return CaseCloneResult(name=wish.name, repository=source.url, cloned=cloned)
 
     async def _clone_to_staging(
-        self, active: _ActiveClone, wish: CaseCloneRequest, source: CloneSource, caller: Identity
+        self, active: _ActiveClone, wish: CaseCloneRequest, source: CloneSource, caller: Caller
     ) -> CloneOutcome:
         desk, place = self._desk, self._desk.workspaces.get_location(caller)
         # If the service crashes now, the sweep removes it.
@@ -229,7 +223,7 @@ class CaseCloner:
                 place=place,
                 owner=desk.workspaces.get_owner(caller),
             )
-            active.again()
+            caller.reauthorize()
             cloned = await self._git.clone_repository(order, active.run)
             await self._move_to_case(active, wish, caller)
         except Exception as error:
@@ -240,7 +234,7 @@ class CaseCloner:
         return cloned
 
     async def _move_to_case(
-        self, active: _ActiveClone, wish: CaseCloneRequest, caller: Identity
+        self, active: _ActiveClone, wish: CaseCloneRequest, caller: Caller
     ) -> None:
         """Move a clone from the staging folder to the case's folder, and save the case.
 
@@ -249,7 +243,7 @@ class CaseCloner:
         desk = self._desk
         if active.run.cancelled:
             raise make_failure_error("the clone was cancelled")
-        active.again()
+        caller.reauthorize()
         try:
             await desk.run_on_folders(caller, (), partial(move_folder, active.staging, active.path))
         except FileExistsError:
@@ -261,13 +255,14 @@ class CaseCloner:
             created_at=active.begun,
         )
         try:
+            caller.reauthorize()
             desk.store.save_row(row, spared=active.staging)
-        except ServiceError:
+        except Exception:
             await desk.run_on_folders(caller, (), partial(move_folder, active.path, active.staging))
             raise
 
     async def _publish_created(
-        self, active: _ActiveClone, wish: CaseCloneRequest, caller: Identity
+        self, active: _ActiveClone, wish: CaseCloneRequest, caller: Caller
     ) -> None:
         looked = await self._desk.run_on_folders(
             caller, (), partial(read_folder_state, active.path)

@@ -15,6 +15,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.cases.model import AgentMarker, CaseContainer, ContainerSettings
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location, LocationId
@@ -120,23 +121,21 @@ class ICases(Interface):
         @param marker: written into the folder if this call creates it.
         """
 
-    async def add_worktree(
-        name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
-    ) -> ResolvedCase:
+    async def add_worktree(name: str, wish: CaseWorktreeRequest, caller: Caller) -> ResolvedCase:
         """Create a case that is a new worktree of the case C{name} (protocol-worktrees).
 
-        @param again: checks the caller's permissions again, before git runs and before the case is
+        @param caller: authorized again before git runs and before the case is
             saved.
         """
 
     async def add_worktree_of_folder(
-        folder: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+        folder: str, wish: CaseWorktreeRequest, caller: Caller
     ) -> ResolvedCase:
         """Create a case that is a new worktree of the repository in C{folder}, which need not be a
         case.
 
         @param folder: a path that L{resolve_folder} returned.
-        @param again: as for L{add_worktree}.
+        @param caller: as for L{add_worktree}.
         """
 
     def list_container_folders() -> Iterable[str]:
@@ -162,11 +161,11 @@ class CaseContainers(Protocol):
         """
 
     async def create_container(
-        self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
+        self, owner: str, name: str, path: str, wish: ContainerSettings, caller: Caller
     ) -> None:
         """Create the container of a new case, and start it.
 
-        @param again: checks the caller's permissions again, before the container is saved.
+        @param caller: authorized again before the container is saved.
         @raise ServiceError: 422: the container cannot be created; everything was rolled back.
         """
 
@@ -196,7 +195,7 @@ class NoContainers:
         raise make_failure_error("this service makes no containers")
 
     async def create_container(
-        self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
+        self, owner: str, name: str, path: str, wish: ContainerSettings, caller: Caller
     ) -> None:
         """Refuse to create a container.
 

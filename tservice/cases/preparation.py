@@ -12,7 +12,7 @@ from attrs import frozen
 from tservice.cases.case_operations import CaseOperations
 from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.model import NAME_LENGTH
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import make_failure_error
 from tservice.core.values.text import cut_between_letters
@@ -45,12 +45,10 @@ class CasePreparer:
     _git: IGitWork
     _sessions: Callable[[], ISessions]
 
-    async def prepare_case(
-        self, name: str, caller: Identity, again: Callable[[], object]
-    ) -> PreparationResult:
+    async def prepare_case(self, name: str, caller: Caller) -> PreparationResult:
         """Fetch the files and submodules that the checkout of a case lacks.
 
-        @param again: checks the caller's permissions again, before the shell is opened and before
+        @param caller: authorized again before the shell is opened and before
             input is sent.
         @raise ServiceError: 404: there is no such case; 409: another operation on it is running;
             422: the case is not on this machine, or is no readable repository; otherwise as for
@@ -68,16 +66,16 @@ class CasePreparer:
             raise make_failure_error(f"the case {case.name} cannot be checked: {lacking.unknown}")
         if not lacking.fetch_commands:
             return PreparationResult()
-        again()
+        caller.reauthorize()
         request = CreateRequest(
             mode="shell",
             case_name=case.name,
             name=cut_between_letters(f"prepare {case.name}", NAME_LENGTH),
             start=True,
         )
-        session = await self._sessions().create(request, caller, again)
+        session = await self._sessions().create(request, caller)
         await wait_seconds(self._desk.clock, SHELL_SECONDS)
-        again()
+        caller.reauthorize()
         # Each command runs even if an earlier one failed: they fetch different things.
         text = "; ".join(lacking.fetch_commands)
         await self._sessions().send_input(

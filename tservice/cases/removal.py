@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from tservice.cases.catalogue import CaseCatalogue
 from tservice.cases.interfaces import CaseContainers, NoContainers
 from tservice.cases.model import Case
 from tservice.cases.trash import RETENTION_MS
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_conflict_error
@@ -38,9 +38,7 @@ class CaseRemover:
     _git: IGitWork
     _containers: CaseContainers = field(factory=NoContainers)
 
-    async def remove_case(
-        self, name: str, caller: Identity, *, force: bool, again: Callable[[], None]
-    ) -> None:
+    async def remove_case(self, name: str, caller: Caller, *, force: bool) -> None:
         """Remove a case; see L{tservice.cases.service.CaseService.delete_case}."""
         case = await self._catalogue.get_case(name, caller)
         owner = self._desk.get_owner(caller)
@@ -52,7 +50,7 @@ class CaseRemover:
                 await self._check_nothing_unsaved(case, caller)
             self._check_not_busy(case, caller)
             self._desk.store.check_disk_space()
-            again()
+            caller.reauthorize()
             if case.container is not None:
                 await self._containers.remove_container(owner, case.name)
             elif not case.is_linked:

@@ -50,6 +50,7 @@ from tservice.cases.removal import CaseRemover
 from tservice.cases.responses import make_case_response
 from tservice.cases.trash import TrashSweeper
 from tservice.cases.worktrees import CaseWorktreeMaker
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
@@ -145,13 +146,17 @@ class CaseService:
     # -- making
 
     async def create_case(
-        self, name: str, description: str | None, path: str | None, caller: Identity,
-        again: Callable[[], None], container: ContainerSettings | None = None,
-    ) -> Case:  # fmt: skip
+        self,
+        name: str,
+        description: str | None,
+        path: str | None,
+        caller: Caller,
+        container: ContainerSettings | None = None,
+    ) -> Case:
         """Create a case with its folder and initial files.
 
         @param path: folder of the case; C{None} means a local case.
-        @param again: checks the caller's permissions again, before the case is saved.
+        @param caller: authorized again before the case is saved.
         @param container: settings of the container for its sessions; C{None} means no container.
         @raise ServiceError: 400, 403, 404, 409 or 422 (protocol-cases).
         """
@@ -160,13 +165,17 @@ class CaseService:
             self._require_admin(caller)
         if container is not None:
             self._containers.check_settings(container)
-        work = self._create_case(name, description, path, caller, again, container)
+        work = self._create_case(name, description, path, caller, container)
         return await self._desk.run_uninterrupted(work)
 
     async def _create_case(
-        self, name: str, description: str | None, path: str | None, caller: Identity,
-        again: Callable[[], None], container: ContainerSettings | None,
-    ) -> Case:  # fmt: skip
+        self,
+        name: str,
+        description: str | None,
+        path: str | None,
+        caller: Caller,
+        container: ContainerSettings | None,
+    ) -> Case:
         desk = self._desk
         await desk.check_paths(caller)
         owner, hooks = desk.get_owner(caller), desk.get_hook_writer(caller)
@@ -186,7 +195,7 @@ class CaseService:
             making = await self._create_files(caller, paths, work)
             row = self._make_row(owner, name, where, description)
             try:
-                await self._save_case(row, where or local_case_path(cases, name), again, container)
+                await self._save_case(row, where or local_case_path(cases, name), caller, container)
             except Exception:
                 await desk.remove_created_files(caller, making)
                 raise
@@ -204,27 +213,25 @@ class CaseService:
             raise to_service_error(error, "the case cannot be created") from error
 
     async def _save_case(
-        self, row: CaseRow, path: str, again: Callable[[], None],
-        container: ContainerSettings | None,
-    ) -> None:  # fmt: skip
+        self, row: CaseRow, path: str, caller: Caller, container: ContainerSettings | None
+    ) -> None:
         """Save a new case, and create its container if it gets one."""
-        again()
+        caller.reauthorize()
         self._desk.store.save_row(row)
         if container is None:
             return
         try:
-            await self._containers.create_container(row.owner, row.name, path, container, again)
+            await self._containers.create_container(row.owner, row.name, path, container, caller)
         except Exception:
             self._desk.store.delete_or_defer_row(row.owner, row.name)
             raise
 
     async def link_folder(
-        self, name: str, path: str, caller: Identity, again: Callable[[], None],
-        container: ContainerSettings | None = None,
-    ) -> Case:  # fmt: skip
+        self, name: str, path: str, caller: Caller, container: ContainerSettings | None = None
+    ) -> Case:
         """Add an existing folder as a case.  Nothing is written into the folder.
 
-        @param again: checks the caller's permissions again, before the case is saved.
+        @param caller: authorized again before the case is saved.
         @param container: settings of the container for its sessions; C{None} means no container.
         @raise ServiceError: 400, 403, 404, 409 or 422 (protocol-cases).
         """
@@ -232,14 +239,11 @@ class CaseService:
         self._require_admin(caller)
         if container is not None:
             self._containers.check_settings(container)
-        return await self._desk.run_uninterrupted(
-            self._link_folder(name, path, caller, again, container)
-        )
+        return await self._desk.run_uninterrupted(self._link_folder(name, path, caller, container))
 
     async def _link_folder(
-        self, name: str, path: str, caller: Identity, again: Callable[[], None],
-        container: ContainerSettings | None,
-    ) -> Case:  # fmt: skip
+        self, name: str, path: str, caller: Caller, container: ContainerSettings | None
+    ) -> Case:
         desk = self._desk
         await desk.check_paths(caller)
         owner, where = desk.get_owner(caller), self._check_path_text(path, caller)
@@ -250,25 +254,23 @@ class CaseService:
                 await desk.run_on_folders(caller, [where], check, seconds=PROBE_SECONDS)
             except OSError as error:
                 raise to_service_error(error, "path: the folder cannot be read") from error
-            await self._save_case(self._make_row(owner, name, where, None), where, again, container)
+            await self._save_case(
+                self._make_row(owner, name, where, None), where, caller, container
+            )
             return await self._publish_case(EventName.CASE_LINKED, name, caller)
 
-    async def link_remote(
-        self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
-    ) -> Case:
+    async def link_remote(self, name: str, far: LocationId, path: str, caller: Caller) -> Case:
         """Add a folder of another location as a case.  The folder is not read.
 
         @param far: location of the folder.
-        @param again: checks the caller's permissions again, before the case is saved.
+        @param caller: authorized again before the case is saved.
         @raise ServiceError: 400, 403, 404, 409 or 422 (protocol-cases).
         """
         check_case_name(name)
         self._require_admin(caller)
-        return await self._desk.run_uninterrupted(self._link_remote(name, far, path, caller, again))
+        return await self._desk.run_uninterrupted(self._link_remote(name, far, path, caller))
 
-    async def _link_remote(
-        self, name: str, far: LocationId, path: str, caller: Identity, again: Callable[[], None]
-    ) -> Case:
+    async def _link_remote(self, name: str, far: LocationId, path: str, caller: Caller) -> Case:
         desk = self._desk
         await desk.check_paths(caller)
         owner, where = desk.get_owner(caller), check_remote_path(path)
@@ -276,61 +278,50 @@ class CaseService:
             raise make_not_found_error(f"Host {far.name}")
         with desk.reserve_name(owner, name, "linked"):
             await desk.check_not_taken(caller, name)
-            again()
+            caller.reauthorize()
             desk.store.save_row(evolve(self._make_row(owner, name, where, None), far=far))
             return await self._publish_case(EventName.CASE_LINKED, name, caller)
 
     async def clone_repository(
-        self, wish: CaseCloneRequest, caller: Identity, again: Callable[[], None]
+        self, wish: CaseCloneRequest, caller: Caller
     ) -> tuple[Case, CaseCloneResult]:
         """Clone a repository into a new case (protocol-clone).
 
-        @param again: checks the caller's permissions again, before the case is saved.
+        @param caller: authorized again before the case is saved.
         """
-        done = await self._clones.clone_repository(wish, caller, again)
+        done = await self._clones.clone_repository(wish, caller)
         return await self._catalogue.get_case(done.name, caller), done
 
     async def cancel_clone(self, name: str, caller: Identity) -> None:
         """Cancel a running clone; raise a L{ServiceError} 404 if there is none."""
         await self._clones.cancel_clone(name, caller)
 
-    async def make_worktree(
-        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], None]
-    ) -> Case:
+    async def make_worktree(self, name: str, wish: CaseWorktreeRequest, caller: Caller) -> Case:
         """Create a case that is a new worktree of a case, as L{ICases.add_worktree} does."""
-        work = self.add_worktree(name, wish, caller, again)
-        place = await self._desk.run_uninterrupted(work)
+        place = await self._desk.run_uninterrupted(self.add_worktree(name, wish, caller))
         return await self._catalogue.get_case(place.name, caller)
 
-    async def prepare_case(
-        self, name: str, caller: Identity, again: Callable[[], object]
-    ) -> PreparationResult:
+    async def prepare_case(self, name: str, caller: Caller) -> PreparationResult:
         """Fetch missing parts of a case (protocol-prepare); see L{CasePreparer.prepare_case}."""
-        return await self._desk.run_uninterrupted(self._preparer.prepare_case(name, caller, again))
+        return await self._desk.run_uninterrupted(self._preparer.prepare_case(name, caller))
 
     # -- changing
 
-    async def delete_case(
-        self, name: str, caller: Identity, *, force: bool, again: Callable[[], None]
-    ) -> None:
+    async def delete_case(self, name: str, caller: Caller, *, force: bool) -> None:
         """Remove a case (protocol-cases).
 
         @param force: true to remove the case although work would be lost.
-        @param again: checks the caller's permissions again, before steps that cannot be rolled
+        @param caller: authorized again before steps that cannot be rolled
             back.
         @raise ServiceError: 404: there is no such case; 409: it is in use, or work would be lost;
             422: the removal failed.
         """
-        await self._desk.run_uninterrupted(
-            self._removal.remove_case(name, caller, force=force, again=again)
-        )
+        await self._desk.run_uninterrupted(self._removal.remove_case(name, caller, force=force))
 
-    async def set_order(
-        self, names: Sequence[str], caller: Identity, again: Callable[[], None]
-    ) -> Sequence[str]:
+    async def set_order(self, names: Sequence[str], caller: Caller) -> Sequence[str]:
         """Set the order of the caller's cases.
 
-        @param again: checks the caller's permissions again, before the order is stored.
+        @param caller: authorized again before the order is stored.
         @return: the new order.
         @raise ServiceError: 400: a name occurs twice; 404: there is no such case.
         """
@@ -343,7 +334,7 @@ class CaseService:
             wanted.append(meant)
         if len(set(wanted)) != len(wanted):
             raise make_field_error("order", "names a case twice")
-        again()
+        caller.reauthorize()
         owner = self._desk.get_owner(caller)
         self._orders.put_order(owner, wanted)
         self._desk.publish_event(
@@ -426,14 +417,14 @@ class CaseService:
         return ResolvedCase(name=name, path=path, undo=undo_creation)
 
     async def add_worktree(
-        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+        self, name: str, wish: CaseWorktreeRequest, caller: Caller
     ) -> ResolvedCase:
-        return await self._worktrees.add_worktree(name, wish, caller, again)
+        return await self._worktrees.add_worktree(name, wish, caller)
 
     async def add_worktree_of_folder(
-        self, folder: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+        self, folder: str, wish: CaseWorktreeRequest, caller: Caller
     ) -> ResolvedCase:
-        return await self._worktrees.add_worktree_of_folder(folder, wish, caller, again)
+        return await self._worktrees.add_worktree_of_folder(folder, wish, caller)
 
     def list_container_folders(self) -> Iterable[str]:
         return self._containers.list_folders()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from tservice.cases.model import (
     make_worktree_names,
 )
 from tservice.cases.responses import make_case_response
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import make_failure_error
 from tservice.core.kernel.event_payloads import CaseRemovedPayload
@@ -52,7 +51,7 @@ class CaseWorktreeMaker:
     )
 
     async def add_worktree(
-        self, name: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+        self, name: str, wish: CaseWorktreeRequest, caller: Caller
     ) -> ResolvedCase:
         """Create a worktree; see L{tservice.cases.interfaces.ICases.add_worktree}.
 
@@ -71,10 +70,10 @@ class CaseWorktreeMaker:
             raise make_failure_error(
                 f"the case {case.name} is {where}: worktrees need a case on this machine"
             )
-        return await self._add_named_worktree(case, wish, caller, again)
+        return await self._add_named_worktree(case, wish, caller)
 
     async def add_worktree_of_folder(
-        self, folder: str, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+        self, folder: str, wish: CaseWorktreeRequest, caller: Caller
     ) -> ResolvedCase:
         """Create a worktree; see L{tservice.cases.interfaces.ICases.add_worktree_of_folder}.
 
@@ -88,17 +87,17 @@ class CaseWorktreeMaker:
         await self._desk.resolve_folder(str(Path(folder).parent), caller, "workingDir")
         name = make_folder_case_name(folder)
         case = Case(name=name, path=folder, location=CaseLocation.LINKED)
-        return await self._add_named_worktree(case, wish, caller, again)
+        return await self._add_named_worktree(case, wish, caller)
 
     async def _add_named_worktree(
-        self, case: Case, wish: CaseWorktreeRequest, caller: Identity, again: Callable[[], object]
+        self, case: Case, wish: CaseWorktreeRequest, caller: Caller
     ) -> ResolvedCase:
         owner = self._desk.get_owner(caller)
         new = self._choose_name(owner, case, wish.branch)
         self._desk.check_not_reserved(owner, case.name)
         with self._making.hold_slot(owner), self._desk.reserve_name(owner, new, BEING_MADE):
             await self._desk.check_not_taken(caller, new)
-            return await self._add_worktree(case, new, wish, caller, again)
+            return await self._add_worktree(case, new, wish, caller)
 
     def _choose_name(self, owner: str, case: Case, branch: str) -> str:
         """Return the readable name for a worktree, or the unique name if the readable one is taken.
@@ -120,8 +119,7 @@ class CaseWorktreeMaker:
         case: Case,
         new: str,
         wish: CaseWorktreeRequest,
-        caller: Identity,
-        again: Callable[[], object],
+        caller: Caller,
     ) -> ResolvedCase:
         desk = self._desk
         place = desk.workspaces.get_location(caller)
@@ -138,7 +136,7 @@ class CaseWorktreeMaker:
             owner=desk.workspaces.get_owner(caller),
         )
         # Effects of the repository's hooks cannot be rolled back.
-        again()
+        caller.reauthorize()
         take_back = await self._git.add_worktree(order)
         owner = desk.get_owner(caller)
         row = CaseRow(
@@ -151,7 +149,7 @@ class CaseWorktreeMaker:
         try:
             await desk.resolve_folder(path, caller, "branch")
             lacking = await self._git.find_missing_parts(path, order.place, order.owner)
-            again()
+            caller.reauthorize()
             desk.store.save_row(row)
             made = await self._catalogue.get_case(new, caller)
         except Exception:

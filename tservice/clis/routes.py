@@ -192,7 +192,7 @@ class CliRoutes:
         The caller's permission is then checked again.
         """
         await self._clis.check_reachable(call.caller.username)
-        call.reauthorize()
+        call.caller.reauthorize()
 
 
 def _entry_fields(body: RequestBody) -> dict[str, Any]:

@@ -185,7 +185,7 @@ class ContainerRoutes:
     async def recreate_container(self, call: OperationCall) -> ContainerResponse:
         """Recreate the container of a case; its home folder stays."""
         owner = self._case_owner(call)
-        shown = await self._service.recreate_container(owner, call.path["name"], call.reauthorize)
+        shown = await self._service.recreate_container(owner, call.path["name"], call.caller)
         return make_container_response(shown)
 
     def _case_owner(self, call: OperationCall) -> str:

@@ -30,6 +30,7 @@ from tservice.containers.model import (
 )
 from tservice.containers.registry import ContainerRegistry
 from tservice.containers.store import ContainerStore
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -117,7 +118,7 @@ class ContainerService:
             check_resources(ResourceLimits(cpus=wish.cpus), "")
 
     async def create_container(
-        self, owner: str, name: str, path: str, wish: ContainerSettings, again: Callable[[], None]
+        self, owner: str, name: str, path: str, wish: ContainerSettings, caller: Caller
     ) -> None:
         if not is_mountable(path):
             raise make_field_error(
@@ -139,7 +140,7 @@ class ContainerService:
         self._store.save_case(case)
         try:
             await self._boxes.ensure_running(case)
-            again()
+            caller.reauthorize()
         except Exception:
             await self._remove_container(case)
             raise
@@ -250,12 +251,10 @@ class ContainerService:
             usage = await self._hosts.get_engine(host).get_usage(case.container)
         return self._make_view(case, host, shown.seen, usage)
 
-    async def recreate_container(
-        self, owner: str, name: str, again: Callable[[], object]
-    ) -> ContainerView:
+    async def recreate_container(self, owner: str, name: str, caller: Caller) -> ContainerView:
         """Remove the container of a case and create it again.
 
-        @param again: checks the caller's permissions again, after waiting for other operations on
+        @param caller: authorized again after waiting for other operations on
             the container.
         @raise ServiceError: 404: the case has no container; 409: a session runs in it; 422: the
             engine failed.
@@ -264,7 +263,7 @@ class ContainerService:
         place = get_case_location(case)
 
         def check_unused() -> None:
-            again()
+            caller.reauthorize()
             if any(
                 it.location_id == place and it.pid is not None for it in self._sessions().list()
             ):

@@ -229,7 +229,7 @@ class CronRoutes:
     )
     async def create_job(self, call: OperationCall, body: JobBody) -> JobEnvelope:
         """Create a scheduled job."""
-        job = await self._cron.create_job(body.get_given_fields(), call.caller, call.reauthorize)
+        job = await self._cron.create_job(body.get_given_fields(), call.caller)
         return JobEnvelope(job=make_job_response(job))
 
     @operation(
@@ -275,7 +275,7 @@ class CronRoutes:
         return await self._update_job(call, {"enabled": body.enabled})
 
     async def _update_job(self, call: OperationCall, given: Mapping[str, Any]) -> JobEnvelope:
-        job = await self._cron.update_job(call.id, given, call.caller, call.reauthorize)
+        job = await self._cron.update_job(call.id, given, call.caller)
         return JobEnvelope(job=make_job_response(job))
 
     @operation("DELETE", "/api/cron/jobs/{id}", _CRON, errors=(ErrorCode.NOT_FOUND,))
@@ -293,7 +293,7 @@ class CronRoutes:
     )
     async def run_job(self, call: OperationCall) -> RunNowResponse:
         """Run a job now; its prompt is delivered after the response."""
-        run, others = await self._cron.run_now(call.id, call.caller, call.reauthorize)
+        run, others = await self._cron.run_now(call.id, call.caller)
         return RunNowResponse(run=make_run_response(run), active_agents=others)
 
     @operation("GET", "/api/cron/jobs/{id}/runs", _CRON, errors=(ErrorCode.NOT_FOUND,))

@@ -18,6 +18,7 @@ from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
 from tservice.audit.interfaces import AuditEntry, IAuditLog
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms, wait_seconds
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
@@ -109,19 +110,16 @@ class JobRunner:
         """Number of runs that are in progress."""
         return len(self._work)
 
-    def begin_run(
-        self, job: CronJob, run: CronRun, again: Callable[[], object] = lambda: None
-    ) -> Deferred[None]:
+    def begin_run(self, job: CronJob, run: CronRun, caller: Caller | None) -> Deferred[None]:
         """Start to carry out a run.
 
-        @param again: checks the caller's permissions again, before the session is created; raises
-            an error if they were revoked.
+        @param caller: authorized again before the session is created; C{None} for the schedule.
         @return: fires after the session was started or the run failed.  The registry has the
             result.
         """
         launched: Deferred[None] = Deferred()
         self._starting[run.id] = job
-        self._spawn_task(job, run, self._launch_and_deliver(job, run, launched, again))
+        self._spawn_task(job, run, self._launch_and_deliver(job, run, launched, caller))
         return launched
 
     def resume_runs(self) -> None:
@@ -136,7 +134,7 @@ class JobRunner:
             if get_unix_ms(self._tools.clock) - run.started_at > RESUME_MS:
                 self._record_abandoned_run(run)
             elif run.status is RunStatus.CREATED:
-                self.begin_run(job, run)
+                self.begin_run(job, run, None)
             else:
                 self._spawn_task(job, run, self._deliver_prompt(job, run))
 
@@ -199,11 +197,11 @@ class JobRunner:
             self._book.update_and_publish_run(run, error_message=reason, delivery=None)
 
     async def _launch_and_deliver(
-        self, job: CronJob, run: CronRun, launched: Deferred[None], again: Callable[[], object]
+        self, job: CronJob, run: CronRun, launched: Deferred[None], caller: Caller | None
     ) -> None:
         try:
             started = await self._starts.run(
-                lambda: Deferred.fromCoroutine(self._launch_recording_failure(job, run, again))
+                lambda: Deferred.fromCoroutine(self._launch_recording_failure(job, run, caller))
             )
         finally:
             self._starting.pop(run.id, None)
@@ -213,11 +211,11 @@ class JobRunner:
             await self._deliver_prompt(job, started)
 
     async def _launch_recording_failure(
-        self, job: CronJob, run: CronRun, again: Callable[[], object]
+        self, job: CronJob, run: CronRun, caller: Caller | None
     ) -> CronRun | None:
         self._launching.add(run.id)
         try:
-            return await self._launch_session(job, run, again)
+            return await self._launch_session(job, run, caller)
         except CancelledError:
             raise
         except ServiceError as error:
@@ -229,20 +227,18 @@ class JobRunner:
             self._launching.discard(run.id)
         return None
 
-    async def _launch_session(
-        self, job: CronJob, run: CronRun, again: Callable[[], object]
-    ) -> CronRun:
+    async def _launch_session(self, job: CronJob, run: CronRun, caller: Caller | None) -> CronRun:
         owner = self._get_owner(job)
         definition = await self._tools.rules.check_definition(job.definition, owner)
         delivery = await self._read_prompt_delivery(definition, owner)
         session = await self._find_started_session(job, run)
         if session is None:
-            still = partial(self._check_rights, job, owner, again)
-            still()
+            by = Caller.from_identity(owner, partial(self._check_rights, job, owner, caller))
+            by.reauthorize()
             if definition.closes_previous:
                 await self._close_previous(run)
             request = _make_request(job, run, definition)
-            session = await self._sessions.create(request, owner, still)
+            session = await self._sessions.create(request, by)
             require_started(session)
         started = self._book.update_and_publish_run(
             run,
@@ -260,7 +256,7 @@ class JobRunner:
             raise make_failure_error(f"the account {job.owner or 'of the job'} is gone or disabled")
         return owner
 
-    def _check_rights(self, job: CronJob, before: Identity, again: Callable[[], object]) -> None:
+    def _check_rights(self, job: CronJob, before: Identity, caller: Caller | None) -> None:
         """Fail if permissions were revoked since the run began.
 
         @param before: the owner's account when the run began.
@@ -270,8 +266,10 @@ class JobRunner:
             raise make_failure_error(
                 f"a right of the account {job.owner or 'of the job'} was revoked"
             )
+        if caller is None:
+            return
         try:
-            again()
+            caller.reauthorize()
         except Exception as error:
             raise make_failure_error(
                 "your permission was revoked before the run started"

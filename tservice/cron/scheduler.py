@@ -97,7 +97,7 @@ class JobScheduler:
             if one.run is not None:
                 self._book.publish_created(one.run)
                 if one.run.status is RunStatus.CREATED:
-                    self._runner.begin_run(one.job, one.run)
+                    self._runner.begin_run(one.job, one.run, None)
 
     def arm_alarm(self) -> None:
         """Set the alarm for the earliest due time.  Call this after every change of a job."""

@@ -11,6 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from zope.interface import implementer
 
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
@@ -39,7 +40,6 @@ from tservice.cron.model import (
 from tservice.cron.rules import JobRules
 from tservice.cron.runner import MAX_UNFINISHED, JobRunner
 from tservice.cron.scheduler import JobScheduler, plan_first_fire
-from tservice.sessions.interfaces import Reauthorize, accept_always
 
 PREVIEW_FIRES = 5
 """Number of scheduled times in a preview (protocol-cron)."""
@@ -148,19 +148,17 @@ class CronService:
 
     # -- changing
 
-    async def create_job(
-        self, given: Mapping[str, Any], caller: Identity, again: Reauthorize = accept_always
-    ) -> CronJob:
+    async def create_job(self, given: Mapping[str, Any], caller: Caller) -> CronJob:
         """Create a job for the caller.
 
         @param given: fields of the request.
-        @param again: checks the caller's permissions again, before the job is saved.
+        @param caller: authorized again before the job is saved.
         @raise ServiceError: 400 for the field that is not valid; 403: the caller may not run it;
             422: there are L{MAX_JOBS} jobs, or L{MAX_JOBS_OF_ONE} of this account in multi-user
             mode, or the folder is not reachable.
         """
         definition = await self._make_definition(given, None, caller)
-        again()
+        caller.reauthorize()
         if len(self._book) >= MAX_JOBS:
             raise make_failure_error(f"there are already {MAX_JOBS} jobs: delete one first")
         owner = caller.username if self._deps.multiuser else None
@@ -184,15 +182,14 @@ class CronService:
         self,
         job_id: str,
         given: Mapping[str, Any],
-        caller: Identity,
-        again: Reauthorize = accept_always,
+        caller: Caller,
     ) -> CronJob:
         """Change fields of a job.  The resulting job is checked as a whole.
 
         The schedule restarts if it was changed, or if the job was disabled before.
 
         @param given: fields of the request.
-        @param again: checks the caller's permissions again, before the job is changed.
+        @param caller: authorized again before the job is changed.
         @raise ServiceError: as for L{create_job}; 404: there is no such job; 409: another caller
             changed the job at the same time.
         """
@@ -203,7 +200,7 @@ class CronService:
             definition = evolve(before, enabled=False)
         else:
             definition = await self._make_definition(given, before, self._get_owner(job, caller))
-            again()
+            caller.reauthorize()
             job = self._book.get_job(job_id, caller)
             if job.definition != before:
                 raise make_conflict_error("the job was changed while this request was running")
@@ -228,12 +225,10 @@ class CronService:
         self._book.delete_job(job)
         self._cancel_deleted_job(job)
 
-    async def run_now(
-        self, job_id: str, caller: Identity, again: Callable[[], object]
-    ) -> tuple[CronRun, int]:
+    async def run_now(self, job_id: str, caller: Caller) -> tuple[CronRun, int]:
         """Run a job now, even if it is disabled.  The schedule does not change.
 
-        @param again: checks the caller's permissions again, before the session is created.
+        @param caller: authorized again before the session is created.
         @return: the run, after its session was started or it failed; and the number of live
             sessions of the same mode that no run of this job created.
         @raise ServiceError: 404: there is no such job; 429: there are L{MAX_UNFINISHED} unfinished
@@ -256,7 +251,7 @@ class CronService:
         self._book.save_jobs_and_runs([job], [run])
         self._book.publish_created(run)
         others = self._deps.runner.count_other_sessions(job)
-        await self._deps.runner.begin_run(job, run, again)
+        await self._deps.runner.begin_run(job, run, caller)
         return self._book.store.find_run(run.id) or run, others
 
     # -- inside

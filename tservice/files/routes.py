@@ -207,9 +207,7 @@ class FilesRoutes:
             runs=None if call.caller.can_bypass_permissions else self._runs,
         )
         return SavedFileAnswer.model_validate(
-            await self._files.save_content(
-                self._workspace_of(call.id), edit, call.reauthorize, account=call.caller.username
-            )
+            await self._files.save_content(self._workspace_of(call.id), edit, call.caller)
         )
 
     @operation(

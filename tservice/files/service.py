@@ -11,6 +11,7 @@ from typing import Any
 from attrs import field, frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.folder_watches import FolderWatches
@@ -130,17 +131,12 @@ class FilesService:
         )
 
     async def save_content(
-        self,
-        workspace: Workspace,
-        edit: writing.FileEdit,
-        reauthorize: Callable[[], object],
-        *,
-        account: str,
+        self, workspace: Workspace, edit: writing.FileEdit, caller: Caller
     ) -> dict[str, Any]:
         """Save a file and return the body of the response to C{PUT file-content}.
 
-        @param reauthorize: checks the caller's permission again after the wait for a worker.
-        @param account: account whose daily quota counts the saved bytes.
+        @param caller: authorized again after the wait for a worker. The daily quota of its account
+            counts the saved bytes.
         @raise ServiceError: 422 if the quota is used up. Other errors are those of
             L{writing.save_edit}.
         """
@@ -150,8 +146,8 @@ class FilesService:
 
         closed = self._deps.closed(workspace)
         worker = await self._deps.workers.get_worker(workspace)
-        reauthorize()
-        with self._deps.quota.count_bytes(account, read) as counted:
+        caller.reauthorize()
+        with self._deps.quota.count_bytes(caller.username, read) as counted:
             await counted()
             return await worker.run_work(lambda: writing.save_edit(workspace.folder, edit, closed))
 

@@ -9,6 +9,7 @@ from attrs import evolve
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
+from tservice.core.callers.caller import Caller
 from tservice.core.disk.files import FileError
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -66,12 +67,10 @@ class HostRegistry:
             raise make_not_found_error(f"Remote host {host_id}")
         return found
 
-    async def add(
-        self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
-    ) -> RemoteHost:
+    async def add(self, host: RemoteHost, caller: Caller) -> RemoteHost:
         """Add a host, and return it with an id derived from its label.
 
-        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+        @param caller: authorized again after waiting for concurrent
             changes.
         @raise ServiceError: 400 naming the field; 409 if the label is in use; 422 if there are too
             many hosts, or the disk is full.
@@ -80,7 +79,7 @@ class HostRegistry:
         made: list[RemoteHost] = []
 
         def append_to_list(hosts: Hosts) -> Hosts:
-            reauthorize()
+            caller.reauthorize()
             if len(hosts) >= MOST_HOSTS:
                 raise make_failure_error(
                     f"there are {MOST_HOSTS} remote hosts already; remove one first"
@@ -92,18 +91,16 @@ class HostRegistry:
         await self._apply_change(append_to_list)
         return made[0]
 
-    async def replace_host(
-        self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
-    ) -> RemoteHost:
+    async def replace_host(self, host: RemoteHost, caller: Caller) -> RemoteHost:
         """Replace the host that has the id of C{host}.
 
-        @param reauthorize: as for L{add}.
+        @param caller: as for L{add}.
         @raise ServiceError: 404 if there is no such host. Other errors are those of L{add}.
         """
         check_host(host)
 
         def replace_in_list(hosts: Hosts) -> Hosts:
-            reauthorize()
+            caller.reauthorize()
             before = self.get_host(host.id)
             _refuse_duplicate_label(tuple(each for each in hosts if each is not before), host)
             return tuple(host if each is before else each for each in hosts)

@@ -104,7 +104,7 @@ class HostRoutes:
     async def add_host(self, call: OperationCall, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Add a remote host."""
         return RemoteHostEnvelope(
-            host=make_host_response(await self._hosts.add_host(body.to_record(), call.reauthorize))
+            host=make_host_response(await self._hosts.add_host(body.to_record(), call.caller))
         )
 
     @operation(
@@ -115,13 +115,13 @@ class HostRoutes:
     )
     async def replace_host(self, call: OperationCall, body: RemoteHostBody) -> RemoteHostEnvelope:
         """Replace a remote host."""
-        made = await self._hosts.replace_host(call.id, body.to_record(), call.reauthorize)
+        made = await self._hosts.replace_host(call.id, body.to_record(), call.caller)
         return RemoteHostEnvelope(host=make_host_response(made))
 
     @operation("DELETE", "/api/remote-hosts/{id}", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
     async def remove_host(self, call: OperationCall) -> EmptyPayload:
         """Remove a remote host that nothing uses."""
-        await self._hosts.remove_host(call.id, call.reauthorize)
+        await self._hosts.remove_host(call.id, call.caller)
         return EmptyPayload()
 
     @operation("POST", "/api/remote-hosts/{id}/check", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
@@ -132,7 +132,7 @@ class HostRoutes:
     @operation("POST", "/api/remote-hosts/{id}/trust", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
     async def trust_host(self, call: OperationCall, body: TrustBody) -> EmptyPayload:
         """Trust the key that a remote host shows."""
-        await self._hosts.trust_host(call.id, body.fingerprint, call.reauthorize)
+        await self._hosts.trust_host(call.id, body.fingerprint, call.caller)
         return EmptyPayload()
 
     @operation(

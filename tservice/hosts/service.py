@@ -11,6 +11,7 @@ from typing import Literal
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.callers.caller import Caller
 from tservice.core.disk.files import FileError
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -81,36 +82,30 @@ class HostService:
         self._env = env
         self._find_user = find_user
 
-    async def add_host(
-        self, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
-    ) -> RemoteHost:
+    async def add_host(self, host: RemoteHost, caller: Caller) -> RemoteHost:
         """Add a host; see L{HostRegistry.add}."""
-        return await self.registry.add(host, reauthorize)
+        return await self.registry.add(host, caller)
 
-    async def replace_host(
-        self, host_id: str, host: RemoteHost, reauthorize: Callable[[], object] = lambda: None
-    ) -> RemoteHost:
+    async def replace_host(self, host_id: str, host: RemoteHost, caller: Caller) -> RemoteHost:
         """Replace the record of a host. Its sessions use the new record from now on.
 
-        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+        @param caller: authorized again after waiting for concurrent
             changes.
         @raise ServiceError: as in L{HostRegistry.replace_host}.
         """
-        made = await self.registry.replace_host(evolve(host, id=host_id), reauthorize)
+        made = await self.registry.replace_host(evolve(host, id=host_id), caller)
         self.links.close_link(host_id)
         return made
 
-    async def remove_host(
-        self, host_id: str, reauthorize: Callable[[], object] = lambda: None
-    ) -> None:
+    async def remove_host(self, host_id: str, caller: Caller) -> None:
         """Remove a host that nothing uses.
 
-        @param reauthorize: as for L{replace_host}.
+        @param caller: as for L{replace_host}.
         @raise ServiceError: 404 if there is no such host; 422 if a case or a session uses it.
         """
 
         def refuse_if_host_used() -> None:
-            reauthorize()
+            caller.reauthorize()
             user = self._find_user(host_id)
             if user is not None:
                 raise make_failure_error(f"{user} uses this host")
@@ -169,12 +164,10 @@ class HostService:
             raise make_failure_error(f"{link.host.label} is out of reach: {error}") from error
         return parse_session_list(answer.out)
 
-    async def trust_host(
-        self, host_id: str, fingerprint: str, reauthorize: Callable[[], object] = lambda: None
-    ) -> None:
+    async def trust_host(self, host_id: str, fingerprint: str, caller: Caller) -> None:
         """Fetch the host's current key, and trust it if it has this fingerprint.
 
-        @param reauthorize: checks the caller's permission again after the key was fetched.
+        @param caller: authorized again after the key was fetched.
         @raise ServiceError: 404 if there is no such host; 409 if the key has another fingerprint;
             422 if the host presents no key.
         """
@@ -187,7 +180,7 @@ class HostService:
             raise make_conflict_error(
                 f"fingerprint: the host presents {shown.fingerprint}, not {fingerprint}"
             )
-        reauthorize()
+        caller.reauthorize()
         try:
             await self._threads.run(partial(self._keys.trust_key, host, shown))
         except (FileError, OSError) as error:

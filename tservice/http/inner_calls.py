@@ -74,7 +74,7 @@ class InnerCalls:
             self._notify_listener(call, error)
             raise
         self._notify_listener(call, result)
-        call.reauthorize()
+        call.caller.reauthorize()
         return json.loads(dump_json(result.content if isinstance(result, RawReply) else result))
 
     def _make_call(
@@ -93,13 +93,12 @@ class InnerCalls:
         again = partial(self._gate.reauthorize_call, visit, outer.caller, operation, values)
         return OperationCall(
             operation=operation,
-            caller=outer.caller,
+            caller=evolve(outer.caller, reauthorize=again),
             path=values,
             query=_validate_query(operation, query or {}),
             body=_validate_body(operation, body),
             address=outer.address,
             request=outer.request,
-            reauthorize=again,
         )
 
     def _find_operation(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]]:

@@ -18,6 +18,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from zope.interface import Interface, implementer
 
 from tservice.core.callers.authentication import AuthenticationRequest, CredentialsAccepted
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import DiskFull, find_disk_problem
 from tservice.core.kernel.errors import ErrorCode, ServiceError
@@ -359,9 +360,10 @@ class HttpKernel:
             if operation.allowed is not None:
                 operation.allowed()
             again = partial(self._gate.reauthorize_call, request.visit, identity, operation, path)
-            call = await _make_call(request, operation, identity, path, again)
+            caller = Caller.from_identity(identity, again)
+            call = await _make_call(request, operation, caller, path)
             if request.received_bytes > LONG_TEXT:
-                _reauthorize_request(request, again)  # rights may have changed in between
+                _reauthorize_request(request, caller)  # rights may have changed in between
         except ServiceError as error:
             if operation.style is not ResponseStyle.WEBSOCKET or not request.visit.upgrade:
                 raise
@@ -403,7 +405,7 @@ class HttpKernel:
         """
         if call.operation.ends_access or request.gone or request.startedWriting:
             return
-        _reauthorize_request(request, call.reauthorize)
+        _reauthorize_request(request, call.caller)
 
     def _notify_listener(self, call: OperationCall, outcome: object) -> None:
         try:
@@ -447,15 +449,10 @@ class HttpKernel:
 
 
 async def _make_call(
-    request: ServiceRequest,
-    operation: Operation,
-    identity: Identity,
-    path: Path,
-    reauthorize: Callable[[], None],
+    request: ServiceRequest, operation: Operation, caller: Caller, path: Path
 ) -> OperationCall:
     """Validate C{request} and return its call.
 
-    @param reauthorize: see L{OperationCall}.
     @raise ServiceError: the operation does not accept the query or the body.
     """
     bounds = operation.body_limits
@@ -471,15 +468,15 @@ async def _make_call(
     elif operation.has_no_body:
         check_empty_body(request.content.read(), request.getHeader("content-type") or "")
     return OperationCall(
-        operation=operation, caller=identity, path=path, query=query, body=body,
-        address=request.visit.address, request=request, reauthorize=reauthorize,
+        operation=operation, caller=caller, path=path, query=query, body=body,
+        address=request.visit.address, request=request,
         incoming=request.incoming or IncomingBody(),
     )  # fmt: skip
 
 
-def _reauthorize_request(request: ServiceRequest, reauthorize: Callable[[], None]) -> None:
+def _reauthorize_request(request: ServiceRequest, caller: Caller) -> None:
     try:
-        reauthorize()
+        caller.reauthorize()
     except (HttpRefusal, ServiceError):
         request.responseHeaders.removeHeader("Set-Cookie")
         raise

@@ -15,6 +15,7 @@ from attrs import evolve, field, frozen
 from pydantic import BaseModel
 from twisted.web.iweb import IRequest
 
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity as Identity
 from tservice.core.kernel.errors import ErrorCode
 from tservice.core.kernel.scopes import Scope as Scope
@@ -76,24 +77,22 @@ class AuditMode(Enum):
 class OperationCall:
     """Validated request, as passed to a handler.
 
+    @ivar caller: the authenticated caller, which may be authorized again for this call.
     @ivar path: the values of the path's parameters by name.
     @ivar query: an instance of the operation's query model.  C{None} if it has no query model.
     @ivar body: an instance of the operation's body model.  C{None} if it has no body model.  A
         handler takes its models as parameters (L{tservice.http.operation_decorator}).
     @ivar address: the caller's address, with a trusted proxy's header already applied.
     @ivar incoming: the body, if the operation L{streams<Operation.streams>} it.
-    @ivar reauthorize: checks the caller's rights again.  Call it after waiting and before a change.
-        It raises a refusal if the caller may no longer make this call.
     """
 
     operation: Operation
-    caller: Identity
+    caller: Caller
     path: Mapping[str, str]
     query: BaseModel | None
     body: BaseModel | None
     address: str
     request: IRequest
-    reauthorize: Callable[[], None] = lambda: None
     incoming: IncomingBody = field(factory=IncomingBody)
 
     @property
@@ -145,8 +144,8 @@ class Operation:
     @ivar audit: form of the audit entries.  C{None} for L{AuditMode.EACH} if the operation may
         change something, else no entry.
     @ivar ends_access: true if the operation may end the caller's own access.  The response is then
-        not authorized again.  A handler that waits calls C{reauthorize} of L{OperationCall} before
-        it changes anything.
+        not authorized again.  A handler that waits calls C{caller.reauthorize} before it changes
+        anything.
     @ivar streams: true if the handler reads a C{multipart/form-data} body from C{incoming} of
         L{OperationCall} while it arrives, up to C{body_limit}.
     @ivar proxies_calls: true if the handler only calls other operations for its caller.  Each call

@@ -56,7 +56,7 @@ async def _run_handler(call: OperationCall) -> object:
 
 def _has_lost_access(call: OperationCall) -> bool:
     try:
-        call.reauthorize()
+        call.caller.reauthorize()
     except (HttpRefusal, ServiceError):
         return True
     return False

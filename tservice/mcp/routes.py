@@ -45,4 +45,4 @@ class McpSyncRoutes:
     )
     async def run_sync(self, call: OperationCall) -> SyncAnswer:
         """Add the missing MCP servers to each CLI."""
-        return await self._mcp.run_sync(call.caller, call.reauthorize)
+        return await self._mcp.run_sync(call.caller)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
 from tservice.clis.interfaces import CliEntry, ICliRegistry
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_conflict_error
 from tservice.core.kernel.events import Event, EventHub, EventName
@@ -87,16 +88,16 @@ class McpSyncService:
             self._survey = SharedWork(self._run_preview())
         return await self._survey.wait_for_result()
 
-    async def run_sync(self, caller: Identity, reauthorize: Callable[[], object]) -> SyncAnswer:
+    async def run_sync(self, caller: Caller) -> SyncAnswer:
         """Add each server to the CLIs that lack it, and publish the result.
 
-        @param reauthorize: checks the caller's permission again before anything is written.
+        @param caller: authorized again before anything is written.
         @raise ServiceError: 403 for an account with an OS user; 409 while another sync runs.
         """
         _refuse_os_user(caller)
         if self._syncing is not None and not self._syncing.is_finished:
             raise make_conflict_error("an MCP sync is running already")
-        self._syncing = SharedWork(self._write_all(reauthorize))
+        self._syncing = SharedWork(self._write_all(caller))
         return await self._syncing.wait_for_result()
 
     def stop(self) -> Deferred[None]:
@@ -112,11 +113,11 @@ class McpSyncService:
         )
         return self._build_response(found.targets, found.offer, applied=False)
 
-    async def _write_all(self, again: Callable[[], object]) -> SyncAnswer:
+    async def _write_all(self, caller: Caller) -> SyncAnswer:
         found: SyncSurvey = await self._threads.run(
             partial(_survey_and_remove_old_locks, self._find_config_files())
         )
-        again()
+        caller.reauthorize()
         done = [await self._write_target(target, found.offer) for target in found.targets]
         result = self._build_response(done, found.offer, applied=True)
         self._hub.publish(Event(name=EventName.MCP_SYNCED, payload=result))

@@ -121,7 +121,7 @@ class McpRoutes:
         try:
             found = await parse_message_body(raw, self._clock)
             if len(raw) > LONG_TEXT:
-                call.reauthorize()
+                call.caller.reauthorize()
             if isinstance(found, list):
                 return await self._answer_batch(call, found)
             asked = validate_message(found)

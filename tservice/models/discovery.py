@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred, DeferredSemaphore, FirstError, gath
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.shared_work import SharedWork
@@ -73,18 +74,16 @@ class ModelDiscovery:
         self._round.cancel()
         return self._round
 
-    async def discover_models(
-        self, endpoint_id: str, reauthorize: Callable[[], object] = lambda: None
-    ) -> ModelEndpoint:
+    async def discover_models(self, endpoint_id: str, caller: Caller | None) -> ModelEndpoint:
         """Fetch the models of an endpoint, and store them in the registry.
 
-        @param reauthorize: checks the caller's permission again before the models are stored.
+        @param caller: authorized again before the models are stored; C{None} for the service.
         @raise ServiceError: 404 if the endpoint does not exist; 422 if its response is missing or
             invalid.
         """
         models = await self._endpoint_client.fetch_models(self._registry.get(endpoint_id))
         return await self._registry.record_models(
-            endpoint_id, models, get_unix_ms(self._clock), reauthorize
+            endpoint_id, models, get_unix_ms(self._clock), caller
         )
 
     def fetch_running(self, endpoint: ModelEndpoint) -> Deferred[RunningModels]:
@@ -144,7 +143,7 @@ class ModelDiscovery:
         @return: the endpoint's id if it did not respond, which is logged once; otherwise C{None}.
         """
         try:
-            await self.discover_models(endpoint.id)
+            await self.discover_models(endpoint.id, None)
             await self.fetch_running(self._registry.get(endpoint.id))
         except ServiceError as error:
             if endpoint.id not in self._unresponsive:

@@ -11,6 +11,7 @@ from typing import Any
 from twisted.internet.defer import DeferredLock
 from twisted.logger import Logger
 
+from tservice.core.callers.caller import Caller
 from tservice.core.disk.files import FileError
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -87,13 +88,11 @@ class EndpointRegistry:
                 return endpoint
         raise make_not_found_error(f"Model endpoint {endpoint_id}")
 
-    async def add(
-        self, fields: Mapping[str, Any], reauthorize: Callable[[], object] = lambda: None
-    ) -> ModelEndpoint:
+    async def add(self, fields: Mapping[str, Any], caller: Caller) -> ModelEndpoint:
         """Add an endpoint with a new id.
 
         @param fields: fields of the endpoint, not validated yet.
-        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+        @param caller: authorized again after waiting for concurrent
             changes.
         @raise ServiceError: 400 naming the field; 409 if the label is in use; 422 if there are too
             many endpoints, or the disk is full.
@@ -105,7 +104,7 @@ class EndpointRegistry:
                 raise make_failure_error(
                     f"there are {ENDPOINT_LIMIT} model endpoints already; remove one first"
                 )
-            reauthorize()
+            caller.reauthorize()
             return (*endpoints, _require_unique_label(endpoints, made))
 
         await self._apply_change(append_to_list)
@@ -115,13 +114,13 @@ class EndpointRegistry:
         self,
         endpoint_id: str,
         patch: Mapping[str, Any],
-        reauthorize: Callable[[], object],
+        caller: Caller,
         *,
         by_token: bool = False,
     ) -> ModelEndpoint:
         """Change the fields of an endpoint that are in C{patch}.
 
-        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+        @param caller: authorized again after waiting for concurrent
             changes.
         @param by_token: see L{apply_patch}.
         @raise ServiceError: 403 as in L{apply_patch}; 404 if there is no such endpoint. Other
@@ -129,7 +128,7 @@ class EndpointRegistry:
         """
 
         def apply_patch_to(endpoint: ModelEndpoint) -> ModelEndpoint:
-            reauthorize()
+            caller.reauthorize()
             return apply_patch(endpoint, patch, by_token=by_token)
 
         await self._edit_endpoint(endpoint_id, apply_patch_to)
@@ -140,18 +139,19 @@ class EndpointRegistry:
         endpoint_id: str,
         models: tuple[OfferedModel, ...],
         at: int,
-        reauthorize: Callable[[], object] = lambda: None,
+        caller: Caller | None,
     ) -> ModelEndpoint:
         """Store the models that an endpoint reported.
 
         @param at: time of the report in Unix milliseconds.
-        @param reauthorize: checks the permission of the requesting caller again.
+        @param caller: authorized again before the change; C{None} for the service itself.
         @raise ServiceError: 404 if the endpoint was removed during the query; 409 or 422 if the
             file cannot be used or written.
         """
 
         def replace_models_of(endpoint: ModelEndpoint) -> ModelEndpoint:
-            reauthorize()
+            if caller is not None:
+                caller.reauthorize()
             return replace_models(endpoint, models, at)
 
         await self._edit_endpoint(endpoint_id, replace_models_of)

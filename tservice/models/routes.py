@@ -133,7 +133,7 @@ class ModelRoutes:
     async def add_endpoint(self, call: OperationCall, body: NewEndpointBody) -> EndpointEnvelope:
         """Add a model endpoint."""
         return EndpointEnvelope(
-            endpoint=await self._models.add_endpoint(body.changed_fields(), call.reauthorize)
+            endpoint=await self._models.add_endpoint(body.changed_fields(), call.caller)
         )
 
     @operation(
@@ -145,13 +145,13 @@ class ModelRoutes:
     async def update_endpoint(self, call: OperationCall, body: EndpointPatch) -> EndpointEnvelope:
         """Change the given fields; without apiKey the key stays."""
         fields = body.changed_fields()
-        changed = await self._models.update_endpoint(call.id, fields, call.caller, call.reauthorize)
+        changed = await self._models.update_endpoint(call.id, fields, call.caller)
         return EndpointEnvelope(endpoint=changed)
 
     @operation("DELETE", "/api/model-endpoints/{id}", _CHANGES, errors=(ErrorCode.NOT_FOUND,))
     async def remove_endpoint(self, call: OperationCall) -> EmptyPayload:
         """Remove a model endpoint and its key."""
-        await self._models.remove_endpoint(call.id, call.reauthorize)
+        await self._models.remove_endpoint(call.id, call.caller)
         return EmptyPayload()
 
     @operation(
@@ -159,7 +159,7 @@ class ModelRoutes:
     )
     async def discover_models(self, call: OperationCall) -> ModelsAnswer:
         """Query the models that an endpoint offers."""
-        return ModelsAnswer(models=await self._models.discover_models(call.id, call.reauthorize))
+        return ModelsAnswer(models=await self._models.discover_models(call.id, call.caller))
 
     @operation(
         "POST",
@@ -182,14 +182,13 @@ class ModelRoutes:
     async def choose_model(self, call: OperationCall, body: CustomModelChange) -> Choice:
         """Switch a session to a model of a custom endpoint, or back to its agent's own."""
         if body.clear:
-            return await self._models.clear_model(call.id, call.caller, call.reauthorize)
+            return await self._models.clear_model(call.id, call.caller)
         for name, value in (("endpointId", body.endpoint_id), ("modelId", body.model_id)):
             if value is None:
                 raise make_field_error(name, "is required unless clear is given")
         return await self._models.switch_session_model(
             call.id,
             call.caller,
-            call.reauthorize,
             endpoint_id=body.endpoint_id,
             model_id=body.model_id,
             confirmed_context=bool(body.confirmed or body.confirmed_context),

@@ -11,6 +11,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import CustomModelStyle, ICliRegistry, LaunchPlan
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -131,48 +132,43 @@ class ModelService:
         """Return every endpoint, without its key."""
         return [make_endpoint_response(endpoint) for endpoint in self._registry.list_endpoints()]
 
-    async def add_endpoint(
-        self, fields: Mapping[str, Any], reauthorize: Callable[[], object]
-    ) -> EndpointAnswer:
+    async def add_endpoint(self, fields: Mapping[str, Any], caller: Caller) -> EndpointAnswer:
         """Add an endpoint; see L{EndpointRegistry.add}."""
-        return make_endpoint_response(await self._registry.add(fields, reauthorize))
+        return make_endpoint_response(await self._registry.add(fields, caller))
 
     async def update_endpoint(
         self,
         endpoint_id: str,
         patch: Mapping[str, Any],
-        caller: Identity,
-        reauthorize: Callable[[], object],
+        caller: Caller,
     ) -> EndpointAnswer:
         """Change an endpoint; see L{EndpointRegistry.update_endpoint}."""
         by_token = caller.token is not None
         changed = await self._registry.update_endpoint(
-            endpoint_id, patch, reauthorize, by_token=by_token
+            endpoint_id, patch, caller, by_token=by_token
         )
         return make_endpoint_response(changed)
 
-    async def remove_endpoint(self, endpoint_id: str, reauthorize: Callable[[], object]) -> None:
+    async def remove_endpoint(self, endpoint_id: str, caller: Caller) -> None:
         """Remove an endpoint that no live session uses.
 
-        @param reauthorize: checks the caller's permission again, after waiting for concurrent
+        @param caller: authorized again after waiting for concurrent
             changes.
         @raise ServiceError: 404 if there is no such endpoint; 409 CONFLICT if a live session uses
             it.
         """
 
         def refuse_if_used() -> None:
-            reauthorize()
+            caller.reauthorize()
             users = self._find_sessions_using_model(endpoint_id)
             if users:
                 raise make_conflict_error(f"{len(users)} live sessions use this endpoint")
 
         await self._registry.remove(endpoint_id, refuse_if_used)
 
-    async def discover_models(
-        self, endpoint_id: str, reauthorize: Callable[[], object]
-    ) -> list[OfferedModelAnswer]:
+    async def discover_models(self, endpoint_id: str, caller: Caller) -> list[OfferedModelAnswer]:
         """Fetch the current models of an endpoint; see L{ModelDiscovery.discover_models}."""
-        endpoint = await self._discovery.discover_models(endpoint_id, reauthorize)
+        endpoint = await self._discovery.discover_models(endpoint_id, caller)
         return make_model_responses(endpoint.models)
 
     async def get_running(self, endpoint_id: str) -> RunningAnswer:
@@ -214,13 +210,11 @@ class ModelService:
             await self._ask_about_swap(endpoint, wish.model_id, caller, besides)
         return EndpointModel(endpoint_id=endpoint.id, model_id=wish.model_id, label=endpoint.label)
 
-    async def switch_session_model(
-        self, session_id: str, caller: Identity, reauthorize: Callable[[], None], **wish: Any
-    ) -> Choice:
+    async def switch_session_model(self, session_id: str, caller: Caller, **wish: Any) -> Choice:
         """Make a session use another model. A running agent is restarted and continues its
         conversation.
 
-        @param reauthorize: checks the caller's permission again after each wait.
+        @param caller: authorized again after each wait.
         @param wish: fields of a L{ModelRequest}.
         @return: the result, or a question that has to be answered first.
         @raise ServiceError: 409 SESSION_BUSY if the agent is in the middle of a turn; 400 if the
@@ -232,20 +226,18 @@ class ModelService:
             custom = await self.choose_model(session.mode, ModelRequest(**wish), caller, session_id)
         except ModelConfirmationRequired as question:
             return question.answer
-        reauthorize()
-        return await self._apply_model(session_id, custom, caller, reauthorize)
+        caller.reauthorize()
+        return await self._apply_model(session_id, custom, caller)
 
-    async def clear_model(
-        self, session_id: str, caller: Identity, reauthorize: Callable[[], None]
-    ) -> ChangedModel:
+    async def clear_model(self, session_id: str, caller: Caller) -> ChangedModel:
         """Make a session use its agent's own model again.
 
-        @param reauthorize: as for L{switch_session_model}.
+        @param caller: as for L{switch_session_model}.
         @raise ServiceError: as in L{switch_session_model}.
         """
         if self._get_changeable_session(session_id).custom_model is None:
             return make_changed_response(None, restarted=False)
-        return await self._apply_model(session_id, None, caller, reauthorize)
+        return await self._apply_model(session_id, None, caller)
 
     async def inject_model(self, session: Session, plan: LaunchPlan) -> LaunchPlan:
         custom = session.custom_model
@@ -309,22 +301,19 @@ class ModelService:
         self,
         session_id: str,
         custom: EndpointModel | None,
-        caller: Identity,
-        again: Callable[[], None],
+        caller: Caller,
     ) -> ChangedModel:
         session = self._get_changeable_session(session_id)
         restarted = session.pid is not None
         if restarted:
             await self._sessions.stop(session_id, "another model")
-            again()
+            caller.reauthorize()
         own = {name: word for name, word in session.params.items() if name not in MODEL_PARAMS}
         self._sessions.update_record(session_id, custom_model=custom, params=own)
         model_id = None if custom is None else custom.model_id
         self._sessions.report_model(session_id, ModelSource.CUSTOM_ENDPOINT, model_id)
         if restarted:
-            await self._sessions.start(
-                session_id, granted=caller.can_bypass_permissions, reauthorize=again
-            )
+            await self._sessions.start(session_id, caller)
         if custom is None:
             self._injections.remove_folder(session_id)
         return make_changed_response(custom, restarted=restarted)

@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import CliKind, ICliRegistry
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import Event, EventHub, EventName
@@ -18,7 +19,7 @@ from tservice.core.workers.reachability import ReachabilityCheck
 from tservice.mux.interface import MuxError
 from tservice.restore.model import RestoreOutcome
 from tservice.restore.offer import has_process_capacity, is_open_elsewhere
-from tservice.sessions.interfaces import ISessions, Reauthorize, Session
+from tservice.sessions.interfaces import ISessions, Session
 
 SETTLED = 3.0
 """Seconds that an agent must run before its start counts as successful."""
@@ -61,13 +62,11 @@ class SessionRestorer:
         """Return true if the session has a process, or its conversation runs in another session."""
         return session.pid is not None or is_open_elsewhere(session, self._sessions.list())
 
-    async def restore_session(
-        self, session_id: str, owner: Identity, reauthorize: Reauthorize
-    ) -> RestoreOutcome:
+    async def restore_session(self, session_id: str, owner: Caller) -> RestoreOutcome:
         """Restart one session in its location and with its conversation.
 
         @param owner: the session's owner, whose permissions apply to its folder and parameters.
-        @param reauthorize: checks the caller's permissions again, when the location is ready.
+            It is authorized again when the location is ready.
         @raise ServiceError: 404: the session was deleted.
         """
         session = self._sessions.get(session_id)
@@ -79,7 +78,7 @@ class SessionRestorer:
         ):
             return RestoreOutcome.CAPACITY_REACHED
         refused = await self._check_workspace(session, owner)
-        return refused or await self._start_session(session, owner, reauthorize)
+        return refused or await self._start_session(session, owner)
 
     async def _check_workspace(self, session: Session, owner: Identity) -> RestoreOutcome | None:
         try:
@@ -95,16 +94,12 @@ class SessionRestorer:
             )
         return None
 
-    async def _start_session(
-        self, session: Session, owner: Identity, reauthorize: Reauthorize
-    ) -> RestoreOutcome:
+    async def _start_session(self, session: Session, owner: Caller) -> RestoreOutcome:
         # An earlier usage limit may have expired; only a new one arms the resume again.
         disarmed = evolve(session.auto_resume, resume_at=None)
         self._sessions.update_record(session.id, auto_resume=disarmed, limit_paused=False)
         try:
-            await self._sessions.start(
-                session.id, granted=owner.can_bypass_permissions, reauthorize=reauthorize
-            )
+            await self._sessions.start(session.id, owner)
         except ServiceError as error:
             self._log.info("{id} was not restored: {error}", id=session.id, error=error)
             busy = error.code is ErrorCode.SESSION_BUSY

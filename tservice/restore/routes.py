@@ -71,7 +71,7 @@ class RestoreRoutes:
         self, call: OperationCall, body: RestoreBody
     ) -> RestoreReportResponse:
         """Restore the sessions, one at a time; returns when all are done."""
-        return await self._restore.restore_sessions(call.caller, body.session_ids, call.reauthorize)
+        return await self._restore.restore_sessions(call.caller, body.session_ids)
 
     @operation(
         "POST",

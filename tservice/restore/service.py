@@ -11,6 +11,7 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ServiceError, make_conflict_error
 from tservice.core.kernel.event_payloads import (
@@ -28,7 +29,7 @@ from tservice.restore.rebuilder import SessionRestorer
 from tservice.restore.recollection import RestoreOfferRegistry
 from tservice.restore.responses import RestoreReportResponse, make_report
 from tservice.restore.scrollback_saver import ScrollbackSaver
-from tservice.sessions.interfaces import IConversations, ISessions, Reauthorize, Session
+from tservice.sessions.interfaces import IConversations, ISessions, Session
 from tservice.settings.interfaces import ISettings
 
 AUTOMATIC_AFTER = 2.0
@@ -147,17 +148,17 @@ class RestoreService:
         )
 
     async def restore_sessions(
-        self, caller: Identity, session_ids: Collection[str] | None, reauthorize: Reauthorize
+        self, caller: Caller, session_ids: Collection[str] | None
     ) -> RestoreReportResponse:
         """Restore sessions.  The restore continues if the caller disconnects.
 
         @param session_ids: ids of offered sessions; C{None} means all offered sessions.
-        @param reauthorize: checks the caller's permissions again, before each start.
+        @param caller: authorized again before each start.
         @raise ServiceError: 409: a restore for the same owner is in progress.
         """
         if self._owner_key(caller) in self._runs:
             raise make_conflict_error("a restore is running already")
-        return await self._start_restore(caller, session_ids, reauthorize)
+        return await self._start_restore(caller, session_ids)
 
     def dismiss_offer(self, caller: Identity) -> int:
         """Remove all offers to C{caller}, and return their number.
@@ -176,7 +177,7 @@ class RestoreService:
     # -- restoring
 
     def _start_restore(
-        self, caller: Identity, session_ids: Collection[str] | None, reauthorize: Reauthorize
+        self, caller: Caller, session_ids: Collection[str] | None
     ) -> Deferred[RestoreReportResponse]:
         key = self._owner_key(caller)
         mine = [
@@ -186,17 +187,15 @@ class RestoreService:
         ]
         run = _RestoreRun([each for each in mine if session_ids is None or each in session_ids])
         self._runs[key] = run
-        run.flight = SharedWork(self._run_restore(run, caller, reauthorize))
+        run.flight = SharedWork(self._run_restore(run, caller))
         return run.flight.wait_for_result()
 
-    async def _run_restore(
-        self, run: _RestoreRun, caller: Identity, reauthorize: Reauthorize
-    ) -> RestoreReportResponse:
+    async def _run_restore(self, run: _RestoreRun, caller: Caller) -> RestoreReportResponse:
         key, done = self._owner_key(caller), list[RestoredSession]()
         wanted = len(run.ids)
         try:
             while run.ids and not run.stopped:
-                reauthorize()
+                caller.reauthorize()
                 session_id = run.ids.pop(0)
                 if self._recollection.is_offered(session_id):
                     run.current = session_id
@@ -205,7 +204,7 @@ class RestoreService:
                         key,
                         RestoreProgressPayload(session_id=session_id, done=len(done), total=wanted),
                     )
-                    done.append(await self._restore_session(session_id, caller, reauthorize))
+                    done.append(await self._restore_session(session_id, caller))
                     run.current = None
         finally:
             del self._runs[key]
@@ -213,11 +212,9 @@ class RestoreService:
             self._publish_event(EventName.RESTORE_FINISHED, key, told)
         return told
 
-    async def _restore_session(
-        self, session_id: str, caller: Identity, reauthorize: Reauthorize
-    ) -> RestoredSession:
+    async def _restore_session(self, session_id: str, caller: Caller) -> RestoredSession:
         try:
-            outcome = await self._rebuilder.restore_session(session_id, caller, reauthorize)
+            outcome = await self._rebuilder.restore_session(session_id, caller)
         except ServiceError as error:
             # The session was deleted, or its record could not be written.
             self._log.info("{id} was not restored: {error}", id=session_id, error=error)
@@ -233,8 +230,9 @@ class RestoreService:
         for owner in owners:
             who = self._identity(owner)
             if who is not None and self._owner_key(who) not in self._runs:
-                again = partial(self._check_owner_rights_kept, owner, who)
-                self._start_restore(who, None, again).addErrback(self._log_failed_restore, owner)
+                check = partial(self._check_owner_rights_kept, owner, who)
+                work = self._start_restore(Caller.from_identity(who, check), None)
+                work.addErrback(self._log_failed_restore, owner)
 
     def _check_owner_rights_kept(self, owner: Owner, who: Identity) -> None:
         now = self._identity(owner)

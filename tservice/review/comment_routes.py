@@ -125,9 +125,7 @@ class CommentRoutes:
     @operation("POST", "/api/sessions/{id}/comments", _COMMENTS)
     async def create_comment(self, call: OperationCall, body: CommentBody) -> CommentEnvelope:
         """Comment on lines of a changed file. Nothing is sent yet."""
-        made = await self._comments.create_comment(
-            call.id, body.to_request(), call.caller, call.reauthorize
-        )
+        made = await self._comments.create_comment(call.id, body.to_request(), call.caller)
         return CommentEnvelope(comment=make_comment_response(made))
 
     @operation("PATCH", "/api/sessions/{id}/comments/{comment}", _COMMENTS)
@@ -162,7 +160,7 @@ class CommentRoutes:
         wanted = SendRequest(
             comment_ids=body.comment_ids, note=body.note, even_while_busy=body.even_while_busy
         )
-        sent = await self._comments.send_comments(call.id, wanted, call.caller, call.reauthorize)
+        sent = await self._comments.send_comments(call.id, wanted, call.caller)
         return SentReviewResponse(
             comment_ids=[comment.id for comment in sent.comments],
             delivered=sent.delivery.delivered,

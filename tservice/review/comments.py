@@ -10,7 +10,7 @@ from attrs import evolve, frozen
 from twisted.internet.defer import DeferredLock
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -130,8 +130,7 @@ class CommentService:
         return await self._place_comments(session_id, self._store.list_comments(session_id))
 
     async def create_comment(
-        self, session_id: str, wanted: CommentRequest, caller: Identity,
-        reauthorize: Callable[[], object],
+        self, session_id: str, wanted: CommentRequest, caller: Caller,
     ) -> PlacedComment:  # fmt: skip
         """Add a comment to lines of a changed file.
 
@@ -153,7 +152,7 @@ class CommentService:
         except ValueError:
             rule = f"the file must have these lines, {ANCHOR_LINES} at most"
             raise make_field_error("line", rule) from None
-        reauthorize()
+        caller.reauthorize()
         if len(self._store.list_comments(session_id)) >= MAX_COMMENTS:
             raise make_failure_error(
                 f"there are {MAX_COMMENTS} comments already; delete some first"
@@ -220,8 +219,7 @@ class CommentService:
         return updated
 
     async def send_comments(
-        self, session_id: str, wanted: SendRequest, caller: Identity,
-        reauthorize: Callable[[], object],
+        self, session_id: str, wanted: SendRequest, caller: Caller,
     ) -> SentReview:  # fmt: skip
         """Send open comments to the agent as one prompt.
 
@@ -234,15 +232,14 @@ class CommentService:
         lock = self._sending.setdefault(session_id, DeferredLock())
         await lock.acquire()
         try:
-            return await self._send_in_turn(session_id, wanted, caller, reauthorize)
+            return await self._send_in_turn(session_id, wanted, caller)
         finally:
             lock.release()
             if not lock.locked and not lock.waiting:
                 self._sending.pop(session_id, None)
 
     async def _send_in_turn(
-        self, session_id: str, wanted: SendRequest, caller: Identity,
-        reauthorize: Callable[[], object],
+        self, session_id: str, wanted: SendRequest, caller: Caller,
     ) -> SentReview:  # fmt: skip
         self._check_idle(session_id, wanted)
         check_comment_text(wanted.note, "note")
@@ -250,7 +247,7 @@ class CommentService:
         text = format_prompt(
             self._template(), await self._place_comments(session_id, chosen), wanted.note
         )
-        reauthorize()
+        caller.reauthorize()
         request = InputRequest(
             text=text,
             use_mux=True,

@@ -11,6 +11,7 @@ from functools import partial
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
@@ -124,8 +125,7 @@ class RevertService:
         self._make_id, self._can_run_commands = make_id, can_run_commands
 
     async def revert_file(
-        self, session_id: str, wanted: RevertRequest, caller: Identity,
-        reauthorize: Callable[[], object],
+        self, session_id: str, wanted: RevertRequest, caller: Caller,
     ) -> RevertOutcome:  # fmt: skip
         """Put a file or parts of it back to the base, if it still has the hash.
 
@@ -138,10 +138,13 @@ class RevertService:
         opened = await self._review.open_file(session_id, wanted.repo, wanted.path, wanted.base)
         self._check_grant(session_id, opened.copy, opened.file, caller)
         steps = await self._plan_steps(opened, wanted)
-        return await self._apply_steps(session_id, opened.copy, steps, caller, reauthorize)
+        return await self._apply_steps(session_id, opened.copy, steps, caller)
 
     async def undo_revert(
-        self, session_id: str, undo_id: str, caller: Identity, reauthorize: Callable[[], object]
+        self,
+        session_id: str,
+        undo_id: str,
+        caller: Caller,
     ) -> RevertOutcome:
         """Bring back the file that a revert replaced, if it did not change since.
 
@@ -153,7 +156,7 @@ class RevertService:
         copy = await self._review.open_copy(session_id, kept.repo)
         file = ChangedFile(path=kept.path, status=FileStatus.MODIFIED)
         self._check_grant(session_id, copy, file, caller)
-        self._check_caller(session_id, caller, reauthorize)
+        self._check_caller(session_id, caller)
         data = kept.content if kept.mode else None
         await copy.replace_file(kept.path, kept.hash, WorkingFile(mode=kept.mode, data=data))
         self._store.delete_copy(undo_id)
@@ -167,9 +170,11 @@ class RevertService:
             raise ServiceError(ErrorCode.SESSION_BUSY, text)
 
     def _check_caller(
-        self, session_id: str, caller: Identity, reauthorize: Callable[[], object]
+        self,
+        session_id: str,
+        caller: Caller,
     ) -> None:
-        reauthorize()
+        caller.reauthorize()
         self._sessions.check_sender(session_id, caller)
 
     def _check_grant(
@@ -239,7 +244,7 @@ class RevertService:
 
     async def _apply_steps(
         self, session_id: str, copy: WorkingCopy, steps: Sequence[FileReplacement],
-        caller: Identity, reauthorize: Callable[[], object],
+        caller: Caller,
     ) -> RevertOutcome:  # fmt: skip
         undo_ids = []
         last = NO_FILE
@@ -247,7 +252,7 @@ class RevertService:
             (before,) = await copy.read_files([step.path], REVERT_BYTES)
             if before.hash != step.expected:
                 raise make_conflict_error("hash: the file was changed since you looked at it")
-            self._check_caller(session_id, caller, reauthorize)
+            self._check_caller(session_id, caller)
             last = hash_blob(step.new.data or b"") if step.new.exists else NO_FILE
             kept = FileCopy(
                 id=self._make_id(), session_id=session_id, repo=copy.path, path=step.path,

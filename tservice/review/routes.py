@@ -184,7 +184,7 @@ class ChangesRoutes:
     )  # fmt: skip
     async def set_viewed(self, call: OperationCall, body: ViewedBody) -> ReviewEmptyResponse:
         """Mark a changed file as seen, as long as its content stays the same."""
-        await self._review.set_viewed(call.id, body.repo, body.path, body.hash, call.reauthorize)
+        await self._review.set_viewed(call.id, body.repo, body.path, body.hash, call.caller)
         return ReviewEmptyResponse()
 
     @operation(
@@ -194,9 +194,7 @@ class ChangesRoutes:
     )  # fmt: skip
     async def revert(self, call: OperationCall, body: RevertBody) -> RevertResponse:
         """Put a file, or hunks or lines of it, back to the base."""
-        done = await self._reverts.revert_file(
-            call.id, body.to_request(), call.caller, call.reauthorize
-        )
+        done = await self._reverts.revert_file(call.id, body.to_request(), call.caller)
         return RevertResponse(undo_ids=[*done.undo_ids], hash=done.hash)
 
     @operation(
@@ -205,7 +203,5 @@ class ChangesRoutes:
     )  # fmt: skip
     async def undo_revert(self, call: OperationCall, body: UndoBody) -> RevertResponse:
         """Bring back a file that a revert replaced; possible for 7 days."""
-        done = await self._reverts.undo_revert(
-            call.id, body.undo_id, call.caller, call.reauthorize
-        )
+        done = await self._reverts.undo_revert(call.id, body.undo_id, call.caller)
         return RevertResponse(undo_ids=[], hash=done.hash)

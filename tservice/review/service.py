@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import make_conflict_error, make_not_found_error
 from tservice.git.interfaces import IWorkingCopies, WorkingCopy
@@ -129,11 +130,11 @@ class ReviewService:
 
     async def set_viewed(
         self, session_id: str, repo: str | None, path: str, hash_: str | None,
-        reauthorize: Callable[[], object],
+        caller: Caller,
     ) -> None:  # fmt: skip
         """Record that a person has seen the content with this hash; C{None} takes it back."""
         copy = await self.open_copy(session_id, repo)
-        reauthorize()
+        caller.reauthorize()
         if hash_ is None:
             self._store.delete_viewed(session_id, copy.path, path)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from attrs import field, frozen
 from zope.interface import Interface
 
 from tservice.clis.interfaces import LaunchPlan
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import IPane, LeftoverProcess, PaneCapture, TerminalColours
@@ -60,7 +61,6 @@ __all__ = [
     "ProcessPhase",
     "PromptClaim",
     "PromptReport",
-    "Reauthorize",
     "SavedStateReader",
     "Session",
     "SessionAnswer",
@@ -71,18 +71,8 @@ __all__ = [
     "TodoItem",
     "TodoStatus",
     "TokenUsage",
-    "accept_always",
     "require_started",
 ]
-
-Reauthorize = Callable[[], object]
-"""Function that authorizes a caller again after a wait. Raises if a permission was lost."""
-
-
-def accept_always() -> None:
-    """Accept unconditionally, for callers whose permissions cannot be lost, such as the service
-    itself.
-    """
 
 
 @frozen(kw_only=True)
@@ -138,33 +128,29 @@ class ISessions(Interface):
         A new start makes a new pane, which C{session:interactive} announces.
         """
 
-    async def create(
-        request: CreateRequest, caller: Identity, reauthorize: Reauthorize = accept_always
-    ) -> Session:
+    async def create(request: CreateRequest, caller: Caller) -> Session:
         """Create a session, and start it if the request says so (protocol-create).
 
-        @param reauthorize: called once the location is ready. Before that, a host may have had to
-            wake up.
+        @param caller: authorized again once the location is ready. Before that, a host may have
+            had to wake up.
         """
 
     async def start(
         session_id: str,
+        caller: Caller,
         *,
-        granted: bool,
         clear_breaker: bool = False,
         fresh: bool = False,
         resume: str | None = None,
-        reauthorize: Reauthorize = accept_always,
     ) -> Session:
         """Start the session's process, or attach to a detached one.
 
-        @param granted: true if the caller may bypass permissions.
+        @param caller: as for L{create}. It need not own the session.
         @param clear_breaker: true to allow the start although the exit breaker tripped.
         @param resume: the agent's own id of the conversation to continue, if a process has to be
             started. A malformed id, or an id for an agent that cannot resume, is a 400.
         @param fresh: true to begin a new conversation if C{resume} is not given. Otherwise the
             agent continues its last conversation, if one exists (protocol-start).
-        @param reauthorize: as for L{create}.
         """
 
     async def stop(session_id: str, reason: str) -> Session:

@@ -11,6 +11,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import DiskFull, raise_unsaved_change_on_disk_error
 from tservice.core.kernel.clock import get_unix_ms
@@ -36,9 +37,7 @@ from tservice.sessions.interfaces import (
     ISessions,
     PromptClaim,
     PromptReport,
-    Reauthorize,
     SavedStateReader,
-    accept_always,
 )
 from tservice.sessions.life.adoption import PaneAdoption
 from tservice.sessions.life.capacity import find_excess_stopped
@@ -279,37 +278,33 @@ class SessionService:
         chosen: CreateRequest = evolve(request, custom_model=custom)
         return chosen
 
-    async def create(
-        self, request: CreateRequest, caller: Identity, reauthorize: Reauthorize = accept_always
-    ) -> Session:
+    async def create(self, request: CreateRequest, caller: Caller) -> Session:
         if request.resume_session_id is not None:
             check_conversation_free(
                 request.resume_session_id, self._roster, lambda one: may_see(one, caller)
             )
-        request, made = await self._deps.creator.create_worktree(request, caller, reauthorize)
+        request, made = await self._deps.creator.create_worktree(request, caller)
         try:
             record = await self._deps.creator.make_record(request, caller)
-            reauthorize()
+            caller.reauthorize()
             live = self._register_session(record, starting=request.start)
             if request.start:
-                await self._start_new_session(live, caller, reauthorize)
+                await self._start_new_session(live, caller)
         except Exception:
             await undo_created([] if made is None else [made])
             raise
         return live.session
 
-    async def quick_start(
-        self, wanted: QuickStartRequest, caller: Identity, reauthorize: Reauthorize = accept_always
-    ) -> Session:
+    async def quick_start(self, wanted: QuickStartRequest, caller: Caller) -> Session:
         """Create a case and a session in it, and start the session (protocol-quickstart).
 
-        @param reauthorize: as for L{create}.
+        @param caller: as for L{create}.
         """
-        prepared = await self._deps.quick.prepare_session(wanted, caller, reauthorize)
+        prepared = await self._deps.quick.prepare_session(wanted, caller)
         try:
-            reauthorize()
+            caller.reauthorize()
             live = self._register_session(prepared.session, starting=True)
-            await self._start_new_session(live, caller, reauthorize)
+            await self._start_new_session(live, caller)
         except Exception:
             await undo_created(prepared.made)
             raise
@@ -318,22 +313,17 @@ class SessionService:
     async def start(
         self,
         session_id: str,
+        caller: Caller,
         *,
-        granted: bool,
         clear_breaker: bool = False,
         fresh: bool = False,
         resume: str | None = None,
-        reauthorize: Reauthorize = accept_always,
     ) -> Session:
         live = self._roster.get(session_id)
         if resume is None and not fresh:
             resume = await self._find_conversation(live)
         return await self._processes.start_process(
-            live,
-            clear_breaker=clear_breaker,
-            granted=granted,
-            resume=resume,
-            reauthorize=reauthorize,
+            live, caller, clear_breaker=clear_breaker, resume=resume
         )
 
     async def stop(self, session_id: str, reason: str) -> Session:
@@ -424,19 +414,14 @@ class SessionService:
         self._roster.add(live, durable=not starting)
         return live
 
-    async def _start_new_session(
-        self, live: LiveSession, caller: Identity, reauthorize: Reauthorize
-    ) -> None:
+    async def _start_new_session(self, live: LiveSession, caller: Caller) -> None:
         """Start a session that was just created. Remove it if it cannot be started.
 
         If a person must first answer a question about its folder, the session is kept.
         """
         try:
-            granted = caller.can_bypass_permissions
             resume = await self._find_requested_conversation(live)
-            await self._processes.start_process(
-                live, granted=granted, resume=resume, reauthorize=reauthorize
-            )
+            await self._processes.start_process(live, caller, resume=resume)
         except FolderApprovalRequired as held:
             self._log.info("{id} is not started: {reason}", id=live.record.id, reason=held.message)
         except Exception:

@@ -12,6 +12,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import AccountExists
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError
@@ -90,30 +91,26 @@ class IntentService:
         """
         return self._store.find_intent((await self._resolve_workspace(session_id))[0])
 
-    async def replace_goals(
-        self, session_id: str, goals: str, reauthorize: Callable[[], object] = lambda: None
-    ) -> Intent:
+    async def replace_goals(self, session_id: str, goals: str, caller: Caller) -> Intent:
         """Replace the stored intent by one with C{goals} only. Prompts collected so far are
         deleted.
 
-        @param reauthorize: authorizes the caller again just before the intent is saved.
+        @param caller: authorized again just before the intent is saved.
         @raise ServiceError: as L{find_intent}, and 422 if the intent cannot be saved.
         """
         intent = evolve(await self._make_intent(session_id), goals=goals)
-        reauthorize()
+        caller.reauthorize()
         self._store.replace_intent(intent)
         return intent
 
-    async def delete_intent(
-        self, session_id: str, reauthorize: Callable[[], object] = lambda: None
-    ) -> bool:
+    async def delete_intent(self, session_id: str, caller: Caller) -> bool:
         """Delete the stored intent. Return true if one was stored.
 
-        @param reauthorize: authorizes the caller again just before the intent is deleted.
+        @param caller: authorized again just before the intent is deleted.
         @raise ServiceError: as L{replace_goals}.
         """
         key, _ = await self._resolve_workspace(session_id)
-        reauthorize()
+        caller.reauthorize()
         return self._store.delete_intent(key, get_unix_ms(self._clock))
 
     # -- internals

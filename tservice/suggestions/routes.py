@@ -88,7 +88,7 @@ class SuggestionRoutes:
             granted=call.caller.can_bypass_permissions,
             steer=body.steer or "",
             rejected=body.rejected or (),
-            reauthorize=call.reauthorize,
+            caller=call.caller,
         )
         return SuggestionsResponse(
             suggestions=[make_suggestion_response(each) for each in found["suggestions"]],
@@ -109,12 +109,12 @@ class SuggestionRoutes:
     @operation("PUT", "/api/sessions/{id}/intent", _INTENT)
     async def replace_intent(self, call: OperationCall, body: IntentBody) -> IntentEnvelope:
         """Replace the complete intent."""
-        intent = await self._intents.replace_goals(call.id, body.goals, call.reauthorize)
+        intent = await self._intents.replace_goals(call.id, body.goals, call.caller)
         return make_intent_response(intent)
 
     @operation("DELETE", "/api/sessions/{id}/intent", _INTENT, audit=AuditMode.EACH)
     async def delete_intent(self, call: OperationCall) -> IntentDeletedResponse:
         """Remove the intent."""
         return IntentDeletedResponse(
-            deleted=await self._intents.delete_intent(call.id, call.reauthorize)
+            deleted=await self._intents.delete_intent(call.id, call.caller)
         )

@@ -18,6 +18,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import ICliRegistry, InstalledCli
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -31,7 +32,7 @@ from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.process.child import ChildCommand, ChildProcess, ChildResult, ChildRunner
 from tservice.core.workers.worker_pool import IThreads
-from tservice.sessions.interfaces import ISessions, Reauthorize, Session, accept_always
+from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings
 from tservice.suggestions.commands import COMMANDS, build_command
 from tservice.suggestions.context import (
@@ -126,7 +127,7 @@ class Suggester:
         granted: bool,
         steer: str = "",
         rejected: Sequence[str] = (),
-        reauthorize: Reauthorize = accept_always,
+        caller: Caller,
     ) -> dict[str, Any]:
         """Return suggestions for the next prompt of a session.
 
@@ -135,8 +136,7 @@ class Suggester:
         @param granted: true if the caller may bypass permissions.
         @param steer: hint of the user about the suggestions wanted next.
         @param rejected: earlier suggestions that the user rejected.
-        @param reauthorize: called just before the CLI is started, because the caller may have lost
-            the permission since the request arrived.
+        @param caller: authorized again just before the CLI is started.
         @return: C{suggestions}, and the times C{began} and C{ended} in Unix milliseconds.
         @raise ServiceError: 400: the session's mode makes no suggestions; 403: the CLI or a
             variable of the session needs the grant; 404: no such session; 409: a run for this
@@ -154,7 +154,7 @@ class Suggester:
                 self._clis.find_program, session.mode, session.env_overrides, place, granted=granted
             )
             program = await self._threads.run(look, at=str(place.home), owner=session.owner)
-            found = await self._run_cli_with_prompt(session, place, program, text, reauthorize)
+            found = await self._run_cli_with_prompt(session, place, program, text, caller)
         finally:
             del self._asking[session_id]
         return {"suggestions": found, "began": began, "ended": get_unix_ms(self._clock)}
@@ -213,7 +213,7 @@ class Suggester:
         place: Location,
         program: InstalledCli,
         text: str,
-        reauthorize: Reauthorize,
+        caller: Caller,
     ) -> tuple[Suggestion, ...]:
         argv = build_command(program.path, session.mode, self._settings.get().read_my_mind_model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
@@ -225,7 +225,7 @@ class Suggester:
                 prompt.touch(mode=0o600)
                 prompt.write_text(text, "utf-8", errors="replace")
                 self.require_enabled()
-                reauthorize()
+                caller.reauthorize()
                 user = place.user if place.is_isolated else None
                 command = make_oneshot_command(argv, env, stands or folder, user)
                 child = self._start_child(session.id, command, prompt)

@@ -78,7 +78,7 @@ class TimedRunRoutes:
     async def start_run(self, call: OperationCall, body: TimedRunBody) -> TimedRunEnvelope:
         """Start an agent and keep it running for a limited time."""
         run = await self._runs.start_run(
-            body.prompt, body.working_dir, body.duration_minutes, call.caller, call.reauthorize
+            body.prompt, body.working_dir, body.duration_minutes, call.caller
         )
         return TimedRunEnvelope(run=make_timed_run_response(run))
 

@@ -9,6 +9,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.clis.interfaces import PRIMARY
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import raise_unsaved_change_on_disk_error
 from tservice.core.kernel.clock import get_unix_ms
@@ -19,9 +20,7 @@ from tservice.core.process.clock_alarm import ClockAlarm
 from tservice.sessions.interfaces import (
     CreateRequest,
     ISessions,
-    Reauthorize,
     Session,
-    accept_always,
     require_started,
 )
 from tservice.timed_runs.driver import TimedRunDriver
@@ -125,12 +124,11 @@ class TimedRunService:
         prompt: str,
         working_dir: str | None,
         minutes: int,
-        caller: Identity,
-        reauthorize: Reauthorize = accept_always,
+        caller: Caller,
     ) -> TimedRun:
         """Start a session and keep its agent working for C{minutes}.
 
-        @param reauthorize: checks the caller's permissions again; see L{ISessions.create}.
+        @param caller: authorized again; see L{ISessions.create}.
         @raise ServiceError: 403: the prompt needs a grant that the caller lacks; 422: L{AT_A_TIME}
             runs are in progress, or L{OF_ONE} of this account in multi-user mode; otherwise as for
             L{ISessions.create}.
@@ -157,7 +155,7 @@ class TimedRunService:
         self._remove_excess()
         self._set_alarm()
         # The start continues even if the caller disconnects.
-        return await SharedWork(self._launch_session(run, caller, reauthorize)).wait_for_result()
+        return await SharedWork(self._launch_session(run, caller)).wait_for_result()
 
     def end_run(self, run_id: str, caller: Identity) -> None:
         """End a run.  Its session is kept.  A finished run is not changed.
@@ -175,9 +173,7 @@ class TimedRunService:
 
     # -- internals
 
-    async def _launch_session(
-        self, run: TimedRun, caller: Identity, reauthorize: Reauthorize
-    ) -> TimedRun:
+    async def _launch_session(self, run: TimedRun, caller: Caller) -> TimedRun:
         request = CreateRequest(
             mode=PRIMARY,
             working_dir=run.working_dir or None,
@@ -185,7 +181,7 @@ class TimedRunService:
             start=True,
         )
         try:
-            session = await self._parts.sessions.create(request, caller, reauthorize)
+            session = await self._parts.sessions.create(request, caller)
             require_started(session)
         except Exception:
             # The start failed, and the caller gets the error.

@@ -130,7 +130,7 @@ class TunnelRoutes:
     )
     async def start_tunnel(self, call: OperationCall) -> TunnelAnswer:
         """Start the tunnel, and wait for its address."""
-        await self._tunnel.start(call.reauthorize)
+        await self._tunnel.start(call.caller)
         return self._state_response()
 
     @operation("POST", "/api/tunnel/stop", _TUNNEL)

@@ -15,6 +15,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.core.callers.authentication import SignInRule
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.kernel.event_payloads import EmptyPayload, ErrorTextPayload, TunnelPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
@@ -111,10 +112,10 @@ class TunnelService:
         found = [(name, await self._deps.find(name, path)) for name in TUNNEL_PROGRAMS]
         return [name for name, program in found if program is not None]
 
-    async def start(self, reauthorize: Callable[[], object] = lambda: None) -> str:
+    async def start(self, caller: Caller) -> str:
         """Start the tunnel unless it runs, and return its public address once it is known.
 
-        @param reauthorize: checks the caller's permission again after waiting for a pending stop.
+        @param caller: authorized again after waiting for a pending stop.
         @raise ServiceError: 403 if the service has no password; 422 if the tunnel could not be
             started.
         """
@@ -126,7 +127,7 @@ class TunnelService:
             )
         if not await self._wait_pending_stop():
             raise make_failure_error("tunnel: it was stopped")
-        reauthorize()
+        caller.reauthorize()
         if self.url is not None:
             return self.url
         waiter: Deferred[str] = Deferred()

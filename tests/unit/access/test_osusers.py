@@ -9,6 +9,7 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.unit.access.harness import PASSWORD, AccountCase
 from tests.unit.os_user_harness import OsUserWorld
 from tservice.access.accounts.account import AccountRole
@@ -33,7 +34,12 @@ class AccountOsUserTests(AccountCase):
 
     def make(self, os_user: str | None) -> object:
         work = self.accounts.create_account(
-            "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False, os_user=os_user
+            "bob",
+            AccountRole.USER,
+            PASSWORD,
+            can_bypass_permissions=False,
+            os_user=os_user,
+            caller=GRANTED,
         )
         return self.now(work)[0].os_user
 
@@ -56,12 +62,19 @@ class AccountOsUserTests(AccountCase):
     def test_unsuitable_os_user_is_refused(self) -> None:
         """Neither made nor changed."""
         work = self.accounts.create_account(
-            "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False, os_user="none"
+            "bob",
+            AccountRole.USER,
+            PASSWORD,
+            can_bypass_permissions=False,
+            os_user="none",
+            caller=GRANTED,
         )
         text = self.refused(ErrorCode.OPERATION_FAILED, work)
         self.assertEqual("osUser: there is no OS user 'none'", text)
-        self.refused(ErrorCode.USER_NOT_FOUND, self.accounts.change_account("bob", AccountChange()))
-        change = self.accounts.change_account("ann", AccountChange(os_user="none"))
+        self.refused(
+            ErrorCode.USER_NOT_FOUND, self.accounts.change_account("bob", AccountChange(), GRANTED)
+        )
+        change = self.accounts.change_account("ann", AccountChange(os_user="none"), GRANTED)
         self.refused(ErrorCode.OPERATION_FAILED, change)
         self.assertIsNone(self.accounts.get_account("ann").os_user)
 
@@ -71,7 +84,7 @@ class AccountOsUserTests(AccountCase):
         self.make(None)
         for wanted, now in (("b", "b"), (None, "b"), ("", None)):
             self.revoked.clear()
-            self.now(self.accounts.change_account("bob", AccountChange(os_user=wanted)))
+            self.now(self.accounts.change_account("bob", AccountChange(os_user=wanted), GRANTED))
             self.accounts = self.start()
             self.assertEqual(now, self.accounts.get_account("bob").os_user)
             self.assertEqual(["bob"], self.revoked)

@@ -16,7 +16,7 @@ from tservice.agents.approvals.inbox import ApprovalInbox
 from tservice.agents.approvals.model import ApprovalItem
 from tservice.agents.approvals.service import ApprovalService
 from tservice.agents.approvals.store import ApprovalStore
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.record.model import Session
@@ -70,7 +70,7 @@ class ApprovalCase(AgentHarnessCase):
         return found
 
     def start_answer(
-        self, item: ApprovalItem, action: str, caller: Identity = ADMIN, **fields: Any
+        self, item: ApprovalItem, action: str, caller: Caller = ADMIN, **fields: Any
     ) -> Any:
         answer = parse_answer(AnswerAction(action), **fields)
         return start_coroutine(self.approvals.answer_item(item.id, answer, caller))

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from tests.callers import make_caller
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.dialog_client import permission_page, question_page
 from tests.unit.agents.harness import TRUST, AgentHarnessCase
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.agents.limits.usage_limits import UsageLimitService
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import AutoResume
 
-ROOT = Identity(username="root", admin=True)
+ROOT = make_caller(username="root", admin=True)
 
 
 class InboxWithoutRightTests(ApprovalCase):

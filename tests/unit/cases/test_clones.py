@@ -10,8 +10,10 @@ from twisted.internet.defer import Deferred
 from tests.unit.cases.fake_cases import FakeClone, folder_tree
 from tests.unit.cases.harness import CaseCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
+from tservice.cases import clones
+from tservice.cases.case_folders import move_folder
 from tservice.cases.clones import MAX_CLONES, CaseCloneRequest
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.disk.disk_errors import DiskFull
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 
@@ -22,9 +24,11 @@ class CloneTests(CaseCase):
     over = False
     """Whether the caller's right has ended."""
 
-    def clone(self, name: str = "one", caller: Identity = ADMIN, **more: Any) -> Deferred[Any]:
+    def clone(self, name: str = "one", caller: Caller = ADMIN, **more: Any) -> Deferred[Any]:
         wish = CaseCloneRequest(name=name, **{"repository": URL, **more})
-        return start_coroutine(self.cases.clone_repository(wish, caller, self.again))
+        return start_coroutine(
+            self.cases.clone_repository(wish, evolve(caller, reauthorize=self.again))
+        )
 
     def again(self) -> None:
         """Judges the caller once more."""
@@ -108,6 +112,21 @@ class CloneTests(CaseCase):
         self.assertEqual(before, self.state())
         self.assertEqual([], self.listed())
 
+    def test_right_lost_during_the_move_leaves_nothing(self) -> None:
+        """The last wait is that for the folder's new place."""
+        before = self.state()
+        asked = self.clone()
+
+        def move(*folders: str) -> None:
+            move_folder(*folders)
+            self.over = True
+
+        self.patch(clones, "move_folder", move)
+        self.running.finish()
+        self.assertIs(ErrorCode.FORBIDDEN, self.code(asked))
+        self.assertEqual(before, self.state())
+        self.assertEqual([], self.listed())
+
     def test_clone_that_cannot_be_stored_leaves_nothing(self) -> None:
         before = self.state()
         asked = self.clone()
@@ -165,7 +184,7 @@ class CloneTests(CaseCase):
         for work in (
             self.sessions.create(self.request(), ADMIN),
             self.cases.open_or_create("one", ADMIN),
-            self.cases.delete_case("one", ADMIN, force=True, again=lambda: None),
+            self.cases.delete_case("one", ADMIN, force=True),
         ):
             self.assertIs(ErrorCode.CONFLICT, self.refusal(work).code)
 

@@ -276,7 +276,7 @@ class UndoTests(CaseCase):
         """Up to the start of the process."""
         before = self.state()
         self.patch(self.machine.mux, "create_pane", self.no_pane)
-        asked = start_coroutine(self.sessions.quick_start(self.wanted(), self.gate.identity))
+        asked = start_coroutine(self.sessions.quick_start(self.wanted(), ADMIN))
         self.assertIs(
             ErrorCode.OPERATION_FAILED, self.failureResultOf(asked, ServiceError).value.code
         )

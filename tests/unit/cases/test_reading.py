@@ -13,6 +13,7 @@ from urllib.parse import quote
 from attrs import evolve
 from pydantic import TypeAdapter
 
+from tests.callers import make_caller
 from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.cases.harness import CaseCase
 from tests.unit.sessions.harness import ADMIN
@@ -21,16 +22,14 @@ from tservice.cases.folder_browsing import MAX_FOLDERS
 from tservice.cases.interfaces import AgentMarker, CaseWorktreeRequest
 from tservice.cases.repository_search import RepositoryFinder
 from tservice.cases.routes.case_routes import CaseRoutes
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.kernel.events import EventAudience
 from tservice.core.workers.reachability import PROBE_SECONDS
 from tservice.http.operation_decorator import collect_operations
-from tservice.sessions.interfaces import accept_always
 from tservice.sessions.record.requests import CreateRequest
 
-ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
-ROOT = Identity(username="root", admin=True)
+ANN = make_caller(username="ann", admin=False, can_bypass_permissions=True)
+ROOT = make_caller(username="root", admin=True)
 
 
 class SilentFolders:
@@ -146,7 +145,7 @@ class CaseListTests(CaseCase):
         dead = self.outside / "dead"
         for path in (dead, self.outside / "well"):
             path.mkdir()
-            self.run_now(cases.link_folder(path.name, str(path), ADMIN, accept_always))
+            self.run_now(cases.link_folder(path.name, str(path), ADMIN))
         silence.paths_.add(str(dead))
         found = {case.name: case.unreachable for case in self.run_now(cases.list_cases(ADMIN))}
         self.assertEqual({"dead": True, "one": False, "well": False}, found)
@@ -161,7 +160,7 @@ class CaseListTests(CaseCase):
         silence.paths_.add(parent)
         text = self.assert_refused(
             ErrorCode.OPERATION_FAILED,
-            cases.create_case("two", None, f"{parent}/x", ADMIN, accept_always),
+            cases.create_case("two", None, f"{parent}/x", ADMIN),
         )
         self.assertIn(f"{parent} does not answer", text)
         self.assertFalse((self.outside / "x").exists())
@@ -332,9 +331,7 @@ class CaseAccountTests(CaseCase):
         ):
             status, code, _ = self.refused("POST", where, body)
             self.assertEqual((403, "FORBIDDEN"), (status, code), body)
-        self.assert_refused(
-            ErrorCode.FORBIDDEN, self.cases.link_folder("one", path, ANN, accept_always)
-        )
+        self.assert_refused(ErrorCode.FORBIDDEN, self.cases.link_folder("one", path, ANN))
         self.assertFalse(self.outside.joinpath("x").exists())
         self.as_user(ROOT)
         self.made("one", path=path)
@@ -342,10 +339,8 @@ class CaseAccountTests(CaseCase):
     def test_cases_linked_as_admin_are_closed_after_demotion(self) -> None:
         was = evolve(ANN, admin=True)
         (self.outside / "x").mkdir()
-        self.run_now(self.cases.link_folder("far", str(self.outside / "x"), was, accept_always))
-        self.run_now(
-            self.cases.make_worktree("far", CaseWorktreeRequest(branch="b"), was, accept_always)
-        )
+        self.run_now(self.cases.link_folder("far", str(self.outside / "x"), was))
+        self.run_now(self.cases.make_worktree("far", CaseWorktreeRequest(branch="b"), was))
         self.assertEqual(
             ["far", "far-b"], [c.name for c in self.run_now(self.cases.list_cases(was))]
         )
@@ -434,8 +429,7 @@ class CaseAccountTests(CaseCase):
         caller = world.caller("ann", "a")
         world.remove("a")
         for work in (
-            self.cases.list_cases(caller), self.cases.create_case("one", None, None, caller,
-                                                                  accept_always),
+            self.cases.list_cases(caller), self.cases.create_case("one", None, None, caller),
             self.cases.browse_folders(None, caller, hidden=False),
             self.cases.resolve_folder("/srv", caller),
         ):  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from attrs import evolve
 from twisted.internet.defer import Deferred, succeed
 
 from tests.unit.cases.fake_cases import FakeGit, folder_tree
@@ -23,7 +24,6 @@ from tservice.cases.worktrees import MAX_MAKING, CaseWorktreeMaker
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.core.locations.location import LocationId, LocationKind
 from tservice.git.interfaces import WorktreeRequest
-from tservice.sessions.interfaces import accept_always
 from tservice.store.database import Database
 
 HOUR = 3600.0
@@ -85,9 +85,7 @@ class CaseRemovalTests(CaseCase):
             return await looking
 
         self.patch(self.git, "find_unsaved_work", unsaved)
-        removing = start_coroutine(
-            self.cases.delete_case("one", ADMIN, force=False, again=lambda: None)
-        )
+        removing = start_coroutine(self.cases.delete_case("one", ADMIN, force=False))
         from tservice.sessions.record.requests import CreateRequest
 
         request = CreateRequest(mode="shell", case_name="one", start=True)
@@ -105,7 +103,7 @@ class CaseRemovalTests(CaseCase):
         def again() -> None:
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
-        work = self.cases.delete_case("one", ADMIN, force=True, again=again)
+        work = self.cases.delete_case("one", evolve(ADMIN, reauthorize=again), force=True)
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertTrue((self.folder / "one").exists())
 
@@ -124,9 +122,7 @@ class CaseRemovalTests(CaseCase):
             return await looking
 
         self.patch(self.git, "find_unsaved_work", unsaved)
-        removing = start_coroutine(
-            self.cases.delete_case("one", ADMIN, force=False, again=lambda: None)
-        )
+        removing = start_coroutine(self.cases.delete_case("one", ADMIN, force=False))
         removing.cancel()
         self.failureResultOf(removing)
         stopped = self.cases.stop()
@@ -241,7 +237,9 @@ class CaseWorktreeTests(CaseCase):
 
     def test_ended_right_runs_no_git(self) -> None:
         """A hook of the repository would run, which cannot be taken back."""
-        work = self.cases.make_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, deny_change)
+        work = self.cases.make_worktree(
+            "one", CaseWorktreeRequest(branch="b"), evolve(ADMIN, reauthorize=deny_change)
+        )
         self.assert_refused(ErrorCode.FORBIDDEN, work)
         self.assertEqual([], self.git.orders)
 
@@ -270,9 +268,7 @@ class CaseWorktreeTests(CaseCase):
 
         def ask(branch: str) -> Deferred[Any]:
             wish = CaseWorktreeRequest(branch=branch)
-            return Deferred.fromCoroutine(
-                self.cases.make_worktree("one", wish, ADMIN, accept_always)
-            )
+            return Deferred.fromCoroutine(self.cases.make_worktree("one", wish, ADMIN))
 
         asked = [ask(str(number)) for number in range(MAX_MAKING)]
         error = self.failureResultOf(ask("more"), ServiceError).value
@@ -294,9 +290,7 @@ class CaseWorktreeTests(CaseCase):
         self.patch(self.git, "add_worktree", add_worktree)
         asked = [
             Deferred.fromCoroutine(
-                self.cases.make_worktree(
-                    "one", CaseWorktreeRequest(branch=branch), ADMIN, accept_always
-                )
+                self.cases.make_worktree("one", CaseWorktreeRequest(branch=branch), ADMIN)
             )
             for branch in ("fix/it", "fix-it")
         ]
@@ -343,7 +337,7 @@ class CaseWorktreeTests(CaseCase):
             catalogue = SimpleNamespace(get_case=lambda name, caller, case=case: succeed(case))
             worktrees = CaseWorktreeMaker(cast(Any, None), cast(Any, catalogue), self.git)
             over = Deferred.fromCoroutine(
-                worktrees.add_worktree("x", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
+                worktrees.add_worktree("x", CaseWorktreeRequest(branch="b"), ADMIN)
             )
             error = self.failureResultOf(over, ServiceError).value
             self.assertIs(ErrorCode.OPERATION_FAILED, error.code)
@@ -370,9 +364,7 @@ class CaseWorktreeTests(CaseCase):
 
     def test_rolled_back_worktree_is_forgotten_once_the_disk_has_room(self) -> None:
         self.on_a_failing_disk()
-        place = self.now(
-            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
-        )
+        place = self.now(self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN))
         self.connection.fault = sqlite3.SQLITE_FULL
         self.now(place.undo())
         self.assertEqual(("case:deleted", {"name": "one-b"}), self.told()[-1])
@@ -409,9 +401,7 @@ class CaseWorktreeTests(CaseCase):
     def test_worktree_used_by_another_session_is_not_rolled_back(self) -> None:
         from tservice.cases.interfaces import CaseWorktreeRequest
 
-        place = self.run_now(
-            self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN, accept_always)
-        )
+        place = self.run_now(self.cases.add_worktree("one", CaseWorktreeRequest(branch="b"), ADMIN))
         self.create(case_name="one-b")
         self.run_now(place.undo())
         self.assertTrue((self.folder / "one-b").exists())

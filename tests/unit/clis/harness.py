@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import make_caller
 from tests.event_helpers import to_wire
 from tests.fakes.child_processes import FakeProcesses
 from tests.runtime_harness import own_location, places_of
@@ -28,7 +29,7 @@ from tservice.core.kernel.events import Event, EventHub
 from tservice.core.workers.reachability import AlwaysReachable
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.http.operation_decorator import collect_operations
-from tservice.http.operations import Identity, Operation, OperationCall
+from tservice.http.operations import Operation, OperationCall
 
 MINE = {"id": "mine", "label": "Mine", "shortBadge": "MY", "binaries": ["mine"], "argv": ["mine"]}
 REST = {name: value for name, value in MINE.items() if name != "id"}
@@ -105,7 +106,7 @@ class CliServiceCase(SynchronousTestCase):
         request: Any = None
         call = OperationCall(
             operation=operation,
-            caller=Identity(username="u", admin=admin),
+            caller=make_caller(username="u", admin=admin),
             path={"id": id},
             query=None,
             body=parsed,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from unittest import mock
 
+from attrs import evolve
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.unit.sessions.harness import start_coroutine
 from tservice.cases.interfaces import ContainerSettings
 from tservice.containers.model import ContainerHost, EngineKind
@@ -35,8 +37,9 @@ class ContainerAttachTests(SynchronousTestCase):
             self.boxes.ensure_running.assert_awaited_once()
             raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
+        by = evolve(GRANTED, reauthorize=over)
         wish = ContainerSettings(host_id="local")
-        made = start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, over))
+        made = start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, by))
         self.failureResultOf(made, ServiceError)
         self.boxes.remove_container.assert_awaited_once()
         self.store.delete_case.assert_called_once_with("box-one")
@@ -47,5 +50,5 @@ class ContainerAttachTests(SynchronousTestCase):
         self.successResultOf(
             start_coroutine(self.service.create_container("ann", "one", "/work/one", wish, judged))
         )
-        judged.assert_called_once_with()
+        judged.reauthorize.assert_called_once_with()
         self.boxes.remove_container.assert_not_awaited()

@@ -13,9 +13,9 @@ from zope.interface import implementer
 from tests.event_helpers import to_wire
 from tests.unit.agents.harness import AgentHarnessCase
 from tests.unit.cases.fake_cases import build_fake_cases
-from tests.unit.right_checks import allow_change
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.audit.interfaces import AuditEntry, IAuditLog
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.cron.build import build_cron
 from tservice.cron.model import CronJob, CronRun
@@ -118,7 +118,7 @@ class CronHarnessCase(AgentHarnessCase):
             **more,
         }
 
-    def make(self, caller: Identity = ADMIN, **more: Any) -> CronJob:
+    def make(self, caller: Caller = ADMIN, **more: Any) -> CronJob:
         return self.now(self.cron.create_job(self.fields(**more), caller))
 
     def job(self, job: CronJob) -> CronJob:
@@ -136,7 +136,7 @@ class CronHarnessCase(AgentHarnessCase):
         return [run.status.value for run in self.runs(job)]
 
     def run_by_hand(self, job: CronJob) -> tuple[CronRun, int]:
-        return self.successResultOf(start_coroutine(self.cron.run_now(job.id, ADMIN, allow_change)))
+        return self.successResultOf(start_coroutine(self.cron.run_now(job.id, ADMIN)))
 
     def typed(self, run: CronRun) -> str:
         """What the run's session was given."""

@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import make_caller
 from tests.event_helpers import make_event
 from tests.unit.cron.harness import CronHarnessCase
-from tests.unit.right_checks import allow_change, deny_change
+from tests.unit.right_checks import deny_change
 from tests.unit.sessions.harness import ADMIN, start_coroutine
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import FULL, DiskFull
 from tservice.core.kernel.clock import get_unix_ms
@@ -35,25 +37,23 @@ from tservice.cron.model import (
 )
 from tservice.cron.store import CronStore
 
-ANN = Identity(username="ann", admin=False, can_bypass_permissions=True)
-BOB = Identity(username="bob", admin=False, can_bypass_permissions=True)
-ROOT = Identity(username="root", admin=True)
+ANN = make_caller(username="ann", admin=False, can_bypass_permissions=True)
+BOB = make_caller(username="bob", admin=False, can_bypass_permissions=True)
+ROOT = make_caller(username="root", admin=True)
 
 
 class JobCase(CronHarnessCase):
     """Refusals by name."""
 
-    def refused(self, code: ErrorCode, part: str, caller: Identity = ADMIN, **more: Any) -> None:
+    def refused(self, code: ErrorCode, part: str, caller: Caller = ADMIN, **more: Any) -> None:
         error = self.assertRaises(ServiceError, self.make, caller, **more)
         self.assertEqual(code, error.code, error.message)
         self.assertIn(part, error.message)
 
-    def change(self, job: CronJob, caller: Identity = ADMIN, **given: Any) -> CronJob:
+    def change(self, job: CronJob, caller: Caller = ADMIN, **given: Any) -> CronJob:
         return self.now(self.cron.update_job(job.id, given, caller))
 
-    def change_refused(
-        self, job: CronJob, part: str, caller: Identity = ADMIN, **given: Any
-    ) -> None:
+    def change_refused(self, job: CronJob, part: str, caller: Caller = ADMIN, **given: Any) -> None:
         error = self.assertRaises(ServiceError, self.change, job, caller, **given)
         self.assertIn(part, error.message)
         self.assertEqual(job, self.job(job))
@@ -266,14 +266,12 @@ class JobOwnerTests(JobCase):
             lambda: self.cron.list_job_runs(job.id, BOB),
         ):
             self.assertEqual(ErrorCode.NOT_FOUND, self.assertRaises(ServiceError, ask).code)
-        self.assertEqual(
-            ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB, allow_change)).code
-        )
+        self.assertEqual(ErrorCode.NOT_FOUND, self.refusal(self.cron.run_now(job.id, BOB)).code)
 
     def test_right_lost_during_a_manual_run_starts_no_session(self) -> None:
         """An admin who is one no more by the time that its session is made."""
         job = self.of_ann()
-        self.now(self.cron.run_now(job.id, ROOT, deny_change))
+        self.now(self.cron.run_now(job.id, evolve(ROOT, reauthorize=deny_change)))
         [run] = self.runs(job)
         self.assertEqual((RunStatus.FAILED, None), (run.status, run.session_id))
         self.assertIn("permission was revoked", run.error_message or "")

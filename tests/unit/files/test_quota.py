@@ -10,9 +10,9 @@ from unittest import mock
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
+from tests.callers import make_caller
 from tests.runtime_harness import build_test_runtime
 from tests.unit.files.harness import AtOnce, WorkspaceCase
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ServiceError
 from tservice.files import build
 from tservice.files.build import build_files
@@ -59,16 +59,15 @@ class QuotaTests(WorkspaceCase):
             for each in self.feature.operations
             if (each.method, each.path) == ("POST", "/api/screenshots")
         ]
-        call = mock.Mock(identity=Identity(username=account, admin=False))
+        call = mock.Mock(caller=make_caller(username=account, admin=False))
         call.get_header.return_value = FORM
         call.incoming.read_data = self.reader()
         return _begin(keep(call))
 
     def save(self, account: str) -> Deferred[object]:
         edit = FileEdit(path="a.txt", content=BODY, base_hash=None, force=True)
-        saved = self.feature.service.save_content(
-            self.workspace, edit, lambda: None, account=account
-        )
+        caller = make_caller(username=account, admin=False)
+        saved = self.feature.service.save_content(self.workspace, edit, caller)
         return _begin(saved)
 
     def test_saved_texts_count_too(self) -> None:

@@ -9,8 +9,9 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.runtime_harness import NoWorkerPools
-from tests.unit.right_checks import deny_change
+from tests.unit.right_checks import DENIED, deny_change
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.hosts.host_file import open_host_file
 from tservice.hosts.model import RemoteHost
@@ -31,10 +32,10 @@ class HostRegistryRightTests(SynchronousTestCase):
         self.assertEqual(ErrorCode.FORBIDDEN, found.code)
 
     def test_right_lost_during_the_request_changes_no_host(self) -> None:
-        self.refused(Deferred.fromCoroutine(self.book.add(HOST, deny_change)))
+        self.refused(Deferred.fromCoroutine(self.book.add(HOST, DENIED)))
         self.assertEqual((), self.book.list_hosts())
-        made = self.successResultOf(Deferred.fromCoroutine(self.book.add(HOST)))
+        made = self.successResultOf(Deferred.fromCoroutine(self.book.add(HOST, GRANTED)))
         other = evolve(made, host="other.lan")
-        self.refused(Deferred.fromCoroutine(self.book.replace_host(other, deny_change)))
+        self.refused(Deferred.fromCoroutine(self.book.replace_host(other, DENIED)))
         self.refused(Deferred.fromCoroutine(self.book.remove(made.id, deny_change)))
         self.assertEqual((made,), self.book.list_hosts())

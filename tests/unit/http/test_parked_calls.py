@@ -7,8 +7,8 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import make_caller
 from tests.unit.http.sample_operations import sample_operation
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import make_not_found_error
 from tservice.http.operations import OperationCall, ResponseStyle
 from tservice.http.parked_calls import ParkedCalls
@@ -33,8 +33,7 @@ class ParkedTests(SynchronousTestCase):
         wanted: Any = {"path": {}, "query": None, "body": None, "address": "", "request": None}
         call = OperationCall(
             operation=sample_operation("GET", "/api/x", handler, style=ResponseStyle.LONG_POLL),
-            caller=Identity(username=name, admin=False),
-            reauthorize=again,
+            caller=make_caller(again, username=name, admin=False),
             **wanted,
         )
         return inner, Deferred.fromCoroutine(self.parked.run_call(call))

@@ -11,13 +11,13 @@ from attrs import evolve
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import make_caller
 from tests.event_helpers import to_wire
 from tests.runtime_harness import FixedRuntimeSettings, NoWorkerPools, build_test_runtime
 from tests.unit.held_threads import HeldThreads
 from tests.unit.http.site_driver import ApiHarness, parse_http_answer, request_head
-from tests.unit.right_checks import allow_change, deny_change
+from tests.unit.right_checks import deny_change
 from tservice.clis.build import build_clis
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.events import Event, EventAudience
 from tservice.http.operations import AccessRule
@@ -125,9 +125,9 @@ class McpSyncRouteTests(McpRouteCase):
 
     def test_accounts_with_an_os_user_are_refused(self) -> None:
         """The files are not those that their agents read."""
-        caller = Identity(username="ann", admin=True, os_user="ann")
+        caller = make_caller(username="ann", admin=True, os_user="ann")
         mcp = self.mcp.service
-        for ask in (mcp.preview_sync, lambda who: mcp.run_sync(who, allow_change)):
+        for ask in (mcp.preview_sync, mcp.run_sync):
             error = self.failureResultOf(Deferred.fromCoroutine(ask(caller)), ServiceError).value
             self.assertEqual(403, error.status)
             own = evolve(caller, os_user=None)
@@ -136,11 +136,13 @@ class McpSyncRouteTests(McpRouteCase):
 
 class McpSyncRightTests(McpRouteCase):
     def test_right_lost_while_reading_writes_nothing(self) -> None:
-        admin = Identity(username="admin", admin=True)
-        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, deny_change))
+        admin = make_caller(username="admin", admin=True)
+        asked = Deferred.fromCoroutine(
+            self.mcp.service.run_sync(evolve(admin, reauthorize=deny_change))
+        )
         self.assertEqual(403, self.failureResultOf(asked, ServiceError).value.status)
         self.assertEqual("{}", self.gemini.read_text())
-        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin, allow_change))
+        asked = Deferred.fromCoroutine(self.mcp.service.run_sync(admin))
         self.successResultOf(asked)
         self.assertIn("one", self.gemini.read_text())
 

@@ -8,11 +8,12 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.event_helpers import to_wire
 from tests.non_empty import require_items
 from tests.unit.http.site_driver import parse_http_answer, request_head
 from tests.unit.models.harness import ADMIN, KEY, URL, ModelCase, start_coroutine
-from tests.unit.right_checks import allow_change, deny_change
+from tests.unit.right_checks import DENIED
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import EventAudience
 from tservice.http.operations import AccessRule
@@ -153,9 +154,9 @@ class ModelEndpointTests(ModelCase):
         before, service = self.kept(), self.models
 
         for change in (
-            service.add_endpoint({"label": "x", "base_url": URL}, deny_change),
-            service.remove_endpoint(made["id"], deny_change),
-            service.discover_models(made["id"], deny_change),
+            service.add_endpoint({"label": "x", "base_url": URL}, DENIED),
+            service.remove_endpoint(made["id"], DENIED),
+            service.discover_models(made["id"], DENIED),
         ):
             refused = self.failureResultOf(start_coroutine(change), ServiceError)
             self.assertEqual(ErrorCode.FORBIDDEN, refused.value.code)
@@ -171,7 +172,7 @@ class ModelEndpointTests(ModelCase):
             self.run_now(again.start())
             self.assertEqual([], again.list_endpoints())
             refused = self.failureResultOf(
-                start_coroutine(again.add_endpoint({"label": "x", "base_url": URL}, allow_change))
+                start_coroutine(again.add_endpoint({"label": "x", "base_url": URL}, GRANTED))
             )
             self.assertEqual(409, refused.value.status)
             self.assertEqual(content, self.file.read_text())

@@ -7,10 +7,12 @@ from typing import Any
 
 from attrs import evolve
 
+from tests.callers import make_caller
 from tests.event_helpers import to_wire
 from tests.fakes.multiplexer.multiplexer import FakeMultiplexer
 from tests.unit.cases.fake_cases import build_fake_cases
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.events import EventHub
 from tservice.restore.build import build_offer_registry, build_restore
@@ -69,7 +71,7 @@ class RestoreMachine(SessionHarness):
 
     def _identity(self, owner: str | None) -> Identity | None:
         if not self.multiuser:
-            return Identity(username="admin", admin=True)
+            return make_caller(username="admin", admin=True)
         return self.accounts.get(owner or "")
 
 
@@ -133,21 +135,19 @@ class RestoreHarnessCase(SessionCase):
         session = self.create(mode=mode, working_dir=str(self.work), start=True, **more)
         return self.sessions.update_record(session.id, conversation_ids=(conversation,))
 
-    def offered(self, who: Identity | None = None) -> list[str]:
+    def offered(self, who: Caller | None = None) -> list[str]:
         """The ids of what is offered."""
         offer = self.run_now(self.restore.get_offer(who or ADMIN))
         return [one.session.id for one in offer.sessions]
 
-    def bring_back(self, *ids: str, who: Identity | None = None) -> dict[str, Any]:
+    def bring_back(self, *ids: str, who: Caller | None = None) -> dict[str, Any]:
         """Restore, and let the time pass that it takes."""
-        working = start_coroutine(
-            self.restore.restore_sessions(who or ADMIN, ids or None, lambda: None)
-        )
+        working = start_coroutine(self.restore.restore_sessions(who or ADMIN, ids or None))
         self.spend(60)
         found: dict[str, Any] = to_wire(self.successResultOf(working))
         return found
 
-    def outcomes(self, *ids: str, who: Identity | None = None) -> dict[str, str]:
+    def outcomes(self, *ids: str, who: Caller | None = None) -> dict[str, str]:
         """What became of each, by id."""
         found = self.bring_back(*ids, who=who)
         return {each["sessionId"]: each["outcome"] for each in found["entries"]}

@@ -6,10 +6,10 @@ from unittest.mock import patch
 
 from attrs import evolve
 
+from tests.callers import GRANTED, make_caller
 from tests.event_helpers import to_wire
 from tests.unit.restore.harness import RestoreHarnessCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
-from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import DiskFull
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.http.envelope import HttpRefusal, make_bare_refusal
@@ -77,7 +77,7 @@ class OfferTests(RestoreHarnessCase):
     def test_loss_is_forgotten_after_the_next_start(self) -> None:
         shell = self.shell()
         self.pane(shell).exit_program(1)
-        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.run_now(self.sessions.start(shell.id, GRANTED))
         self.pane(shell).exit_program(0)
         self.reboot(stop=True)
         self.assertEqual([], self.offered())
@@ -131,7 +131,7 @@ class OfferTests(RestoreHarnessCase):
     def test_session_started_by_a_user_is_no_longer_offered(self) -> None:
         shell = self.shell()
         self.reboot()
-        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.run_now(self.sessions.start(shell.id, GRANTED))
         self.assertEqual([], self.offered())
         self.pane(shell).exit_program(0)
         self.crash()
@@ -193,8 +193,8 @@ class ManyUsersTests(RestoreHarnessCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
-        self.bob = Identity(username="bob", admin=True, can_bypass_permissions=True)
+        self.ann = make_caller(username="ann", admin=False, can_bypass_permissions=True)
+        self.bob = make_caller(username="bob", admin=True, can_bypass_permissions=True)
         self.machine.accounts.update(ann=self.ann, bob=self.bob)
         cases = self.machine.config.cases_dir
         self.hers = cases / ".accounts" / "ann" / "case"
@@ -228,7 +228,9 @@ class ManyUsersTests(RestoreHarnessCase):
             if self.sessions.get(first.id).pid is not None:
                 raise ServiceError(ErrorCode.FORBIDDEN, "not any more")
 
-        working = start_coroutine(self.restore.restore_sessions(self.ann, None, again))
+        working = start_coroutine(
+            self.restore.restore_sessions(evolve(self.ann, reauthorize=again), None)
+        )
         self.spend(10)
         self.failureResultOf(working, ServiceError)
         self.assertIsNotNone(self.sessions.get(first.id).pid)
@@ -285,7 +287,9 @@ class ManyUsersTests(RestoreHarnessCase):
                 lost.append(error)
 
             with patch.object(PaneLauncher, "check_folders_reachable", slow):
-                working = start_coroutine(self.restore.restore_sessions(self.ann, None, again))
+                working = start_coroutine(
+                    self.restore.restore_sessions(evolve(self.ann, reauthorize=again), None)
+                )
                 self.spend(10)
             working.addErrback(lambda why: why.trap(ServiceError, HttpRefusal))
             self.successResultOf(working)

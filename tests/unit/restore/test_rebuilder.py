@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import evolve, fields_dict
 
+from tests.callers import GRANTED
 from tests.fakes.multiplexer.multiplexer import EchoShell, FakeProgram, FakeTty
 from tests.unit.restore.harness import RestoreHarnessCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
@@ -108,7 +109,7 @@ class RebuildTests(RestoreHarnessCase):
         """An agent has shown that it stays before the next one starts."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None))
         self.assertEqual([True, False], [it.pid is not None for it in self.sessions.list()])
         self.assertTrue(self.run_now(self.restore.get_offer(ADMIN)).restoring)
         progress = {"sessionId": first.id, "done": 0, "total": 2}
@@ -125,8 +126,8 @@ class RebuildTests(RestoreHarnessCase):
     def test_second_restore_at_the_same_time_is_refused(self) -> None:
         agent = self.agent()
         self.reboot()
-        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
-        again = self.restore.restore_sessions(ADMIN, None, lambda: None)
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None))
+        again = self.restore.restore_sessions(ADMIN, None)
         self.assert_refused(ErrorCode.CONFLICT, again)
         self.spend(3)
         self.assertEqual(1, self.successResultOf(working).restored)
@@ -135,7 +136,7 @@ class RebuildTests(RestoreHarnessCase):
     def test_disconnected_client_does_not_stop_the_restore(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None)).addErrback(
+        start_coroutine(self.restore.restore_sessions(ADMIN, None)).addErrback(
             lambda _: None
         ).cancel()
         self.spend(6)
@@ -186,8 +187,8 @@ class RebuildTests(RestoreHarnessCase):
     def test_session_started_by_a_user_during_the_restore_is_skipped(self) -> None:
         agent, shell = self.agent(), self.shell()
         self.reboot()
-        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
-        self.run_now(self.sessions.start(shell.id, granted=True))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None))
+        self.run_now(self.sessions.start(shell.id, GRANTED))
         self.spend(3)
         found = self.successResultOf(working)
         self.assertEqual([agent.id], [each.session_id for each in found.entries])
@@ -198,7 +199,7 @@ class RebuildTests(RestoreHarnessCase):
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
         self.agents.after = 1
-        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None))
         self.assertEqual(2, self.restore.dismiss_offer(ADMIN))
         self.spend(6)
         found = self.successResultOf(working)
@@ -209,7 +210,7 @@ class RebuildTests(RestoreHarnessCase):
     def test_session_deleted_during_its_restore_is_skipped(self) -> None:
         agent = self.agent()
         self.reboot()
-        working = start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        working = start_coroutine(self.restore.restore_sessions(ADMIN, None))
         self.run_now(self.sessions.delete(agent.id))
         self.spend(1)
         self.assertEqual(1, self.successResultOf(working).skipped)
@@ -217,7 +218,7 @@ class RebuildTests(RestoreHarnessCase):
     def test_stopping_service_lets_the_current_restore_settle(self) -> None:
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        start_coroutine(self.restore.restore_sessions(ADMIN, None))
         stopping = start_coroutine(self.restore.stop())
         self.spend(3)
         self.successResultOf(stopping)
@@ -230,7 +231,7 @@ class RebuildTests(RestoreHarnessCase):
         """What runs is not offered, what does not is; nothing is started twice."""
         first, second = self.agent(), self.agent(conversation="c-2")
         self.reboot()
-        start_coroutine(self.restore.restore_sessions(ADMIN, None, lambda: None))
+        start_coroutine(self.restore.restore_sessions(ADMIN, None))
         self.spend(1)
         self.crash()
         self.assertEqual([second.id], self.offered())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.fakes.multiplexer.grid import FakeGrid
 from tests.unit.restore.harness import RestoreHarnessCase
 from tests.unit.sessions.harness import start_coroutine
@@ -292,7 +293,7 @@ class SavedTests(RestoreHarnessCase):
         shell = self.shell()
         self.spend(60)
         self.pane(shell).exit_program(0)
-        self.run_now(self.sessions.start(shell.id, granted=True))
+        self.run_now(self.sessions.start(shell.id, GRANTED))
         self.assertEqual(b"", self.pane(shell).spec.preface)
 
     def test_broken_scrollback_does_not_prevent_the_start(self) -> None:

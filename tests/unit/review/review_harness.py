@@ -11,6 +11,7 @@ from twisted.internet import reactor
 from twisted.internet.task import Clock
 from twisted.trial.unittest import TestCase
 
+from tests.callers import make_caller
 from tests.unit.git.random_repositories import run_git
 from tests.unit.git.real_git import own_folder, real_service
 from tservice.core.callers.identity import Identity
@@ -27,12 +28,8 @@ from tservice.sessions.interfaces import InputDelivery, InputRequest, Session
 from tservice.sessions.record.model import NameSource, SessionStatus
 from tservice.store.database import Database
 
-ANN = Identity(username="ann", admin=True)
+ANN = make_caller(username="ann", admin=True)
 SESSION_ID = "s1"
-
-
-def accept() -> None:
-    """The caller's rights are still there."""
 
 
 class RecordingSessions:

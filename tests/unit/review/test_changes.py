@@ -6,7 +6,7 @@ import os
 
 from tests.unit.git.random_repositories import run_git
 from tests.unit.git.real_git import folder_fingerprint
-from tests.unit.review.review_harness import SESSION_ID, ReviewTestCase, accept
+from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.review.model import MAX_FILES, BaseSource, ChangedFile, RepositoryChanges
 
 PIXEL = b"\x89PNG\r\n\x1a\n\0pixel"
@@ -122,11 +122,11 @@ class ChangesTests(ReviewTestCase):
         self.commit(a="1\n")
         self.write("a", "2\n")
         file = await self.file("a")
-        await self.world.review.set_viewed(SESSION_ID, None, "a", file.hash, accept)
+        await self.world.review.set_viewed(SESSION_ID, None, "a", file.hash, ANN)
         self.assertEqual({"a": file.hash}, self.world.store.list_viewed(SESSION_ID, "."))
         self.write("a", "3\n")
         self.assertNotEqual(file.hash, (await self.file("a")).hash)
-        await self.world.review.set_viewed(SESSION_ID, None, "a", None, accept)
+        await self.world.review.set_viewed(SESSION_ID, None, "a", None, ANN)
         self.assertEqual({}, self.world.store.list_viewed(SESSION_ID, "."))
 
     async def test_hash_is_that_of_git(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred, gatherResults
 
-from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase, accept
+from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.review.anchors import AnchorState
 from tservice.review.comment_model import (
@@ -42,7 +42,7 @@ class CommentTests(ReviewTestCase):
             "text": "please", "suggestion": None, "base": None, **fields,
         }  # fmt: skip
         request = CommentRequest(**values)
-        return await self.world.comments.create_comment(SESSION_ID, request, ANN, accept)
+        return await self.world.comments.create_comment(SESSION_ID, request, ANN)
 
     async def place(self) -> PlacedComment:
         (found,) = await self.world.comments.list_comments(SESSION_ID)
@@ -50,7 +50,7 @@ class CommentTests(ReviewTestCase):
 
     async def send(self, **fields: Any) -> SentReview:
         request = SendRequest(**fields)
-        return await self.world.comments.send_comments(SESSION_ID, request, ANN, accept)
+        return await self.world.comments.send_comments(SESSION_ID, request, ANN)
 
     async def test_comment_stays_at_its_line(self) -> None:
         made = await self.create()
@@ -124,7 +124,9 @@ class CommentTests(ReviewTestCase):
             repo=None, path="f", side=CommentSide.NEW, line=5, end_line=5, text="x",
             suggestion=None, base=None,
         )  # fmt: skip
-        make = self.world.comments.create_comment(SESSION_ID, request, ANN, refuse_now)
+        make = self.world.comments.create_comment(
+            SESSION_ID, request, evolve(ANN, reauthorize=refuse_now)
+        )
         await self.refuse(403, make)
         self.assertEqual([], self.world.store.list_comments(SESSION_ID))
 

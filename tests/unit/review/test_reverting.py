@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from tests.unit.git.random_repositories import run_git
-from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase, accept
+from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.git import working_files
 from tservice.git.interfaces import NO_FILE, WorkingFile, hash_blob
@@ -38,11 +38,11 @@ class RevertTests(ReviewTestCase):
             (file,) = await (await self.world.copy()).read_files([path.encode()])
             fields["hash"] = file.hash
         request = RevertRequest(**{"repo": None, "path": path, "base": None, **fields})
-        return await self.world.reverts.revert_file(SESSION_ID, request, ANN, accept)
+        return await self.world.reverts.revert_file(SESSION_ID, request, ANN)
 
     async def undo(self, ids: Sequence[str]) -> None:
         for undo_id in reversed(ids):
-            await self.world.reverts.undo_revert(SESSION_ID, undo_id, ANN, accept)
+            await self.world.reverts.undo_revert(SESSION_ID, undo_id, ANN)
 
     async def test_file_goes_back_and_comes_again(self) -> None:
         done = await self.revert()
@@ -50,7 +50,7 @@ class RevertTests(ReviewTestCase):
         self.assertEqual(hash_blob(BASE.encode()), done.hash)
         await self.undo(done.undo_ids)
         self.assertEqual(self.changed, self.read())
-        await self.refuse(404, self.world.reverts.undo_revert(SESSION_ID, "c1", ANN, accept))
+        await self.refuse(404, self.world.reverts.undo_revert(SESSION_ID, "c1", ANN))
 
     async def test_one_hunk_goes_back(self) -> None:
         hunks = (await self.world.diff("f")).page.hunks
@@ -75,9 +75,7 @@ class RevertTests(ReviewTestCase):
     async def test_undo_of_a_file_that_changed_since_is_refused(self) -> None:
         done = await self.revert()
         self.write("f", "by the agent\n")
-        await self.refuse(
-            409, self.world.reverts.undo_revert(SESSION_ID, done.undo_ids[0], ANN, accept)
-        )
+        await self.refuse(409, self.world.reverts.undo_revert(SESSION_ID, done.undo_ids[0], ANN))
         self.assertEqual("by the agent\n", self.read())
         self.assertIsNotNone(self.world.store.find_copy(SESSION_ID, done.undo_ids[0]))
 
@@ -135,7 +133,7 @@ class RevertTests(ReviewTestCase):
         self.write("CLAUDE.md", "x\n")
         user = evolve(ANN, admin=False, can_bypass_permissions=False)
         request = RevertRequest(repo=None, path="CLAUDE.md", base=None, hash=NO_FILE)
-        await self.refuse(403, self.world.reverts.revert_file(SESSION_ID, request, user, accept))
+        await self.refuse(403, self.world.reverts.revert_file(SESSION_ID, request, user))
 
     async def test_caller_who_may_not_drive_the_session_changes_nothing(self) -> None:
         self.world.sessions.may_drive = False

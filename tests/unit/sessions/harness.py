@@ -18,6 +18,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import make_caller
 from tests.event_helpers import to_wire
 from tests.fakes.multiplexer.multiplexer import FakeHost, FakeMultiplexer, FakeProgram, HostedPane
 from tests.runtime_harness import FixedRuntimeSettings, build_test_runtime
@@ -28,7 +29,7 @@ from tservice.clis.interfaces import ICliRegistry
 from tservice.clis.launcher import CliRegistry
 from tservice.clis.registry_merge import merge_registry
 from tservice.clis.stock_entries import load_stock_entries as read_stock
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.config.model import Config
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.events import Event, EventHub
@@ -42,7 +43,7 @@ from tservice.sessions.record.requests import CreateRequest, InputRequest
 from tservice.sessions.service import AgentSupport, PassThroughGate, SessionService
 from tservice.store.database import Database
 
-ADMIN = Identity(username="admin", admin=True)
+ADMIN = make_caller(username="admin", admin=True)
 BOOT = 1_800_000_000.0
 
 _T = TypeVar("_T")
@@ -222,7 +223,7 @@ class SessionCase(SynchronousTestCase):
         self.assertEqual(code, error.code, error.message)
         return error.message
 
-    def create(self, caller: Identity = ADMIN, **fields: Any) -> Session:
+    def create(self, caller: Caller = ADMIN, **fields: Any) -> Session:
         """A session, a shell unless the test says otherwise."""
         request = CreateRequest(**{"mode": "shell", **fields})
         return self.run_now(self.sessions.create(request, caller))

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.unit.sessions.harness import ADMIN, SessionCase, start_coroutine
 from tests.unit.store.failing_disk import FailingConnection
 from tservice.core.disk.disk_errors import FULL, DiskFull
@@ -269,7 +270,7 @@ class FullDiskSessionTests(FullDiskCase):
         self.pane(session).exit_program(0)
         self.spend(1)
         self.fill()
-        self.full(self.sessions.start(session.id, granted=True))
+        self.full(self.sessions.start(session.id, GRANTED))
         self.assertFalse(self.pane(session).is_gone)
         self.assertIsNotNone(self.sessions.get_pane(session.id))
 

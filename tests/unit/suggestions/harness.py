@@ -10,6 +10,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.fakes.child_processes import FakeProcesses
 from tests.unit.sessions.harness import SessionCase, start_coroutine
 from tservice.core.kernel.errors import ErrorCode, ServiceError
@@ -137,6 +138,7 @@ class MindCase(SessionCase):
 
     def ask(self, session: Session | None = None, **given: Any) -> Deferred[dict[str, Any]]:
         given.setdefault("granted", True)
+        given.setdefault("caller", GRANTED)
         return start_coroutine(self.mind.suggest_prompts((session or self.session).id, **given))
 
     def assert_unusable(self, asking: Deferred[Any], why: str) -> None:

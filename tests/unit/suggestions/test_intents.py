@@ -8,8 +8,9 @@ from pathlib import Path
 from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.event_helpers import make_event
-from tests.unit.right_checks import deny_change
+from tests.unit.right_checks import DENIED
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.suggestions.harness import MindCase
 from tservice.core.kernel.clock import get_unix_ms
@@ -38,29 +39,29 @@ class IntentTests(MindCase):
         self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.says("write it", "/compact", "!ls", "test it")
         self.assertEqual(["write it", "test it"], self.prompts())
-        found = self.run_now(self.intents.replace_goals(self.session.id, "Ship it"))
+        found = self.run_now(self.intents.replace_goals(self.session.id, "Ship it", GRANTED))
         self.assertEqual(("Ship it", ()), (found.goals, found.prompts))
         self.assertEqual(found, self.run_now(self.intents.find_intent(self.session.id)))
-        self.assertTrue(self.run_now(self.intents.delete_intent(self.session.id)))
-        self.assertFalse(self.run_now(self.intents.delete_intent(self.session.id)))
+        self.assertTrue(self.run_now(self.intents.delete_intent(self.session.id, GRANTED)))
+        self.assertFalse(self.run_now(self.intents.delete_intent(self.session.id, GRANTED)))
 
     def test_prompts_before_the_deletion_are_not_collected_again(self) -> None:
         """The agent's own record still has it."""
         self.says("first")
         self.clock.advance(1)
-        self.run_now(self.intents.replace_goals(self.session.id, "Ship it"))
+        self.run_now(self.intents.replace_goals(self.session.id, "Ship it", GRANTED))
         self.says("second")
         self.assertEqual(["second"], self.prompts())
         self.clock.advance(1)
-        self.run_now(self.intents.delete_intent(self.session.id))
+        self.run_now(self.intents.delete_intent(self.session.id, GRANTED))
         self.says("third")
         self.assertEqual(["third"], self.prompts())
 
     def test_right_lost_during_the_request_changes_nothing(self) -> None:
-        before = self.run_now(self.intents.replace_goals(self.session.id, "Ship it"))
+        before = self.run_now(self.intents.replace_goals(self.session.id, "Ship it", GRANTED))
         for change in (
-            self.intents.replace_goals(self.session.id, "Sink it", deny_change),
-            self.intents.delete_intent(self.session.id, deny_change),
+            self.intents.replace_goals(self.session.id, "Sink it", DENIED),
+            self.intents.delete_intent(self.session.id, DENIED),
         ):
             self.failureResultOf(start_coroutine(change), ServiceError)
         self.assertEqual(before, self.run_now(self.intents.find_intent(self.session.id)))
@@ -71,7 +72,7 @@ class IntentTests(MindCase):
         link.symlink_to(self.work)
         other = self.create(mode="primary", working_dir=str(link))
         elsewhere = self.create(mode="primary", working_dir=str(self.machine.home))
-        self.run_now(self.intents.replace_goals(self.session.id, "here"))
+        self.run_now(self.intents.replace_goals(self.session.id, "here", GRANTED))
         found = self.run_now(self.intents.find_intent(other.id))
         assert found is not None
         self.assertEqual(("here", str(Path(self.work).resolve())), (found.goals, found.working_dir))
@@ -185,7 +186,7 @@ class IntentTests(MindCase):
 
     def test_stored_intents_are_bounded(self) -> None:
         store = IntentStore(self.machine.database)
-        intent = self.run_now(self.intents.replace_goals(self.session.id, "first"))
+        intent = self.run_now(self.intents.replace_goals(self.session.id, "first", GRANTED))
 
         for number in range(KEPT):
             store.replace_intent(evolve(intent, key=f"k{number}", updated_at=intent.updated_at + 1))
@@ -195,10 +196,10 @@ class IntentTests(MindCase):
 
     def test_intents_of_removed_accounts_are_deleted(self) -> None:
         self.sessions.update_record(self.session.id, owner="ann")
-        self.run_now(self.intents.replace_goals(self.session.id, "hers"))
+        self.run_now(self.intents.replace_goals(self.session.id, "hers", GRANTED))
         self.store.delete_unknown_owners("ann".__eq__)
         self.assertIsNotNone(self.run_now(self.intents.find_intent(self.session.id)))
         self.sessions.update_record(self.session.id, owner="bob")
-        self.run_now(self.intents.replace_goals(self.session.id, "his"))
+        self.run_now(self.intents.replace_goals(self.session.id, "his", GRANTED))
         self.store.delete_unknown_owners("ann".__eq__)
         self.assertIsNone(self.run_now(self.intents.find_intent(self.session.id)))

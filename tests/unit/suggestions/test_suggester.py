@@ -9,8 +9,9 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.fakes.child_processes import FIRST_PID
-from tests.unit.right_checks import deny_change
+from tests.unit.right_checks import DENIED
 from tests.unit.suggestions.harness import GOOD, MindCase
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.users.os_users import OsUserId, make_user_prefix
@@ -55,18 +56,21 @@ class SuggestTests(MindCase):
     def test_only_listed_modes_are_supported(self) -> None:
         codex = self.create(mode="codex", start=True)
         text = self.assert_refused(
-            ErrorCode.INVALID_INPUT, self.mind.suggest_prompts(codex.id, granted=True)
+            ErrorCode.INVALID_INPUT,
+            self.mind.suggest_prompts(codex.id, granted=True, caller=GRANTED),
         )
         self.assertIn("codex", text)
         self.set(read_my_mind_modes=("codex", "shell"))
         self.assert_refused(
-            ErrorCode.INVALID_INPUT, self.mind.suggest_prompts(self.session.id, granted=True)
+            ErrorCode.INVALID_INPUT,
+            self.mind.suggest_prompts(self.session.id, granted=True, caller=GRANTED),
         )
         shell = self.shell()
         self.assertIn(
             "cannot make suggestions",
             self.assert_refused(
-                ErrorCode.INVALID_INPUT, self.mind.suggest_prompts(shell.id, granted=True)
+                ErrorCode.INVALID_INPUT,
+                self.mind.suggest_prompts(shell.id, granted=True, caller=GRANTED),
             ),
         )
         self.ask(codex).addErrback(lambda _: None)
@@ -119,7 +123,7 @@ class SuggestTests(MindCase):
 
     def test_right_or_setting_lost_while_collecting_starts_no_cli(self) -> None:
         """The right, or the setting: the CLI is not started then."""
-        self.failureResultOf(self.ask(reauthorize=deny_change), ServiceError)
+        self.failureResultOf(self.ask(caller=DENIED), ServiceError)
         held: Deferred[None] = Deferred()
 
         async def slow(session_id: str) -> Mapping[str, Any]:
@@ -138,13 +142,14 @@ class SuggestTests(MindCase):
     def test_suggestions_run_one_at_a_time_per_session_and_few_in_total(self) -> None:
         self.ask().addErrback(lambda _: None)
         self.assert_refused(
-            ErrorCode.CONFLICT, self.mind.suggest_prompts(self.session.id, granted=True)
+            ErrorCode.CONFLICT,
+            self.mind.suggest_prompts(self.session.id, granted=True, caller=GRANTED),
         )
         for _ in range(AT_ONCE - 1):
             self.ask(self.create(mode="primary", start=True)).addErrback(lambda _: None)
         more = self.create(mode="primary", start=True)
         self.assert_refused(
-            ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(more.id, granted=True)
+            ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(more.id, granted=True, caller=GRANTED)
         )
         self.processes.spawned[0].finish(0)
         self.ask(more).addErrback(lambda _: None)
@@ -157,7 +162,8 @@ class SuggestTests(MindCase):
         for session in own[:-1]:
             self.ask(session).addErrback(lambda _: None)
         self.assert_refused(
-            ErrorCode.RATE_LIMITED, self.mind.suggest_prompts(own[-1].id, granted=True)
+            ErrorCode.RATE_LIMITED,
+            self.mind.suggest_prompts(own[-1].id, granted=True, caller=GRANTED),
         )
         self.ask().addErrback(lambda _: None)
         self.assertEqual(OF_ONE + 1, len(self.processes.spawned))
@@ -235,7 +241,8 @@ class SuggestTests(MindCase):
         self.assertIn(
             "temporarily",
             self.assert_refused(
-                ErrorCode.OPERATION_FAILED, self.mind.suggest_prompts(self.session.id, granted=True)
+                ErrorCode.OPERATION_FAILED,
+                self.mind.suggest_prompts(self.session.id, granted=True, caller=GRANTED),
             ),
         )
         self.processes.error = None

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from tests.callers import GRANTED
 from tests.examples import example_count
 from tests.fakes.child_processes import FakeTransport
 from tests.unit.tunnel.harness import TunnelHarness
@@ -31,7 +32,7 @@ class TunnelMachine(RuleBasedStateMachine):
 
     @rule()
     def start(self) -> None:
-        started = Deferred.fromCoroutine(self.stage.tunnel.start())
+        started = Deferred.fromCoroutine(self.stage.tunnel.start(GRANTED))
 
         def refused(failure: Failure) -> None:
             failure.trap(ServiceError)

@@ -10,8 +10,9 @@ from typing import Any
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.event_helpers import to_wire
-from tests.unit.right_checks import deny_change
+from tests.unit.right_checks import DENIED
 from tests.unit.tunnel import cloudflared_output
 from tests.unit.tunnel.harness import LOCAL, TunnelHarness
 from tservice.core.callers.authentication import SignInRule
@@ -32,7 +33,7 @@ class TunnelServiceCase(SynchronousTestCase):
         self.addCleanup(self.stage.close)
 
     def start(self) -> Deferred[str]:
-        started = Deferred.fromCoroutine(self.tunnel.start())
+        started = Deferred.fromCoroutine(self.tunnel.start(GRANTED))
         # The end of the test stops what some of them leave starting.
         self.addCleanup(started.addErrback, lambda _: None)
         return started
@@ -184,14 +185,14 @@ class TunnelStartTests(TunnelServiceCase):
 
     def test_right_lost_during_the_wait_starts_no_tunnel(self) -> None:
         """It waits for the end of the one before."""
-        error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(deny_change))).value
+        error = self.failureResultOf(Deferred.fromCoroutine(self.tunnel.start(DENIED))).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
         self.assertEqual(([], False), (self.stage.processes.spawned, self.tunnel.is_running))
 
     def test_open_service_starts_no_tunnel(self) -> None:
         stage = TunnelHarness(Path(self.mktemp()), sign_in=SignInRule(is_required=False))
-        error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start())).value
+        error = self.failureResultOf(Deferred.fromCoroutine(stage.tunnel.start(GRANTED))).value
         assert isinstance(error, ServiceError)
         self.assertEqual(ErrorCode.FORBIDDEN, error.code)
         stage.tunnel.apply_setting(True)

@@ -183,7 +183,7 @@ class AccountRoutes:
             body.password,
             can_bypass_permissions=bool(body.can_bypass_permissions),
             os_user=body.os_user,
-            reauthorize=call.reauthorize,
+            caller=call.caller,
         )
         return NewUserResponse(user=make_user_response(account), one_time_password=once)
 
@@ -204,7 +204,7 @@ class AccountRoutes:
             enabled=body.enabled,
             os_user=body.os_user or ("" if "os_user" in body.model_fields_set else None),
         )
-        account = await self._accounts.change_account(call.path["name"], wanted, call.reauthorize)
+        account = await self._accounts.change_account(call.path["name"], wanted, call.caller)
         return UserEnvelope(user=make_user_response(account))
 
     @operation(
@@ -224,7 +224,7 @@ class AccountRoutes:
     @answer_busy_with_429
     async def reset_password(self, call: OperationCall) -> OneTimePasswordResponse:
         """Give a user a one-time password, shown once."""
-        once = await self._accounts.reset_password(call.path["name"], call.reauthorize)
+        once = await self._accounts.reset_password(call.path["name"], call.caller)
         return OneTimePasswordResponse(one_time_password=once)
 
     @operation(
@@ -259,7 +259,7 @@ class AccountRoutes:
             raise ServiceError(ErrorCode.FORBIDDEN, "currentPassword: is wrong")
         place = get_failure_count_address(call.address)
         await self._accounts.set_own_password(
-            name, body.current_password, body.new_password, place, call.reauthorize
+            name, body.current_password, body.new_password, place, call.caller
         )
         request: Any = call.request
         agent = call.get_header("user-agent") or ""

@@ -24,6 +24,7 @@ from tservice.access.accounts.account import (
 from tservice.access.accounts.account_store import AccountStore
 from tservice.access.interfaces import IAccounts
 from tservice.access.passwords.hashing import FairPasswordHasher
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import raise_unsaved_change_on_disk_error
 from tservice.core.kernel.clock import get_unix_ms
@@ -37,9 +38,6 @@ from tservice.core.kernel.errors import (
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.locations.workspace_bounds import AccountRights
 from tservice.core.users.os_users import OsUsers
-
-Reauthorize = Callable[[], None]
-"""Callable that checks the rights of a change's caller again; raises a refusal if they are lost."""
 
 
 @frozen(kw_only=True)
@@ -169,14 +167,14 @@ class AccountService:
         *,
         can_bypass_permissions: bool,
         os_user: str | None = None,
-        reauthorize: Reauthorize = lambda: None,
+        caller: Caller,
     ) -> tuple[UserAccount, str | None]:
         """Create an account.
 
         @param password: the password.  C{None} to generate a one-time password.
         @param os_user: the OS user that the account's panes run as.  Empty or C{None} for the
             service's user.
-        @param reauthorize: as for L{change_account}.
+        @param caller: as for L{change_account}.
         @return: the account, and its one-time password if one was generated.
         @raise ServiceError: 400; 409: the name is taken, or owns sessions; 422: there are too many
             accounts, or panes cannot run as the OS user.
@@ -187,7 +185,7 @@ class AccountService:
         once = make_one_time_password(self._deps.random) if password is None else None
         word = check_new_password(password) if password is not None else once
         hashed = await self._deps.hasher.hash_password("admin", word or "")
-        reauthorize()
+        caller.reauthorize()
         self._check_new_name(username)
         account = UserAccount(
             username=username,
@@ -229,11 +227,11 @@ class AccountService:
         return once
 
     async def change_account(
-        self, username: str, wanted: AccountChange, reauthorize: Reauthorize = lambda: None
+        self, username: str, wanted: AccountChange, caller: Caller
     ) -> UserAccount:
         """Change an account and end all access in its name.
 
-        @param reauthorize: called after the wait for a hash and before the change.  It raises if
+        @param caller: authorized after the wait for a hash and before the change.  It raises if
             the caller has lost the right to the change.
         @raise ServiceError: 400; 404; 409 C{LAST_ADMIN}; 422: panes cannot run as the OS user, or
             the disk is full.
@@ -241,13 +239,13 @@ class AccountService:
         """
         self.get_account(username)
         await self._check_os_user(wanted.os_user)
-        before = self.get_account(username)
         hashed = None
         if wanted.password is not None:
+            self.get_account(username)
             word = check_new_password(wanted.password)
             hashed = await self._deps.hasher.hash_password("admin", word)
-            reauthorize()
-            before = self.get_account(username)
+        caller.reauthorize()
+        before = self.get_account(username)
         after = evolve(before, **_changed_fields(wanted, hashed))
         self._refuse_losing_last_admin(before, after)
         return self._save_account(after)
@@ -267,17 +265,17 @@ class AccountService:
         finally:
             self._end_access(username)
 
-    async def reset_password(self, username: str, reauthorize: Reauthorize = lambda: None) -> str:
+    async def reset_password(self, username: str, caller: Caller) -> str:
         """Set a one-time password for an account, and return the password.
 
-        @param reauthorize: as for L{change_account}.
+        @param caller: as for L{change_account}.
         @raise ServiceError: 404: there is no such account.
         @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
         """
         self.get_account(username)
         once = make_one_time_password(self._deps.random)
         hashed = await self._deps.hasher.hash_password("admin", once)
-        reauthorize()
+        caller.reauthorize()
         account = self.get_account(username)
         self._save_account(evolve(account, password_hash=hashed, must_change_password=True))
         return once
@@ -306,13 +304,13 @@ class AccountService:
         current: str,
         new: str,
         place: str,
-        reauthorize: Reauthorize = lambda: None,
+        caller: Caller,
     ) -> UserAccount:
         """Set the password that the user chose, and end all access in the account's name.
 
         @param current: the current password, already checked.  The new one must differ, since the
             current one may be a one-time password that an admin knows.
-        @param reauthorize: as for L{change_account}, because an admin may have ended the caller's
+        @param caller: as for L{change_account}, because an admin may have ended the caller's
             access.
         @raise ServiceError: 400; 404: the account was removed during the request.
         @raise TooManyChecks: see L{FairPasswordHasher.hash_password}.
@@ -321,7 +319,7 @@ class AccountService:
         if new == current:
             raise make_field_error("newPassword", "must differ from the current one")
         hashed = await self._deps.hasher.hash_password(place, new)
-        reauthorize()
+        caller.reauthorize()
         account = self.get_account(username)
         return self._save_account(evolve(account, password_hash=hashed, must_change_password=False))
 

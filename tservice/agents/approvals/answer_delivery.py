@@ -31,7 +31,6 @@ from tservice.clis.interfaces import AnswerKeys
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import ServiceError, make_conflict_error, make_failure_error
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
-from tservice.sessions.interfaces import Reauthorize, accept_always
 from tservice.terminal.dialogs.dialog_kinds import DialogKind
 from tservice.terminal.dialogs.dialogs import AgentDialog
 
@@ -80,19 +79,19 @@ class DialogAnswerer:
     """Delivers one answer to a dialog on the screen.
 
     @param keys: the keys that the agent's dialogs understand.
-    @param again: checks the caller's permission again before each key, because seconds pass while
-        the screen settles and between pages.
+    @param check_permission: called before each key, because seconds pass while the screen settles
+        and between pages.
     """
 
     def __init__(
         self,
         clock: IReactorTime,
         screen: AnswerScreen,
+        check_permission: Callable[[], object],
         keys: AnswerKeys | None = None,
-        again: Reauthorize = accept_always,
     ) -> None:
         self._clock = clock
-        self._again = again
+        self._check_permission = check_permission
         self._screen = screen
         self._keys = keys or AnswerKeys()
 
@@ -184,7 +183,7 @@ class DialogAnswerer:
     async def _perform_reauthorized_step(
         self, step: PressStep | PasteStep, seen: GuardedScreen
     ) -> bool:
-        self._again()
+        self._check_permission()
         try:
             return await self._screen.perform_step(step, seen)
         except MuxTimeout as error:

@@ -7,14 +7,14 @@ from tservice.agents.approvals.inbox import ApprovalInbox, ItemSession
 from tservice.agents.approvals.model import ApprovalItem, ApprovalResolution
 from tservice.agents.foldertrust.counted import FolderFinding
 from tservice.agents.foldertrust.service import FolderQuestionCallbacks, FolderTrust
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import (
     ErrorCode,
     ServiceError,
     make_conflict_error,
     make_field_error,
 )
-from tservice.sessions.interfaces import FolderApprovalRequired, ISessions, Reauthorize, Session
+from tservice.sessions.interfaces import FolderApprovalRequired, ISessions, Session
 
 _CHOICES = {
     (AnswerAction.APPROVE, ()): True,
@@ -34,11 +34,11 @@ class FolderQuestionAnswerer:
         )
 
     async def answer_question(
-        self, item: ApprovalItem, answer: DialogAnswer, caller: Identity, again: Reauthorize
+        self, item: ApprovalItem, answer: DialogAnswer, caller: Caller
     ) -> None:
         """Start the session if the person trusts its folder; otherwise leave it stopped.
 
-        @param again: checks the caller's permission again before the start.
+        @param caller: authorized again before the start.
         @raise ServiceError: 400: no such answer; 403: an agent answers for itself, or the caller
             lacks the grant for a folder whose files can run something; 409: these files have
             changed; others: the session cannot be started.
@@ -52,7 +52,7 @@ class FolderQuestionAnswerer:
             text = "action: trusting what a folder runs needs the grant to bypass permissions"
             raise ServiceError(ErrorCode.FORBIDDEN, text)
         session = self._sessions.get(item.session_id)
-        again()
+        caller.reauthorize()
         if trusted:
             self._trust.record_trust(session, item.folder_digest or "", lasting=item.folder_lasting)
         self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
@@ -60,8 +60,7 @@ class FolderQuestionAnswerer:
             self._sessions.update_record(session.id, status_reason="its folder is not trusted")
             return
         try:
-            granted = caller.can_bypass_permissions
-            await self._sessions.start(session.id, granted=granted, reauthorize=again)
+            await self._sessions.start(session.id, caller)
         except FolderApprovalRequired as held:
             raise make_conflict_error("the folder changed: look at the new question") from held
 

@@ -89,9 +89,7 @@ class ApprovalRoutes:
     async def answer_item(self, call: OperationCall, body: AnswerBody) -> ApprovalAnsweredResponse:
         """Answer a dialog or an idle prompt."""
         answer = parse_answer(body.action, body.option, body.options, body.text, body.expect_frame)
-        item = await self._approvals.answer_item(
-            call.path["item"], answer, call.caller, call.reauthorize
-        )
+        item = await self._approvals.answer_item(call.path["item"], answer, call.caller)
         return ApprovalAnsweredResponse(id=item.id, session_id=item.session_id, action=body.action)
 
     @operation(

@@ -33,6 +33,7 @@ from tservice.agents.approvals.model import (
 from tservice.agents.approvals.responses import ApprovalItemResponse, make_item_response
 from tservice.agents.interfaces import IAgents
 from tservice.clis.interfaces import AnswerKeys, ICliRegistry
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import raise_unsaved_change_on_disk_error
 from tservice.core.kernel.errors import (
@@ -44,7 +45,7 @@ from tservice.core.kernel.errors import (
 from tservice.core.kernel.events import EventHub
 from tservice.core.kernel.tasks import spawn_logged
 from tservice.mux.interface import IPane
-from tservice.sessions.interfaces import ISessions, Reauthorize, accept_always
+from tservice.sessions.interfaces import ISessions
 from tservice.settings.interfaces import ISettings
 
 CHECK_LIMIT = 2.0
@@ -137,12 +138,11 @@ class ApprovalService:
         self,
         item_id: str,
         answer: DialogAnswer,
-        caller: Identity,
-        reauthorize: Reauthorize = accept_always,
+        caller: Caller,
     ) -> ApprovalItem:
         """Give an answer to an item's dialog, and resolve the item once the dialog is gone.
 
-        @param reauthorize: checks C{caller}'s permission again before each key.
+        @param caller: authorized again before each key.
         @raise ServiceError: 400: not an answer to this item; 403: C{caller} may not drive the
             program there; 409: the dialog is gone or changed, or another user answers it; 422: it
             could not be typed.
@@ -158,11 +158,11 @@ class ApprovalService:
         self._busy.add(item.session_id)
         try:
             if item.folder_digest is not None:
-                await self._folders.answer_question(item, answer, caller, reauthorize)
+                await self._folders.answer_question(item, answer, caller)
             elif item.kind is ItemKind.IDLE:
                 await self._answer_idle_item(item, answer, caller)
             else:
-                await self._answer_dialog(item, answer, caller, reauthorize)
+                await self._answer_dialog(item, answer, caller)
         finally:
             self._busy.discard(item.session_id)
             # Events during the answer were left for this check.
@@ -224,18 +224,17 @@ class ApprovalService:
         self._inbox.resolve_item(item, ApprovalResolution.ANSWERED)
 
     async def _answer_dialog(
-        self, item: ApprovalItem, answer: DialogAnswer, caller: Identity, again: Reauthorize
+        self, item: ApprovalItem, answer: DialogAnswer, caller: Caller
     ) -> None:
         def check_permission() -> None:
-            again()
+            caller.reauthorize()
             self._sessions.check_sender(item.session_id, caller)
 
         pane = self._get_pane(item)
         mode = self._sessions.get(item.session_id).mode
         screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(mode))
-        answerer = DialogAnswerer(
-            self._clock, screen, self._get_answer_keys(mode), check_permission
-        )
+        keys = self._get_answer_keys(mode)
+        answerer = DialogAnswerer(self._clock, screen, check_permission, keys)
         epoch, stuck_at = self._stuck.pop(item.session_id, ("", 0))
         stuck = stuck_at if epoch == pane.log.epoch else None
         try:

@@ -98,6 +98,4 @@ class ControlRoutes:
     async def _change_setting(
         self, call: OperationCall, setting: ControlSetting, value: str
     ) -> str:
-        return await self._controls.change_setting(
-            call.id, setting, value, call.caller, call.reauthorize
-        )
+        return await self._controls.change_setting(call.id, setting, value, call.caller)

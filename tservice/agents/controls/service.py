@@ -31,6 +31,7 @@ from tservice.clis.interfaces import (
     CycleControl,
     ICliRegistry,
 )
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.errors import (
@@ -43,10 +44,8 @@ from tservice.core.kernel.errors import (
 from tservice.sessions.interfaces import (
     ISessions,
     ModelSource,
-    Reauthorize,
     Session,
     SessionStatus,
-    accept_always,
 )
 from tservice.terminal.screen_rules import ScreenRules
 
@@ -86,12 +85,11 @@ class AgentControls:
         session_id: str,
         setting: ControlSetting,
         value: str,
-        caller: Identity,
-        reauthorize: Reauthorize = accept_always,
+        caller: Caller,
     ) -> str:
         """Change a setting, and return the value that the agent's screen then shows.
 
-        @param reauthorize: checks C{caller}'s permission again before a key that bypasses the queue
+        @param caller: authorized again before a key that bypasses the queue
             of inputs.
         @raise ServiceError: 400: the mode has no such control, or no such value; 403: the value or
             the running program requires the grant to bypass permissions; 409: no process, a turn
@@ -100,25 +98,22 @@ class AgentControls:
         session = self._sessions.get(session_id, caller)
         entry, control = self._find_control(session, setting)
         _check_value(entry, control, setting, value, caller)
-
-        def check_permission() -> None:
-            reauthorize()
-            self._sessions.check_sender(session_id, caller)
-
-        check_permission()
+        self._check_permission(session_id, caller)
         with self._claim_session(session_id):
             await self._wait_for_typed_text(session_id)
             await self._capture_idle_screen(session_id)
             if isinstance(control.way, CycleControl):
                 return await self._cycle_to_value(session_id, control.way, value, caller)
-            found = await self._submit_setting_command(
-                session_id, control.way, value, caller, check_permission
-            )
+            found = await self._submit_setting_command(session_id, control.way, value, caller)
             if setting is ControlSetting.MODEL:
                 self._sessions.report_model(session_id, ModelSource.SCREEN, found)
             return found
 
     # -- internal
+
+    def _check_permission(self, session_id: str, caller: Caller) -> None:
+        caller.reauthorize()
+        self._sessions.check_sender(session_id, caller)
 
     def _find_control(
         self, session: Session, setting: ControlSetting
@@ -199,8 +194,7 @@ class AgentControls:
         session_id: str,
         command: CommandControl,
         value: str,
-        caller: Identity,
-        again: Reauthorize,
+        caller: Caller,
     ) -> str:
         words = command.format_command(value)
         await self._sessions.send_prompt(session_id, words, caller)
@@ -212,7 +206,7 @@ class AgentControls:
                 return said
             option = find_confirming_option(command, look.reading.dialog)
             if option is not None:
-                await self._pick_confirming_option(session_id, look, option, again)
+                await self._pick_confirming_option(session_id, look, option, caller)
         # It may have opened a list of values instead.
         await self._sessions.send_key(session_id, "Escape", caller)
         # The search text of that list is in the place of a draft until the list is closed.
@@ -221,11 +215,11 @@ class AgentControls:
         raise make_failure_error(f"the agent did not take {value}; look at the terminal")
 
     async def _pick_confirming_option(
-        self, session_id: str, look: AgentScreen, option: int, again: Reauthorize
+        self, session_id: str, look: AgentScreen, option: int, caller: Caller
     ) -> None:
         """Pick C{option} of the captured dialog, if the dialog is still on the screen.
 
-        @param again: checks the caller's permission again before the key.
+        @param caller: authorized again before the key.
         """
         session, pane = self._sessions.get(session_id), self._sessions.get_pane(session_id)
         dialog = look.reading.dialog
@@ -234,9 +228,8 @@ class AgentControls:
         screen = AnswerScreen(self._clock, pane, self._agents.get_screen_rules(session.mode))
         answer = DialogAnswer(action=AnswerAction.OPTION, options=(option,))
         try:
-            await DialogAnswerer(self._clock, screen, again=again).give_answer(
-                answer, dialog.frame_hash
-            )
+            check = partial(self._check_permission, session_id, caller)
+            await DialogAnswerer(self._clock, screen, check).give_answer(answer, dialog.frame_hash)
         except (DialogChangedError, KeyIgnoredError) as error:
             raise make_failure_error(
                 f"the agent's confirmation dialog was not answered: {error}"

@@ -243,33 +243,27 @@ class CaseRoutes:
     @operation("POST", "/api/cases", _CHANGES)
     async def create_case(self, call: OperationCall, body: CreateCaseBody) -> CaseEnvelope:
         """Create a case and prepare it for agents."""
-        case = await self._cases.create_case(
-            body.name, body.description, body.path, call.caller, call.reauthorize
-        )
+        case = await self._cases.create_case(body.name, body.description, body.path, call.caller)
         return CaseEnvelope(case=make_case_response(case))
 
     @operation("POST", "/api/cases/link", _CHANGES, access=AccessRule.ADMIN)
     async def link_folder(self, call: OperationCall, body: LinkCaseBody) -> CaseEnvelope:
         """Create a case from an existing folder."""
-        case = await self._cases.link_folder(body.name, body.path, call.caller, call.reauthorize)
+        case = await self._cases.link_folder(body.name, body.path, call.caller)
         return CaseEnvelope(case=make_case_response(case))
 
     @operation("POST", "/api/cases/remote-link", _CHANGES, access=AccessRule.ADMIN)
     async def link_remote(self, call: OperationCall, body: RemoteLinkBody) -> CaseEnvelope:
         """Create a case from a folder on a remote host."""
         far = LocationId(kind=LocationKind.REMOTE, name=body.host_id)
-        case = await self._cases.link_remote(
-            body.name, far, body.remote_path, call.caller, call.reauthorize
-        )
+        case = await self._cases.link_remote(body.name, far, body.remote_path, call.caller)
         return CaseEnvelope(case=make_case_response(case))
 
     @operation("POST", "/api/cases/container-link", _CHANGES, access=AccessRule.ADMIN)
     async def link_container(self, call: OperationCall, body: LinkContainerBody) -> CaseEnvelope:
         """Create a case from an existing folder, with its sessions in a container."""
         wish = ContainerSettings(host_id=body.host_id)
-        case = await self._cases.link_folder(
-            body.name, body.workspace_path, call.caller, call.reauthorize, wish
-        )
+        case = await self._cases.link_folder(body.name, body.workspace_path, call.caller, wish)
         return CaseEnvelope(case=make_case_response(case))
 
     @operation("POST", "/api/cases/container-create", _CHANGES, access=AccessRule.ADMIN)
@@ -278,7 +272,7 @@ class CaseRoutes:
     ) -> CaseEnvelope:
         """Create a case with its sessions in a container."""
         case = await self._cases.create_case(
-            body.name, body.description, None, call.caller, call.reauthorize, body.to_settings()
+            body.name, body.description, None, call.caller, body.to_settings()
         )
         return CaseEnvelope(case=make_case_response(case))
 
@@ -292,7 +286,7 @@ class CaseRoutes:
             shallow=bool(body.shallow),
             description=body.description,
         )
-        case, done = await self._cases.clone_repository(wish, call.caller, call.reauthorize)
+        case, done = await self._cases.clone_repository(wish, call.caller)
         return CloneResponse(
             case=make_case_response(case),
             repository=done.repository,
@@ -314,7 +308,7 @@ class CaseRoutes:
         warnings: list[str] = []
         wish = body.to_request(warnings.append)
         name = call.path["name"]
-        case = await self._cases.make_worktree(name, wish, call.caller, call.reauthorize)
+        case = await self._cases.make_worktree(name, wish, call.caller)
         return WorktreeCreatedResponse(case=make_case_response(case), warnings=warnings)
 
     @operation(
@@ -329,18 +323,18 @@ class CaseRoutes:
     )
     async def prepare_case(self, call: OperationCall) -> PrepareResponse:
         """Fetch the missing submodules and Git LFS files of a case, in a shell."""
-        found = await self._cases.prepare_case(call.path["name"], call.caller, call.reauthorize)
+        found = await self._cases.prepare_case(call.path["name"], call.caller)
         return PrepareResponse(session_id=found.session_id, commands=list(found.commands))
 
     @operation("PUT", "/api/cases/order", _CHANGES)
     async def set_order(self, call: OperationCall, body: CaseOrderBody) -> CaseOrderResponse:
         """Reorder your cases."""
-        order = await self._cases.set_order(body.order, call.caller, call.reauthorize)
+        order = await self._cases.set_order(body.order, call.caller)
         return CaseOrderResponse(order=list(order))
 
     @operation("DELETE", "/api/cases/{name}", _CHANGES, errors=(ErrorCode.SESSION_BUSY,))
     async def delete_case(self, call: OperationCall, query: DeleteCaseQuery) -> EmptyPayload:
         """Move a local case to the trash, remove a worktree, unlink any other."""
         name, force = call.path["name"], query.force
-        await self._cases.delete_case(name, call.caller, force=force, again=call.reauthorize)
+        await self._cases.delete_case(name, call.caller, force=force)
         return EmptyPayload()

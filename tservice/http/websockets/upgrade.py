@@ -168,7 +168,7 @@ class WebSockets(Service):
         _check_handshake(request)
         try:
             handler = cast(ISocketHandler, await call.operation.handler(call))
-            call.reauthorize()  # from here on a lost right closes the socket
+            call.caller.reauthorize()  # from here on a lost right closes the socket
         except CloseSocket as close:
             handler = _ClosingHandler(close)
         except ServiceError as error:

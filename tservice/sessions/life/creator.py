@@ -11,6 +11,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import ICases, ResolvedCase
 from tservice.clis.interfaces import HookSupport, ICliRegistry
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
@@ -21,7 +22,6 @@ from tservice.core.kernel.errors import (
     make_not_found_error,
 )
 from tservice.core.locations.location import Location, LocationId, LocationKind
-from tservice.sessions.interfaces import Reauthorize
 from tservice.sessions.life.capacity import check_capacity
 from tservice.sessions.life.launcher import PaneLauncher
 from tservice.sessions.record.display import initial_models
@@ -168,11 +168,11 @@ class SessionCreator:
         return place, None, str(place.home)
 
     async def create_worktree(
-        self, request: CreateRequest, caller: Identity, reauthorize: Reauthorize
+        self, request: CreateRequest, caller: Caller
     ) -> tuple[CreateRequest, ResolvedCase | None]:
         """Create the worktree that the request asks for.
 
-        @param reauthorize: authorizes the caller again before git creates the worktree.
+        @param caller: authorized again before git creates the worktree.
         @return: the request changed to use the worktree, and the new worktree or C{None}.
         @raise ServiceError: 400 naming C{worktree}; as L{ICases.add_worktree}.
         """
@@ -180,10 +180,10 @@ class SessionCreator:
             return request, None
         name, text, wish = request.case_name, request.working_dir, request.worktree
         if name is not None and text is None:
-            made = await self._cases.add_worktree(name, wish, caller, reauthorize)
+            made = await self._cases.add_worktree(name, wish, caller)
         elif text is not None and name is None:
             folder = await self._cases.resolve_folder(text, caller)
-            made = await self._cases.add_worktree_of_folder(folder, wish, caller, reauthorize)
+            made = await self._cases.add_worktree_of_folder(folder, wish, caller)
         else:
             raise make_field_error("worktree", "needs either a caseName or a workingDir")
         return evolve(request, case_name=made.name, working_dir=None, worktree=None), made

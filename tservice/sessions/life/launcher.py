@@ -10,6 +10,7 @@ from twisted.logger import Logger
 from zope.interface import implementer
 
 from tservice.clis.interfaces import ICliRegistry, LaunchPlan, LaunchRequest, PaneVariables
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.disk.kernel_paths import leads_to_kernel
 from tservice.core.kernel.errors import ServiceError, make_failure_error, make_not_found_error
@@ -32,7 +33,6 @@ from tservice.sessions.interfaces import (
     ICustomModels,
     ILaunchPreparation,
     ModelRequest,
-    Reauthorize,
     SavedScreen,
     SavedStateReader,
 )
@@ -196,13 +196,13 @@ class PaneLauncher:
         )
 
     async def launch_pane(
-        self, session: Session, plan: LaunchPlan, reauthorize: Reauthorize, colours: TerminalColours
+        self, session: Session, plan: LaunchPlan, caller: Caller, colours: TerminalColours
     ) -> IPane:
         """Start C{plan} in a pane of the session's size.
 
         @param plan: the result of L{make_plan}.
         @param colours: the terminal colours reported to the program.
-        @param reauthorize: called just before the start, because the caller may have lost the
+        @param caller: called just before the start, because the caller may have lost the
             permission.
         @raise ServiceError: 403: the folder leads out of the account's folders; 422: the folder is
             gone, or the multiplexer could not start the program.
@@ -233,7 +233,7 @@ class PaneLauncher:
             preface=await self._recollection.get_preface(session),
             colours=colours,
         )
-        reauthorize()
+        caller.reauthorize()
         try:
             return await self._mux.create_pane(spec)
         except MuxError as error:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import ServiceError, make_failure_error
 from tservice.core.kernel.event_payloads import SessionExited
@@ -17,8 +18,6 @@ from tservice.sessions.interfaces import (
     FolderApprovalRequired,
     IActivitySources,
     IAgentTokens,
-    Reauthorize,
-    accept_always,
 )
 from tservice.sessions.life.conversation import check_conversation_free
 from tservice.sessions.life.exit_breaker import add_failure, has_tripped
@@ -76,23 +75,21 @@ class SessionProcesses:
     async def start_process(
         self,
         live: LiveSession,
+        caller: Caller,
         *,
-        granted: bool,
         clear_breaker: bool = False,
         resume: str | None = None,
-        reauthorize: Reauthorize = accept_always,
     ) -> Session:
         """Start the process, or attach to the detached one.
 
-        @param granted: true if the caller may bypass permissions.
-        @param resume: the agent's own id of the conversation to continue; C{None} for a new one.
-        @param reauthorize: called once the location is ready, and again just before the program is
+        @param caller: authorized again once the location is ready, and just before the program is
             started.
+        @param resume: the agent's own id of the conversation to continue; C{None} for a new one.
         @raise ServiceError: 409: the process runs, the breaker tripped, or the conversation is in
             use in another session; 400, 403, 422: the process cannot be started, as the text says.
         """
         return await _run_session_operation_alone(
-            live, lambda: self._start_locked(live, clear_breaker, granted, resume, reauthorize)
+            live, lambda: self._start_locked(live, caller, clear_breaker, resume)
         )
 
     async def stop_process(self, live: LiveSession, reason: str) -> Session:
@@ -134,13 +131,12 @@ class SessionProcesses:
     async def _start_locked(
         self,
         live: LiveSession,
+        caller: Caller,
         clear_breaker: bool,
-        granted: bool,
         resume: str | None,
-        reauthorize: Reauthorize,
     ) -> Session:
         parked = (
-            await self._find_detached_pane(live, granted)
+            await self._find_detached_pane(live, granted=caller.can_bypass_permissions)
             if live.lifecycle.phase is ProcessPhase.DETACHED
             else None
         )
@@ -151,7 +147,7 @@ class SessionProcesses:
             self._check_conversation(live, resume)
         live.lifecycle.move.begin_start()
         try:
-            pane = parked or await self._launch_pane(live, granted, resume, reauthorize)
+            pane = parked or await self._launch_pane(live, caller, resume)
         except Exception as error:
             live.lifecycle.move.mark_start_failed()
             held = (
@@ -175,16 +171,15 @@ class SessionProcesses:
         others = [other for other in self._roster if other is not live]
         check_conversation_free(conversation, others, lambda record: record.owner in (None, owner))
 
-    async def _launch_pane(
-        self, live: LiveSession, granted: bool, resume: str | None, reauthorize: Reauthorize
-    ) -> IPane:
+    async def _launch_pane(self, live: LiveSession, caller: Caller, resume: str | None) -> IPane:
         # Waking a host takes up to 40 s, and building an image takes minutes.
         await self._launcher.check_folders_reachable(live.record)
-        reauthorize()
+        caller.reauthorize()
         if not live.record.is_owned:
             self._roster.update_record(live, phase=ProcessPhase.STARTING)
             live.detach_pane()
             return await self._launcher.attach_pane(live.record)
+        granted = caller.can_bypass_permissions
         plan = self._launcher.make_plan(live.record, granted=granted, resume=resume)
         # The dead pane of the last start still has its server. On a remote host the look-up takes
         # longer than the start.
@@ -197,9 +192,9 @@ class SessionProcesses:
         if old is not None:
             await end_pane(old)
         colours = live.reported_colours = self._windows.get_starting_colours(live)
-        return await self._launcher.launch_pane(live.record, plan, reauthorize, colours)
+        return await self._launcher.launch_pane(live.record, plan, caller, colours)
 
-    async def _find_detached_pane(self, live: LiveSession, granted: bool) -> IPane | None:
+    async def _find_detached_pane(self, live: LiveSession, *, granted: bool) -> IPane | None:
         """Return the running pane of a detached session; C{None} if its process has ended."""
         if live.record.is_owned:
             self._launcher.check_may_start_program(live.record, granted=granted)

@@ -8,9 +8,8 @@ from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
 
 from tservice.cases.interfaces import AgentMarker, ICases, ResolvedCase
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
-from tservice.sessions.interfaces import Reauthorize
 from tservice.sessions.life.creator import SessionCreator
 from tservice.sessions.record.display import clean_line
 from tservice.sessions.record.model import Session
@@ -55,12 +54,10 @@ class QuickStartPreparer:
         self._creator = creator
         self._cases = cases
 
-    async def prepare_session(
-        self, wanted: QuickStartRequest, caller: Identity, reauthorize: Reauthorize
-    ) -> PreparedSession:
+    async def prepare_session(self, wanted: QuickStartRequest, caller: Caller) -> PreparedSession:
         """Create the case's folder if it is missing, and return the session's record.
 
-        @param reauthorize: authorizes the caller again before git creates a worktree.
+        @param caller: authorized again before git creates a worktree.
         @raise ServiceError: as L{SessionCreator.make_record}, L{ICases.open_or_create} and
             L{ICases.add_worktree}. Created folders are then removed again.
         """
@@ -82,7 +79,7 @@ class QuickStartPreparer:
             start=True,
         )
         try:
-            request, worktree = await self._creator.create_worktree(request, caller, reauthorize)
+            request, worktree = await self._creator.create_worktree(request, caller)
             made += [] if worktree is None else [worktree]
             session = await self._creator.make_record(request, caller)
         except Exception:

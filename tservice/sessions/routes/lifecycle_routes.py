@@ -225,8 +225,8 @@ class LifecycleRoutes:
             request = await self._sessions.choose_model(request, call.caller)
         except ModelConfirmationRequired as question:
             return question.answer
-        call.reauthorize()
-        session = await self._sessions.create(request, call.caller, call.reauthorize)
+        call.caller.reauthorize()
+        session = await self._sessions.create(request, call.caller)
         return SessionEnvelope(session=make_session_answer(session), warnings=warnings or None)
 
     @operation(
@@ -255,9 +255,9 @@ class LifecycleRoutes:
             chosen = await self._sessions.choose_model(wanted.session, call.caller)
         except ModelConfirmationRequired as question:
             return question.answer
-        call.reauthorize()
+        call.caller.reauthorize()
         wanted = evolve(wanted, session=chosen)
-        session = await self._sessions.quick_start(wanted, call.caller, call.reauthorize)
+        session = await self._sessions.quick_start(wanted, call.caller)
         return QuickStartResponse(
             session_id=session.id,
             case_name=session.case_name or wanted.case_name,
@@ -272,10 +272,9 @@ class LifecycleRoutes:
         """Start the session's process, or attach to the detached one."""
         session = await self._sessions.start(
             call.id,
+            call.caller,
             clear_breaker=bool(body.clear_breaker),
-            granted=call.caller.can_bypass_permissions,
             fresh=bool(body.fresh),
-            reauthorize=call.reauthorize,
         )
         return SessionEnvelope(session=make_session_answer(session))
 

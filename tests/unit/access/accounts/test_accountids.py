@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from tests.callers import GRANTED
 from tests.unit.access.harness import PASSWORD, AccountCase
 from tservice.access.accounts.account import AccountRole
 from tservice.cases.model import CaseRow
@@ -22,7 +23,11 @@ class IdTests(AccountCase):
 
     def make(self) -> str:
         work = self.accounts.create_account(
-            "bob", AccountRole.USER, PASSWORD, can_bypass_permissions=False
+            "bob",
+            AccountRole.USER,
+            PASSWORD,
+            can_bypass_permissions=False,
+            caller=GRANTED,
         )
         return self.now(work)[0].id
 
@@ -39,7 +44,7 @@ class IdTests(AccountCase):
 
     def test_change_keeps_the_id(self) -> None:
         first = self.accounts.find_account_id("bob")
-        self.now(self.accounts.reset_password("bob"))
+        self.now(self.accounts.reset_password("bob", GRANTED))
         self.assertEqual(
             (first, first),
             (self.accounts.find_account_id("bob"), self.start().find_account_id("bob")),

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from twisted.internet.defer import Deferred
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.unit.access.harness import PASSWORD, AccountCase
+from tests.unit.right_checks import DENIED
 from tservice.access.accounts.account import (
     MAX_ACCOUNTS,
     AccountRole,
@@ -47,18 +49,22 @@ class CheckTests(AccountCase):
 
     def test_new_password_replaces_the_old_one(self) -> None:
         self.check("ann")
-        self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1"))
+        self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1", GRANTED))
         self.assertIsNone(self.check("ann"))
         self.assertIsNotNone(self.check("ann", "another one"))
 
     def test_disabled_account_is_refused(self) -> None:
         self.now(
             self.accounts.create_account(
-                "cleo", AccountRole.USER, PASSWORD, can_bypass_permissions=True
+                "cleo",
+                AccountRole.USER,
+                PASSWORD,
+                can_bypass_permissions=True,
+                caller=GRANTED,
             )
         )
         self.check("cleo")
-        self.now(self.accounts.change_account("cleo", AccountChange(enabled=False)))
+        self.now(self.accounts.change_account("cleo", AccountChange(enabled=False), GRANTED))
         self.assertIsNone(self.check("cleo"))
         self.assertIsNone(self.accounts.find_identity("cleo"))
         self.assertFalse(self.accounts.get_account("cleo").enabled)
@@ -70,7 +76,9 @@ class CheckTests(AccountCase):
 
     def test_accounts_survive_a_restart(self) -> None:
         self.now(
-            self.accounts.create_account("bob", AccountRole.USER, None, can_bypass_permissions=True)
+            self.accounts.create_account(
+                "bob", AccountRole.USER, None, can_bypass_permissions=True, caller=GRANTED
+            )
         )
         self.assertEqual(list(self.accounts.list_accounts()), list(self.start().list_accounts()))
 
@@ -97,12 +105,20 @@ class RaceTests(AccountCase):
     def test_account_changed_during_the_check_is_refused(self) -> None:
         self.now(
             self.accounts.create_account(
-                "eve", AccountRole.ADMIN, PASSWORD, can_bypass_permissions=False
+                "eve",
+                AccountRole.ADMIN,
+                PASSWORD,
+                can_bypass_permissions=False,
+                caller=GRANTED,
             )
         )
         changes = (
-            lambda: self.now(self.accounts.set_own_password("ann", PASSWORD, "another one", "::1")),
-            lambda: self.now(self.accounts.change_account("ann", AccountChange(enabled=False))),
+            lambda: self.now(
+                self.accounts.set_own_password("ann", PASSWORD, "another one", "::1", GRANTED)
+            ),
+            lambda: self.now(
+                self.accounts.change_account("ann", AccountChange(enabled=False), GRANTED)
+            ),
             lambda: self.accounts.remove_account("ann"),
         )
         for change in changes:
@@ -117,7 +133,9 @@ class AccountChangeTests(AccountCase):
 
     def make(self, name: str = "bob", role: AccountRole = AccountRole.USER) -> UserAccount:
         account, _ = self.now(
-            self.accounts.create_account(name, role, PASSWORD, can_bypass_permissions=False)
+            self.accounts.create_account(
+                name, role, PASSWORD, can_bypass_permissions=False, caller=GRANTED
+            )
         )
         self.revoked.clear()
         self.events.clear()
@@ -126,7 +144,11 @@ class AccountChangeTests(AccountCase):
     def test_account_gets_a_one_time_password(self) -> None:
         account, once = self.now(
             self.accounts.create_account(
-                "bob", AccountRole.USER, None, can_bypass_permissions=False
+                "bob",
+                AccountRole.USER,
+                None,
+                can_bypass_permissions=False,
+                caller=GRANTED,
             )
         )
         self.assertTrue(account.must_change_password)
@@ -135,11 +157,12 @@ class AccountChangeTests(AccountCase):
         self.assertTrue(found.must_change_password)
         known = once or ""
         text = self.refused(
-            ErrorCode.INVALID_INPUT, self.accounts.set_own_password("bob", known, known, "::1")
+            ErrorCode.INVALID_INPUT,
+            self.accounts.set_own_password("bob", known, known, "::1", GRANTED),
         )
         self.assertEqual("newPassword: must differ from the current one", text)
         self.assertTrue(self.accounts.get_account("bob").must_change_password)
-        self.now(self.accounts.set_own_password("bob", known, "chosen by bob", "::1"))
+        self.now(self.accounts.set_own_password("bob", known, "chosen by bob", "::1", GRANTED))
         found = self.check("bob", "chosen by bob")
         assert found is not None
         self.assertFalse(found.must_change_password)
@@ -149,13 +172,17 @@ class AccountChangeTests(AccountCase):
             self.refused(
                 ErrorCode.INVALID_INPUT,
                 self.accounts.create_account(
-                    name, AccountRole.USER, PASSWORD, can_bypass_permissions=False
+                    name,
+                    AccountRole.USER,
+                    PASSWORD,
+                    can_bypass_permissions=False,
+                    caller=GRANTED,
                 ),
             )
         self.make()
         text = self.refused(
             ErrorCode.INVALID_INPUT,
-            self.accounts.change_account("bob", AccountChange(password="1234567")),
+            self.accounts.change_account("bob", AccountChange(password="1234567"), GRANTED),
         )
         self.assertIn("password: must have 8", text)
 
@@ -164,7 +191,11 @@ class AccountChangeTests(AccountCase):
         self.refused(
             ErrorCode.USER_EXISTS,
             self.accounts.create_account(
-                "bob", AccountRole.USER, None, can_bypass_permissions=False
+                "bob",
+                AccountRole.USER,
+                None,
+                can_bypass_permissions=False,
+                caller=GRANTED,
             ),
         )
 
@@ -173,7 +204,11 @@ class AccountChangeTests(AccountCase):
         text = self.refused(
             ErrorCode.CONFLICT,
             self.accounts.create_account(
-                "bob", AccountRole.USER, None, can_bypass_permissions=False
+                "bob",
+                AccountRole.USER,
+                None,
+                can_bypass_permissions=False,
+                caller=GRANTED,
             ),
         )
         self.assertIn("bob", text)
@@ -184,24 +219,32 @@ class AccountChangeTests(AccountCase):
         self.refused(
             ErrorCode.OPERATION_FAILED,
             self.accounts.create_account(
-                "bob", AccountRole.USER, None, can_bypass_permissions=False
+                "bob",
+                AccountRole.USER,
+                None,
+                can_bypass_permissions=False,
+                caller=GRANTED,
             ),
         )
 
     def test_every_change_ends_open_sessions(self) -> None:
         changes = (
             lambda: self.now(
-                self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN))
+                self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN), GRANTED)
             ),
             lambda: self.now(
-                self.accounts.change_account("bob", AccountChange(password="something else"))
+                self.accounts.change_account(
+                    "bob", AccountChange(password="something else"), GRANTED
+                )
             ),
             lambda: self.now(
-                self.accounts.change_account("bob", AccountChange(can_bypass_permissions=True))
+                self.accounts.change_account(
+                    "bob", AccountChange(can_bypass_permissions=True), GRANTED
+                )
             ),
-            lambda: self.now(self.accounts.reset_password("bob")),
+            lambda: self.now(self.accounts.reset_password("bob", GRANTED)),
             lambda: self.now(
-                self.accounts.set_own_password("bob", PASSWORD, "something else", "x")
+                self.accounts.set_own_password("bob", PASSWORD, "something else", "x", GRANTED)
             ),
             lambda: self.accounts.remove_account("bob"),
         )
@@ -215,20 +258,24 @@ class AccountChangeTests(AccountCase):
 
     def test_absent_fields_are_unchanged(self) -> None:
         before = self.make()
-        self.assertEqual(before, self.now(self.accounts.change_account("bob", AccountChange())))
+        self.assertEqual(
+            before, self.now(self.accounts.change_account("bob", AccountChange(), GRANTED))
+        )
         self.assertIsNotNone(self.check("bob"))
 
     def test_last_admin_cannot_be_demoted_disabled_or_removed(self) -> None:
         self.make()
         for wanted in (AccountChange(role=AccountRole.USER), AccountChange(enabled=False)):
-            self.refused(ErrorCode.LAST_ADMIN, self.accounts.change_account("ann", wanted))
+            self.refused(ErrorCode.LAST_ADMIN, self.accounts.change_account("ann", wanted, GRANTED))
         error = self.assertRaises(ServiceError, self.accounts.remove_account, "ann")
         self.assertEqual(ErrorCode.LAST_ADMIN, error.code)
-        self.now(self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN)))
-        self.now(self.accounts.change_account("ann", AccountChange(enabled=False)))
+        self.now(
+            self.accounts.change_account("bob", AccountChange(role=AccountRole.ADMIN), GRANTED)
+        )
+        self.now(self.accounts.change_account("ann", AccountChange(enabled=False), GRANTED))
         self.refused(
             ErrorCode.LAST_ADMIN,
-            self.accounts.change_account("bob", AccountChange(role=AccountRole.USER)),
+            self.accounts.change_account("bob", AccountChange(role=AccountRole.USER), GRANTED),
         )
         self.accounts.remove_account("ann")
         self.assertEqual(["bob"], [account.username for account in self.start().list_accounts()])
@@ -249,6 +296,18 @@ class AccountChangeTests(AccountCase):
         self.assertEqual(["bob"], self.revoked)
         self.assertEqual((3, 0), self.accounts.end_account_access("bob", tokens=True))
         self.assertEqual(["bob"], self.forgotten)
+
+
+class LostRightTests(AccountCase):
+    """An admin who is none any more by the time of the change."""
+
+    def test_account_is_not_changed_after_a_lost_right(self) -> None:
+        before = self.accounts.get_account("ann")
+        for wanted in (AccountChange(enabled=False), AccountChange(password="another horse")):
+            changing = Deferred.fromCoroutine(self.accounts.change_account("ann", wanted, DENIED))
+            error = self.failureResultOf(changing, ServiceError).value
+            self.assertEqual(ErrorCode.FORBIDDEN, error.code)
+        self.assertEqual(before, self.accounts.get_account("ann"))
 
 
 class FirstAdminAccountTests(AccountCase):

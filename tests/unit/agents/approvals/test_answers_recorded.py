@@ -16,6 +16,7 @@ from tests.non_empty import require_items
 from tests.runtime_harness import own_location
 from tests.unit.agents.harness import COMPOSER, ScriptedScreen
 from tests.unit.agents.recorded_dialogs import RecordedDialog, recorded_dialogs_of
+from tests.unit.right_checks import allow_change
 from tservice.agents.approvals.answer_delivery import AnswerOutcome, DialogAnswerer, KeyIgnoredError
 from tservice.agents.approvals.answer_screen import AnswerScreen, find_dialog_rows
 from tservice.agents.approvals.answer_steps import AnswerAction, DialogAnswer
@@ -62,7 +63,7 @@ class RecordedCase(SynchronousTestCase):
         seen = self.successResultOf(Deferred.fromCoroutine(answers.capture_now()))
         assert seen.dialog is not None, shown.name
         given = Deferred.fromCoroutine(
-            DialogAnswerer(clock, answers, keys_of(shown.cli)).give_answer(
+            DialogAnswerer(clock, answers, allow_change, keys_of(shown.cli)).give_answer(
                 answer, seen.dialog.frame_hash
             )
         )

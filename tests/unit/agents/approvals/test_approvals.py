@@ -7,8 +7,10 @@ from datetime import UTC
 from typing import Any
 from unittest import mock
 
+from attrs import evolve
 from twisted.internet.defer import Deferred
 
+from tests.callers import make_caller
 from tests.event_helpers import to_wire
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.agents.dialog_client import BUSY, permission_page, question_page
@@ -22,7 +24,6 @@ from tservice.agents.approvals.routes import ApprovalRoutes
 from tservice.agents.approvals.store import ApprovalStore
 from tservice.agents.limits.build import build_agent_limits
 from tservice.agents.transcripts.build import build_transcripts
-from tservice.core.callers.identity import Identity
 from tservice.core.disk.disk_errors import FULL, DiskFull
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.kernel.zone import find_local_zone
@@ -30,7 +31,7 @@ from tservice.http.operation_decorator import collect_operations
 from tservice.runtime.feature import FeatureRegistration
 from tservice.sessions.interfaces import Session
 
-EVE = Identity(username="eve", admin=False)
+EVE = make_caller(username="eve", admin=False)
 
 
 class ItemTests(ApprovalCase):
@@ -214,7 +215,9 @@ class LostRightTests(ApprovalCase):
     def answered(self, session: Session, action: str, **fields: Any) -> Any:
         answer = parse_answer(AnswerAction(action), **fields)
         item = self.item(session)
-        return start_coroutine(self.approvals.answer_item(item.id, answer, ADMIN, self.again))
+        return start_coroutine(
+            self.approvals.answer_item(item.id, answer, evolve(ADMIN, reauthorize=self.again))
+        )
 
     def refused(self, given: Any) -> None:
         self.lost = True

@@ -12,7 +12,7 @@ from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.controls.reading import choose_cycle_key, read_command_result, read_cycle_value
 from tservice.agents.controls.service import AgentControls, ControlSetting
 from tservice.clis.interfaces import CommandControl, CycleControl
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.sessions.record.model import ModelSource, Session
 from tservice.sessions.record.requests import InputRequest
@@ -74,7 +74,7 @@ class AgentControlTests(AgentHarnessCase):
         self.controls = AgentControls(self.clock, self.sessions, agents, clis)
 
     def tell(
-        self, session: Session, setting: ControlSetting, value: str, caller: Identity = ADMIN
+        self, session: Session, setting: ControlSetting, value: str, caller: Caller = ADMIN
     ) -> Deferred[str]:
         told: Deferred[str] = start_coroutine(
             self.controls.change_setting(session.id, setting, value, caller)
@@ -90,7 +90,7 @@ class AgentControlTests(AgentHarnessCase):
         *,
         code: ErrorCode,
         says: str,
-        caller: Identity = ADMIN,
+        caller: Caller = ADMIN,
     ) -> None:
         given = self.tell(session, setting, value, caller)
         error: ServiceError = self.failureResultOf(given, ServiceError).value
@@ -143,7 +143,9 @@ class AgentControlTests(AgentHarnessCase):
 
             program.input_received = losing  # type: ignore[method-assign]
             told = start_coroutine(
-                self.controls.change_setting(session.id, setting, value, ADMIN, again)
+                self.controls.change_setting(
+                    session.id, setting, value, evolve(ADMIN, reauthorize=again)
+                )
             )
             self.spend(12)
             error = self.failureResultOf(told, ServiceError).value

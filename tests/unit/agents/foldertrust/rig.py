@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
 
+from tests.callers import GRANTED
 from tests.unit.agents.approvals_harness import ApprovalCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.foldertrust.counted import FolderFinding
@@ -38,11 +39,11 @@ class FolderTrustCase(ApprovalCase):
     def restart(self, session: Session) -> None:
         """Stop it and start it again, as somebody who asks for it."""
         self.run_now(self.sessions.stop(session.id, "asked"))
-        self.run_now(self.sessions.start(session.id, granted=True))
+        self.run_now(self.sessions.start(session.id, GRANTED))
 
     def refused_restart(self, session: Session) -> ServiceError:
         self.run_now(self.sessions.stop(session.id, "asked"))
-        started = start_coroutine(self.sessions.start(session.id, granted=True))
+        started = start_coroutine(self.sessions.start(session.id, GRANTED))
         error: ServiceError = self.failureResultOf(started, ServiceError).value
         return error
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import evolve
 
+from tests.callers import GRANTED
 from tests.unit.agents.foldertrust.rig import HOOK, FolderTrustCase
 from tests.unit.sessions.harness import ADMIN, start_coroutine
 from tservice.agents.approvals.model import ApprovalItem
@@ -185,7 +186,7 @@ class SettingTests(FolderTrustCase):
         self.bring(".claude/settings.json", HOOK)
         session = self.waiting()
         self.change_settings(trust_folders="always")
-        self.run_now(self.sessions.start(session.id, granted=True))
+        self.run_now(self.sessions.start(session.id, GRANTED))
         self.assertTrue(self.is_running(session))
         self.assertIsNone(self.inbox.get_item(session.id))
         self.assert_starts()
@@ -416,7 +417,7 @@ class UnreadableTests(FolderTrustCase):
             trust.record_trust(first, digest, lasting=False)
             for number in range(count):
                 trust.record_trust(evolve(first, id=str(number)), digest, lasting=False)
-            started = start_coroutine(self.sessions.start(first.id, granted=True))
+            started = start_coroutine(self.sessions.start(first.id, GRANTED))
             if starts:
                 self.assertIsNotNone(self.successResultOf(started).pid)
                 self.run_now(self.sessions.stop(first.id, "asked"))

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED, make_caller
 from tests.event_helpers import to_wire
 from tests.examples import example_count
 from tests.unit.agents.harness import (
@@ -27,7 +28,6 @@ from tservice.agents.hooks.hook_classification import (
 )
 from tservice.agents.model import CONVERSATIONS, HookEvent, reduce_data
 from tservice.agents.todos import TODOS
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ServiceError
 from tservice.core.kernel.events import EventAudience
 from tservice.sessions.record.model import Session
@@ -327,7 +327,7 @@ class SignalTests(AgentHarnessCase):
         session = self.ready()
         self.hook(session, "session_start", session_id="a", source="startup")
         self.pane(session).exit_program()
-        self.run_now(self.sessions.start(session.id, granted=True))
+        self.run_now(self.sessions.start(session.id, GRANTED))
         self.hook(session, "session_start", session_id="b", source="startup")
         self.assertEqual(("a", "b"), self.sessions.get(session.id).conversation_ids)
 
@@ -336,7 +336,7 @@ class SignalTests(AgentHarnessCase):
             self.agents.hooks.handle_hook_event(HookEvent.STOP, "nobody", None)
         self.assertEqual(404, caught.exception.status)
         session = self.ready()
-        stranger = Identity(username="eve", admin=False)
+        stranger = make_caller(username="eve", admin=False)
         with self.assertRaises(ServiceError) as caught:
             self.agents.hooks.handle_hook_event(HookEvent.STOP, session.id, None, stranger)
         self.assertEqual(404, caught.exception.status)

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.runtime_harness import own_location, places_of, unbounded
 from tests.unit.agents.harness import AgentHarnessCase, run_directly
 from tests.unit.agents.transcripts.session_samples import MADE, make_session
@@ -197,20 +198,20 @@ class ConversationStartTests(AgentHarnessCase):
 
     def test_start_resumes_the_last_conversation(self) -> None:
         owner = self.ended()
-        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.run_now(self.sessions.start(owner.id, GRANTED))
         argv = self.argv(owner)
         self.assertEqual(["--resume", OLD], argv[1:3])
 
     def test_fresh_start_begins_a_new_conversation(self) -> None:
         owner = self.ended()
-        self.run_now(self.sessions.start(owner.id, granted=True, fresh=True))
+        self.run_now(self.sessions.start(owner.id, GRANTED, fresh=True))
         self.assertNotIn(OLD, self.argv(owner))
 
     def test_start_resumes_a_named_conversation(self) -> None:
         """It goes before the last one, and before a fresh one."""
         for fresh in (False, True):
             owner = self.ended()
-            started = self.sessions.start(owner.id, granted=True, resume=NEW, fresh=fresh)
+            started = self.sessions.start(owner.id, GRANTED, resume=NEW, fresh=fresh)
             self.run_now(started)
             self.assertEqual(["--resume", NEW], self.argv(owner)[1:3])
 
@@ -219,7 +220,7 @@ class ConversationStartTests(AgentHarnessCase):
         agent, shell = self.ended(), self.shell()
         self.pane(shell).exit_program(0)
         for owner, resume in ((agent, "--model=x"), (agent, ""), (shell, OLD)):
-            work = self.sessions.start(owner.id, granted=True, resume=resume)
+            work = self.sessions.start(owner.id, GRANTED, resume=resume)
             text = self.assert_refused(ErrorCode.INVALID_INPUT, work)
             self.assertTrue(text.startswith("resumeSessionId: "), text)
             self.assertIsNone(self.sessions.get(owner.id).pid)
@@ -227,12 +228,12 @@ class ConversationStartTests(AgentHarnessCase):
     def test_start_without_a_conversation_begins_one(self) -> None:
         owner = self.agent("x")
         self.pane(owner).exit_program(0)
-        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.run_now(self.sessions.start(owner.id, GRANTED))
         self.assertNotIn("--resume", self.argv(owner))
 
     def test_shell_has_no_conversation(self) -> None:
         owner = self.shell()
         self.sessions.update_record(owner.id, conversation_ids=(OLD,))
         self.pane(owner).exit_program(0)
-        self.run_now(self.sessions.start(owner.id, granted=True))
+        self.run_now(self.sessions.start(owner.id, GRANTED))
         self.assertNotIn(OLD, self.argv(owner))

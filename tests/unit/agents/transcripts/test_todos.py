@@ -13,6 +13,7 @@ import attrs
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.callers import GRANTED
 from tests.event_helpers import to_wire
 from tests.runtime_harness import own_location, places_of, unbounded
 from tests.unit.agents.harness import AgentHarnessCase, run_directly
@@ -350,7 +351,7 @@ class TodoServiceTests(AgentHarnessCase):
         self.planned(LOOKED)
         self.run_now(self.transcripts.read_new_part(self.session.id))
         self.assertEqual([], self.todos()[0])
-        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.run_now(self.sessions.start(self.session.id, GRANTED))
         self.spend(1)
         self.planned(LOOKED, PAINT)
         self.rested()

@@ -7,8 +7,9 @@ from typing import Any
 
 from attrs import evolve
 
+from tests.callers import GRANTED, make_caller
 from tests.unit.sessions.harness import ADMIN, SessionCase, SessionHarness, start_coroutine
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import ErrorCode, make_failure_error
 from tservice.core.locations.location import OWN_LOCATION, Location, LocationId, LocationKind
 from tservice.mux.interface import PaneSpec
@@ -65,7 +66,7 @@ class AttachingTests(SessionCase):
         self.clock, self.host = self.machine.clock, self.machine.host
         self.run_now(self.sessions.load_and_adopt_sessions())
 
-    def make(self, place: LocationId = THERE, caller: Identity = ADMIN, **more: Any) -> Any:
+    def make(self, place: LocationId = THERE, caller: Caller = ADMIN, **more: Any) -> Any:
         return self.sessions.create(CreateRequest(attach=place, **more), caller)
 
     def somebody_starts(self, session: Session) -> None:
@@ -83,7 +84,7 @@ class AttachingTests(SessionCase):
         self.assertTrue(own["remote"].owned)
 
     def test_attaching_is_for_admins(self) -> None:
-        ann = Identity(username="ann", admin=False)
+        ann = make_caller(username="ann", admin=False)
         self.assert_refused(ErrorCode.FORBIDDEN, self.make(caller=ann))
 
     def test_unknown_host_is_not_found(self) -> None:
@@ -99,12 +100,10 @@ class AttachingTests(SessionCase):
     def test_attached_session_is_never_started(self) -> None:
         session = self.run_now(self.make())
         self.assertEqual(("shell", None, False), (session.mode, session.pid, session.is_owned))
-        self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
-        )
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, GRANTED))
         self.assertEqual(ProcessPhase.EXITED, self.sessions.get(session.id).phase)
         self.somebody_starts(session)
-        self.run_now(self.sessions.start(session.id, granted=True))
+        self.run_now(self.sessions.start(session.id, GRANTED))
         self.assertEqual(self.pane(session).pid, self.sessions.get(session.id).pid)
         self.assertEqual(1, len(self.host.specs), "there is that of somebody alone")
 
@@ -112,7 +111,7 @@ class AttachingTests(SessionCase):
         """Nothing of it would be ended there."""
         session = self.run_now(self.make())
         self.somebody_starts(session)
-        self.run_now(self.sessions.start(session.id, granted=True))
+        self.run_now(self.sessions.start(session.id, GRANTED))
         self.machine.crash()
         self.machine.boot()
         self.machine.far.away = True

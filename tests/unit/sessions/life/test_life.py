@@ -7,10 +7,10 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from tests.callers import GRANTED, UNGRANTED, make_caller
 from tests.event_helpers import to_wire
 from tests.unit.sessions.harness import ADMIN, BOOT, SessionCase, SessionHarness, start_coroutine
 from tservice.cases.interfaces import AgentMarker
-from tservice.core.callers.identity import Identity
 from tservice.core.config.model import Config
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout
@@ -91,7 +91,7 @@ class SessionCreationTests(SessionCase):
         self.assertIn("abc-1", self.host.specs[-1].argv)
         for fresh in (False, True, False):
             self.pane(session).exit_program(0)
-            self.run_now(self.sessions.start(session.id, granted=True, fresh=fresh))
+            self.run_now(self.sessions.start(session.id, GRANTED, fresh=fresh))
             self.assertEqual(fresh, "abc-1" not in self.host.specs[-1].argv)
 
 
@@ -127,18 +127,18 @@ class LiveConversationTests(SessionCase):
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.refused(self.resume(), session)
-        self.run_now(self.sessions.start(session.id, granted=True))
+        self.run_now(self.sessions.start(session.id, GRANTED))
 
     def test_ended_session_cannot_resume_a_conversation_live_elsewhere(self) -> None:
         first = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.pane(first).exit_program(0)
         second = self.run_now(self.resume())
-        self.refused(self.sessions.start(first.id, granted=True), second)
-        self.run_now(self.sessions.start(first.id, granted=True, fresh=True))
+        self.refused(self.sessions.start(first.id, GRANTED), second)
+        self.run_now(self.sessions.start(first.id, GRANTED, fresh=True))
 
     def test_two_simultaneous_resumes_start_one_agent(self) -> None:
         made = [self.run_now(self.resume(start=False)) for _ in range(2)]
-        started = [start_coroutine(self.sessions.start(each.id, granted=True)) for each in made]
+        started = [start_coroutine(self.sessions.start(each.id, GRANTED)) for each in made]
         self.spend(1)
         error = self.failureResultOf(started[1], ServiceError).value
         self.assertEqual(ErrorCode.CONFLICT, error.code)
@@ -149,7 +149,7 @@ class LiveConversationTests(SessionCase):
         session = self.create(mode="primary", resume_session_id="abc-1", start=True)
         self.sessions.update_record(session.id, owner="bob")
         request = CreateRequest(mode="primary", resume_session_id="abc-1")
-        eve = Identity(username="eve", admin=False)
+        eve = make_caller(username="eve", admin=False)
         text = self.assert_refused(ErrorCode.CONFLICT, self.sessions.create(request, eve))
         self.assertNotIn(session.id, text)
 
@@ -187,8 +187,8 @@ class MultiUserTests(SessionCase):
         config = Config(cases_dir=folder / "cases", multiuser=True, max_sessions_per_user=1)
         self.machine = SessionHarness(folder, config=config)
         self.run_now(self.sessions.load_and_adopt_sessions())
-        self.ann = Identity(username="ann", admin=False, can_bypass_permissions=True)
-        self.bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
+        self.ann = make_caller(username="ann", admin=False, can_bypass_permissions=True)
+        self.bob = make_caller(username="bob", admin=False, can_bypass_permissions=True)
 
     def test_sessions_of_other_accounts_are_not_found(self) -> None:
         session = self.create(self.ann)
@@ -215,7 +215,7 @@ class MultiUserTests(SessionCase):
         self.assertEqual(str(own), self.create(self.ann, working_dir=str(own)).working_dir)
 
     def test_shell_without_the_grant_is_refused(self) -> None:
-        low = Identity(username="low", admin=False, can_bypass_permissions=False)
+        low = make_caller(username="low", admin=False, can_bypass_permissions=False)
         request = CreateRequest(mode="shell")
         self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.create(request, low))
 
@@ -250,7 +250,7 @@ class SessionRunTests(SessionCase):
 
     def test_running_session_cannot_be_started_again(self) -> None:
         session = self.shell()
-        self.assert_refused(ErrorCode.SESSION_BUSY, self.sessions.start(session.id, granted=True))
+        self.assert_refused(ErrorCode.SESSION_BUSY, self.sessions.start(session.id, GRANTED))
         self.assertEqual(1, len(self.host.specs))
 
     def test_exit_is_published_with_its_status(self) -> None:
@@ -274,7 +274,7 @@ class SessionRunTests(SessionCase):
     def test_start_after_an_exit_creates_a_new_pane(self) -> None:
         session = self.shell()
         self.pane(session).exit_program(0)
-        again = self.run_now(self.sessions.start(session.id, granted=True))
+        again = self.run_now(self.sessions.start(session.id, GRANTED))
         self.assertEqual(self.pane(session).pid, again.pid)
         self.assertIsNone(again.pane_exit)
         self.assertEqual(2, len(self.host.specs))
@@ -284,16 +284,16 @@ class SessionRunTests(SessionCase):
         for _ in range(4):
             self.clock.advance(1)
             self.pane(session).exit_program(1)
-            self.run_now(self.sessions.start(session.id, granted=True))
+            self.run_now(self.sessions.start(session.id, GRANTED))
         self.pane(session).exit_program(1)
         broken = self.sessions.get(session.id)
         self.assertEqual(SessionStatus.ERROR, broken.status)
         self.assertTrue(broken.respawn_blocked)
         self.assertIn("session:breakerTripped", self.names)
-        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, GRANTED))
         self.machine.restart()
-        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, granted=True))
-        started = self.run_now(self.sessions.start(session.id, granted=True, clear_breaker=True))
+        self.assert_refused(ErrorCode.CONFLICT, self.sessions.start(session.id, GRANTED))
+        started = self.run_now(self.sessions.start(session.id, GRANTED, clear_breaker=True))
         self.assertEqual(SessionStatus.IDLE, started.status)
         self.pane(session).exit_program(1)
         self.assertEqual(SessionStatus.IDLE, self.sessions.get(session.id).status)
@@ -325,7 +325,7 @@ class SessionRunTests(SessionCase):
         session = self.shell()
         self.pane(session).exit_program(0)
         self.machine.restart()
-        self.assertIsNotNone(self.run_now(self.sessions.start(session.id, granted=True)).pid)
+        self.assertIsNotNone(self.run_now(self.sessions.start(session.id, GRANTED)).pid)
 
     def test_stopped_session_keeps_its_record(self) -> None:
         session = self.shell()
@@ -339,7 +339,7 @@ class SessionRunTests(SessionCase):
         session = self.shell()
         self.pane(session).stop_answering()
         stopping = start_coroutine(self.sessions.stop(session.id, "x"))
-        starting = start_coroutine(self.sessions.start(session.id, granted=True))
+        starting = start_coroutine(self.sessions.start(session.id, GRANTED))
         self.assertNoResult(starting)
         self.pane(session).resume_answering()
         self.assertEqual(SessionStatus.STOPPED, self.successResultOf(stopping).status)
@@ -359,7 +359,7 @@ class DetachTests(SessionCase):
         self.assertTrue(to_wire(self.sessions.describe_session(session.id))["detached"])
         self.assertTrue(self.last("session:updated")["detached"])
         self.assertNotIn("session:exit", self.names)
-        back = self.run_now(self.sessions.start(session.id, granted=True))
+        back = self.run_now(self.sessions.start(session.id, GRANTED))
         self.assertEqual(session.pid, back.pid)
         self.assertEqual(1, len(self.host.specs))
 
@@ -368,25 +368,21 @@ class DetachTests(SessionCase):
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.machine.restart()
         self.assertIsNone(self.sessions.get(session.id).pid)
-        self.assertEqual(
-            session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
-        )
+        self.assertEqual(session.pid, self.run_now(self.sessions.start(session.id, GRANTED)).pid)
 
     def test_detached_shell_is_attached_only_with_the_grant(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
-        self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.start(session.id, granted=False))
+        self.assert_refused(ErrorCode.FORBIDDEN, self.sessions.start(session.id, UNGRANTED))
         self.assertTrue(self.sessions.get(session.id).detached)
-        back = self.run_now(self.sessions.start(session.id, granted=True))
+        back = self.run_now(self.sessions.start(session.id, GRANTED))
         self.assertEqual(session.pid, back.pid)
 
     def test_detached_session_that_ended_is_started_new(self) -> None:
         session = self.shell()
         self.run_now(self.sessions.delete(session.id, kill=False))
         self.pane(session).exit_program(0)
-        self.assertNotEqual(
-            session.pid, self.run_now(self.sessions.start(session.id, granted=True)).pid
-        )
+        self.assertNotEqual(session.pid, self.run_now(self.sessions.start(session.id, GRANTED)).pid)
 
     def test_delete_ends_a_detached_session(self) -> None:
         session = self.shell()
@@ -428,9 +424,7 @@ class AdoptionTests(SessionCase):
         self.successResultOf(self.machine.opening)
         found = self.sessions.get(session.id)
         self.assertEqual((session.pid, ProcessPhase.RUNNING), (found.pid, found.phase))
-        self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
-        )
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, GRANTED))
         self.failureResultOf(self.type(session, "x\r"))
         self.pane(session).resume_answering()
         self.clock.advance(RETRY)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from attrs import evolve
 
+from tests.callers import GRANTED, make_caller
 from tests.unit.sessions.harness import ADMIN, SessionCase
 from tservice.cases.interfaces import AgentMarker
-from tservice.core.callers.identity import Identity
+from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.users.os_users import OsUserId
@@ -73,7 +74,7 @@ class OsUserStartTests(OsUserCase):
         self.assertIs(ProcessPhase.RUNNING, self.sessions.get(session.id).phase)
         other = self.create(self.ann)
         text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(other.id, granted=True)
+            ErrorCode.OPERATION_FAILED, self.sessions.start(other.id, GRANTED)
         )
         self.assertIn("could not write the hooks' secret", text)
 
@@ -85,14 +86,12 @@ class OsUserStartTests(OsUserCase):
         self.world.accounts |= {"ann": "b"}
         self.assertIs(ProcessPhase.RUNNING, self.sessions.get(living.id).phase)
         text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id, granted=True)
+            ErrorCode.OPERATION_FAILED, self.sessions.start(resting.id, GRANTED)
         )
         self.assertIn("osUser: the account's OS user changed", text)
-        self.run_now(self.sessions.start(own.id, granted=True))
+        self.run_now(self.sessions.start(own.id, GRANTED))
         self.run_now(self.sessions.stop(living.id, "done"))
-        self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(living.id, granted=True)
-        )
+        self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(living.id, GRANTED))
 
     def test_only_admins_drive_a_pane_of_the_former_os_user(self) -> None:
         """Only an admin; she reads it, and ends it (protocol-driving)."""
@@ -119,7 +118,7 @@ class OsUserStartTests(OsUserCase):
         session = self.create(self.ann)
         self.world.add("a", 1002)
         text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, granted=True)
+            ErrorCode.OPERATION_FAILED, self.sessions.start(session.id, GRANTED)
         )
         self.assertIn("osUser: a now belongs to another OS user", text)
 
@@ -149,7 +148,7 @@ class OsUserStartTests(OsUserCase):
 
 
 class OsUserWorkspaceTests(OsUserCase):
-    def folder(self, path: Path, caller: Identity | None = None) -> str:
+    def folder(self, path: Path, caller: Caller | None = None) -> str:
         return self.now(self.machine.cases.resolve_folder(str(path), caller or self.ann))
 
     def test_working_folder_may_be_anywhere_the_os_user_may_enter(self) -> None:
@@ -158,7 +157,7 @@ class OsUserWorkspaceTests(OsUserCase):
         place.mkdir()
         self.assertEqual(str(place), self.folder(place))
         self.assertEqual(["a"], self.world.acted[-1:])
-        bob = Identity(username="bob", admin=False, can_bypass_permissions=True)
+        bob = make_caller(username="bob", admin=False, can_bypass_permissions=True)
         error = self.assertRaises(ServiceError, self.folder, place, bob)
         self.assertIs(ErrorCode.FORBIDDEN, error.code)
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from attrs import evolve
 
+from tests.callers import GRANTED
 from tests.unit.sessions.harness import BOOT, SessionCase
 from tservice.core.kernel.errors import ErrorCode, make_failure_error
 from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
@@ -132,7 +133,7 @@ class RemoteLocationCase(SessionCase):
 class FarTests(RemoteLocationCase):
     def test_remote_session_is_started_with_settings_of_its_location(self) -> None:
         self.keep(ProcessPhase.STOPPED)
-        session = self.run_now(self.sessions.start(ID, granted=True))
+        session = self.run_now(self.sessions.start(ID, GRANTED))
         spec = self.pane(session).spec
         self.assertEqual((FAR, "/srv/not-here"), (spec.place.id, spec.cwd))
         # The user's own shell leads; its folder is what finding made of it.
@@ -146,7 +147,7 @@ class FarTests(RemoteLocationCase):
             secret_file=secret, put=lambda: self.hosts.put.append("x"), url=lambda: "http://bridge"
         )
         self.keep(ProcessPhase.STOPPED)
-        session = self.run_now(self.sessions.start(ID, granted=True))
+        session = self.run_now(self.sessions.start(ID, GRANTED))
         env = self.pane(session).spec.env
         told = (env["SERVICE_API_URL"], env["SERVICE_HOOK_SECRET_FILE"])
         self.assertEqual(("http://bridge", str(secret)), told)
@@ -174,9 +175,7 @@ class FarTests(RemoteLocationCase):
         """It starts nothing there, and takes nothing for dead that it cannot see."""
         self.know(None)
         self.keep(ProcessPhase.STOPPED)
-        text = self.assert_refused(
-            ErrorCode.OPERATION_FAILED, self.sessions.start(ID, granted=True)
-        )
+        text = self.assert_refused(ErrorCode.OPERATION_FAILED, self.sessions.start(ID, GRANTED))
         self.assertIn("does not support locations of kind remote", text)
 
     def test_remote_processes_are_not_reniced_locally(self) -> None:

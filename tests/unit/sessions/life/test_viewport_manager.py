@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.callers import GRANTED
 from tests.unit.sessions.harness import SessionCase
 from tservice.mux.interface import DARK, LIGHT, MuxTimeout, TerminalColours
 from tservice.sessions.record.viewport import SizeRequest, ViewportKind
@@ -48,7 +49,7 @@ class ColoursTests(SessionCase):
         self.sessions.set_viewer_colours(self.session.id, "one", LIGHT)
         self.claim("one")
         self.pane(self.session).exit_program(0)
-        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.run_now(self.sessions.start(self.session.id, GRANTED))
         self.assertEqual(LIGHT, self.pane(self.session).spec.colours)
 
     def test_program_starts_with_the_colours_of_the_last_viewer(self) -> None:

@@ -104,13 +104,13 @@ class UnconfirmedPrompts:
             self._doubts.append(UnconfirmedPrompt(kept.entry, prompter, why, moves))
 
     async def confirm_prompt(
-        self, client: str | None, seq: int, reauthorize: Callable[[], object]
+        self, client: str | None, seq: int, check_permission: Callable[[], object]
     ) -> None:
         """Confirm or finish a prompt that its client sends again. Return at once if it is not
         unconfirmed.
 
         @param seq: sequence number of the prompt.
-        @param reauthorize: authorizes the caller again before each Enter.
+        @param check_permission: called before each Enter. Raises if the permission was lost.
         @raise ServiceError: 422: the prompt is still unconfirmed. The error repeats the earlier
             one, which the caller may not have received.
         """
@@ -119,7 +119,7 @@ class UnconfirmedPrompts:
         if found is None:
             return
         try:
-            over = await found.prompter.finish_prompt(reauthorize)
+            over = await found.prompter.finish_prompt(check_permission)
         except PaneGone:
             over = True
         if not over:

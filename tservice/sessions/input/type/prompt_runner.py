@@ -141,11 +141,10 @@ class PromptRunner:
         """Set the claim of a prompt whose Enter was pressed by an earlier run of the service."""
         self._submitter.claim = claim
 
-    async def finish_prompt(self, reauthorize: Callable[[], object]) -> bool:
+    async def finish_prompt(self, check_permission: Callable[[], object]) -> bool:
         """Submit an unconfirmed prompt that its caller sends again, if it was not submitted.
 
-        @param reauthorize: authorizes the caller before each Enter. Raises if the permission was
-            lost.
+        @param check_permission: called before each Enter. Raises if the permission was lost.
         @return: true if the prompt is submitted.
         @raise PaneGone: the process has ended.
         """
@@ -154,7 +153,7 @@ class PromptRunner:
         if self.passed or not await self._is_sole_text():
             return False
         try:
-            await self._submitter.finish_submission(reauthorize)
+            await self._submitter.finish_submission(check_permission)
             await self._parking.restore_draft()
         except SubmissionUnconfirmed:
             return False

@@ -74,7 +74,7 @@ class PromptSubmitter:
         self._touch = ComposerKeyboard(context)
         self._listening = CaretProbe(context, stands)
         self._shown = PromptVisibility.WHOLE
-        self._reauthorize: Callable[[], object] = lambda: None
+        self._check_permission: Callable[[], object] = lambda: None
         self.claim: PromptClaim | None = None
 
     async def prepare_enter(self, shown: PromptVisibility) -> None:
@@ -116,15 +116,14 @@ class PromptSubmitter:
         except KeyUnconfirmed as error:
             raise SubmissionUnconfirmed(NOT_SURE) from error
 
-    async def finish_submission(self, reauthorize: Callable[[], object]) -> None:
+    async def finish_submission(self, check_permission: Callable[[], object]) -> None:
         """Submit a text that is still in the composer and was certainly not submitted.
 
-        @param reauthorize: authorizes the caller before each Enter. Raises if the permission was
-            lost.
+        @param check_permission: called before each Enter. Raises if the permission was lost.
         @raise SubmissionUnconfirmed: the submission cannot be confirmed.
         @raise PaneGone: the process has ended.
         """
-        self._reauthorize = reauthorize
+        self._check_permission = check_permission
         try:
             if self.claim is None:
                 await self.prepare_enter(PromptVisibility.WHOLE)
@@ -188,7 +187,7 @@ class PromptSubmitter:
         """Press Enter again, unless the screen changes before the key. A later check then
         decides.
         """
-        self._reauthorize()
+        self._check_permission()
         seen = await self._touch.press_if_matching("Enter", self._stands)
         if seen is not None:
             self._listening.note_enter(seen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import MuxError, MuxTimeout, PaneGone
@@ -196,7 +197,7 @@ class InputCrashTests(InputCase):
         self.machine.crash()
         self.pane(self.shell_session).exit_program(0)
         self.recovered()
-        self.run_now(self.sessions.start(self.shell_session.id, granted=True))
+        self.run_now(self.sessions.start(self.shell_session.id, GRANTED))
         self.assertEqual(AGAIN, self.successResultOf(self.keys("a", "b")[1]))
 
     def test_lost_process_drops_its_journal(self) -> None:
@@ -204,7 +205,7 @@ class InputCrashTests(InputCase):
         self.machine.crash()
         self.host.lose_server(self.agent_session.id)
         self.recovered()
-        self.run_now(self.sessions.start(self.agent_session.id, granted=True))
+        self.run_now(self.sessions.start(self.agent_session.id, GRANTED))
         self.spend(1)
         self.assertEqual([], self.pane(self.agent_session).pastes)
 

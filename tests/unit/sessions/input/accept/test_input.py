@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.callers import GRANTED
 from tests.unit.sessions.harness import start_coroutine
 from tests.unit.sessions.input.harness import AGAIN, DONE, InputCase
 from tservice.clis.launcher import CliRegistry
@@ -156,7 +157,7 @@ class InputRuleTests(InputCase):
         self.pane(self.shell_session).exit_program(0)
         answer = self.type(self.shell_session, "x", client_id="c", seq=1)
         self.assertEqual(ErrorCode.CONFLICT, self.code(answer))
-        self.run_now(self.sessions.start(self.shell_session.id, granted=True))
+        self.run_now(self.sessions.start(self.shell_session.id, GRANTED))
         again = self.type(self.shell_session, "x", client_id="c", seq=1)
         self.assertEqual(DONE, self.successResultOf(again))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from twisted.internet.defer import Deferred
 
+from tests.callers import GRANTED
 from tests.unit.sessions.input.accept.offline_harness import KEPT, OfflineHostCase
 from tservice.core.kernel.errors import ErrorCode, ServiceError, make_failure_error
 from tservice.mux.interface import MuxTimeout
@@ -89,7 +90,7 @@ class AwayTests(OfflineHostCase):
         self.host.lose_server(self.session.id)
         self.machine.restart()
         self.back()
-        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.run_now(self.sessions.start(self.session.id, GRANTED))
         self.back()
         self.assertEqual(b"", self.typed)
 

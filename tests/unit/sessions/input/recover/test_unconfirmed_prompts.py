@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from tests.callers import GRANTED, make_caller
 from tests.fakes.multiplexer.multiplexer import FakeProgram
 from tests.unit.sessions.input.type.submission_harness import AGAIN, DONE, LONG, SubmissionCase
 from tests.unit.sessions.scripted_agent import HomeAgent
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.mux.interface import PaneSpec
 from tservice.sessions.input.recover.unconfirmed_prompts import REMEMBERED
 from tservice.sessions.input.type.submitter import NOT_SURE
 
-ANN = Identity(username="ann", admin=False)
+ANN = make_caller(username="ann", admin=False)
 
 
 class DoubtTests(SubmissionCase):
@@ -212,7 +212,7 @@ class DoubtTests(SubmissionCase):
     def test_ended_process_settles_unconfirmed_prompts(self) -> None:
         self.doubted()
         self.hosted.exit_program(0)
-        self.run_now(self.sessions.start(self.session.id, granted=True))
+        self.run_now(self.sessions.start(self.session.id, GRANTED))
         self.assertEqual(AGAIN, self.successResultOf(self.send("hello\r")))
 
 
