@@ -23,6 +23,7 @@ class LineFormat:
 
     @ivar advance_tally: returns the tally after one more line.
     @ivar parse_usage: returns the usage of the message in a line, given the tally before that line.
+    @ivar reports_totals: true if C{parse_usage} needs the tally, because the agent reports totals.
     @ivar parse_message: returns the message in a line; C{None} without one.
     @ivar parse_prompt: returns the prompt in a line, if no earlier line contains the same one.
     """
@@ -31,6 +32,7 @@ class LineFormat:
     parse_usage: Callable[[TranscriptTally, Mapping[str, Any]], MessageUsage | None]
     parse_message: _Says
     parse_prompt: Callable[[Mapping[str, Any]], str | None]
+    reports_totals: bool = False
 
 
 def _make_prompt_parser(said: _Says) -> Callable[[Mapping[str, Any]], str | None]:
@@ -53,6 +55,7 @@ FORMATS: Mapping[str, LineFormat] = {
         parse_usage=codex.parse_usage,
         parse_message=codex.parse_message,
         parse_prompt=_make_prompt_parser(codex.parse_message),
+        reports_totals=True,
     ),
     "gemini": LineFormat(
         advance_tally=gemini.advance_tally,

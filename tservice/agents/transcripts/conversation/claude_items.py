@@ -65,15 +65,14 @@ def parse_items(found: Line) -> list[Fragment]:
     if kind == "system":
         return _parse_system(found, at)
     if kind == "assistant":
-        return [_place(each, found) for each in _iterate_answer(found, at)]
-    if kind == "user":
-        return [_place(each, found) for each in _iterate_user(found, at)]
-    return []
-
-
-def _place(fragment: Fragment, found: Line) -> Fragment:
-    side = found.get("isSidechain") is True
-    return evolve(fragment, is_side=side) if isinstance(fragment, NewItem) else fragment
+        said = list(_iterate_answer(found, at))
+    elif kind == "user":
+        said = list(_iterate_user(found, at))
+    else:
+        return []
+    if found.get("isSidechain") is not True:
+        return said
+    return [evolve(each, is_side=True) if isinstance(each, NewItem) else each for each in said]
 
 
 def _make_prompt(text: str, at: int | None, images: tuple[ItemAttachment, ...] = ()) -> NewItem:

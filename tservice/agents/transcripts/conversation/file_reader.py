@@ -184,7 +184,8 @@ class FileConversationReader:
     def _parse_line(self, found: dict[str, object], start: int, end: int) -> IndexedLine:
         format_ = FORMATS[self._mode]
         usage = format_.parse_usage(self._tally, found)
-        self._tally = format_.advance_tally(self._tally, found)
+        if format_.reports_totals:
+            self._tally = format_.advance_tally(self._tally, found)
         return IndexedLine(start=start, end=end, fragments=tuple(self._parse(found)), usage=usage)
 
     def _make_cursor(self) -> str:

@@ -22,8 +22,10 @@ FOLLOWED = 500
 """Maximum followed conversations; the one that was requested longest ago is dropped."""
 DEBOUNCE = 0.2
 """Seconds from a change in a folder until the conversation is read."""
-QUIET = 30.0
+QUIET = 120.0
 """Seconds between two reads without a notification, for changes that cause none."""
+UNWATCHED = 10.0
+"""The same for a folder that cannot be watched."""
 SEARCHING = 1.0
 """Seconds between two searches for a conversation that does not exist yet."""
 
@@ -101,7 +103,7 @@ class ConversationFollowers:
         if path != follow.path or (path is not None and follow.stop is None):
             await self._watch_path(follow, path)
         if followed.name not in self._checks:
-            self._schedule_check(follow, SEARCHING if path is None else QUIET)
+            self._schedule_check(follow, _get_pause(follow))
 
     def check_session(self, session_id: str) -> None:
         """Read the followed conversations of a session soon, because something happened there."""
@@ -176,4 +178,11 @@ class ConversationFollowers:
         finally:
             follow.is_reading = False
             if follow.id.name not in self._checks:
-                self._schedule_check(follow, SEARCHING if follow.path is None else QUIET)
+                self._schedule_check(follow, _get_pause(follow))
+
+
+def _get_pause(follow: _Follow) -> float:
+    """Return the seconds until a conversation is read without a notification."""
+    if follow.path is None:
+        return SEARCHING
+    return UNWATCHED if follow.stop is None else QUIET

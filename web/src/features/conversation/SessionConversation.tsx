@@ -3,9 +3,12 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Session } from "../../api/types.ts";
 import { cliOf, sessionList } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { besidePage } from "../../ui/pages/panel.ts";
+import { openPage } from "../../ui/pages/registry.ts";
 import { useNow } from "../../ui/useNow.ts";
 import { ApprovalCard } from "../approvals/Inbox.tsx";
 import { pressOwnKey } from "../approvals/cardkeys.ts";
+import { APPROVALS_PAGE } from "../approvals/openinbox.ts";
 import { approvalOf } from "../approvals/state.ts";
 import { describeDelivery } from "../prompt/delivery.ts";
 import { getPromptState } from "../prompt/state.ts";
@@ -17,11 +20,12 @@ import { Todos } from "./ToolBody.tsx";
 /** Characters of an answer that are read aloud at once. */
 const SPOKEN = 400;
 
-/** The dialog of the agent, answered here as in the inbox. */
+/** The dialog of the agent, answered here as in the inbox; where that is open, it is answered there. */
 function Asked({ id }: { id: string }) {
   const now = useNow();
   const item = approvalOf(id);
-  if (!item || item.kind === "idle") return null;
+  const inInbox = [openPage.value, besidePage.value].includes(APPROVALS_PAGE);
+  if (!item || item.kind === "idle" || inInbox) return null;
   return (
     <div onKeyDown={pressOwnKey}>
       <ApprovalCard key={item.id} item={item} now={now} />
