@@ -263,6 +263,7 @@ class ResizeTests(LiveCase):
         desk = self.shown(agent)
         desk.get_by_test_id("approvals-bell").click()
         phone = self.terminal(f"{self.running.url}/?session={agent.id}", **PHONE)
+        phone.page.get_by_test_id("view-switch").tap()
         for viewer in (phone, PageTerminal(desk)) * 3:
             self.fits(agent, viewer)
             for _ in range(3):

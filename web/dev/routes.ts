@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { CreateBody } from "../src/api/types.ts";
 import { DOCTOR, GIT_DIFF, gitStatus, WEBHOOK } from "./around.ts";
+import { conversationPage } from "./conversation.ts";
 import { Refused } from "./refused.ts";
 import { CLIS, type MockState } from "./state.ts";
 
@@ -75,6 +76,7 @@ function ofSession(state: MockState, call: Call): unknown {
     session.update({ autoResume: { ...session.record.autoResume, enabled: body["enabled"] === true } });
     return session.record.autoResume;
   }
+  if (part === "conversation") return conversationPage(session.record.mode);
   if (part === "git-status") return gitStatus(session.record.workingDir);
   if (part === "git-diff") return GIT_DIFF;
   if (part === "search") return search(session.capture(), query.get("q") ?? "");

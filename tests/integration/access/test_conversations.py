@@ -42,6 +42,10 @@ class ConversationOwnerTests(KeptCase):
         """What a session shows of a conversation that it is to go on with, and its start."""
         at = f"/api/sessions/{self.made(conversation, headers).data()['session']['id']}"
         shown = self.service.request("GET", f"{at}/last-response", headers=headers).data()
+        items = self.service.request("GET", f"{at}/conversation", headers=headers).data()["items"]
+        self.assertEqual(
+            [shown["text"]] if shown["text"] else [], [each["text"] for each in items][1:]
+        )
         return str(shown["text"]), self.service.request("POST", f"{at}/start", {}, headers)
 
     def test_conversation_of_another_account_is_hidden(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from typing import Any
 
 from twisted.trial.unittest import SynchronousTestCase
@@ -9,6 +11,7 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.agents.mock_tui.scenario import MockScenario
 from tests.integration.agents.harness import PlayedSession, played_daemon
 from tests.integration.events import EventLog
+from tests.integration.tsctl import TSCTL
 from tests.waiting import wait_until
 
 EVENT = "session:conversation"
@@ -79,6 +82,32 @@ class LiveConversationTests(SynchronousTestCase):
         found = wait_until("the other conversation", look)
         self.assertTrue(found["reset"])
         self.assertEqual([page["source"]["id"]], found["source"]["earlier"])
+
+    def test_tsctl_prints_the_items_and_follows_them(self) -> None:
+        self.session.prompt("SAY: one", wait="idle")
+        self.wait_for(("assistant", "one"))
+        environ = {**self.daemon.environ(), "TSCTL_URL": self.daemon.url}
+        words = [*TSCTL, "conversation", self.session.id]
+        ran = subprocess.run(words, env=environ, capture_output=True, text=True, check=True)
+        self.assertEqual("> SAY: one\none\n", ran.stdout)
+        ran = subprocess.run(
+            [*words, "--json"], env=environ, capture_output=True, text=True, check=True
+        )
+        self.assertEqual(["user", "assistant"], [each["role"] for each in json.loads(ran.stdout)])
+        following = subprocess.Popen([*words, "-f"], env=environ, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(following.wait)
+        self.addCleanup(following.kill)
+        assert following.stdout is not None
+        self.addCleanup(following.stdout.close)
+        self.assertEqual("> SAY: one\n", following.stdout.readline())
+        self.assertEqual("one\n", following.stdout.readline())
+        self.session.prompt("RUN: echo seen", wait="idle")
+        self.assertEqual("> RUN: echo seen\n", following.stdout.readline())
+        line = following.stdout.readline()
+        # Its line may come before its result.
+        while line.startswith("… Bash echo seen"):
+            line = following.stdout.readline()
+        self.assertIn("✓ Bash echo seen", line)
 
     def test_unknown_items_branches_and_bad_values_are_refused(self) -> None:
         self.session.prompt("SAY: one", wait="idle")

@@ -18,6 +18,7 @@ from tests.unit.agents.transcripts.usage_totals import usage_totals_of
 from tests.unit.sessions.harness import ADMIN
 from tservice.agents.transcripts import conversation_search
 from tservice.agents.transcripts import history as history_module
+from tservice.agents.transcripts.conversation.pages import PageRequest
 from tservice.agents.transcripts.conversation.reader_cache import ReaderCache
 from tservice.agents.transcripts.conversation_access import read_new_messages
 from tservice.agents.transcripts.files import TranscriptLocations
@@ -99,6 +100,11 @@ class ConversationHistoryTests(ApprovalCase):
             self.assertIn("hello there", each.excerpt or "", each.mode)
             if each.mode not in ("primary", "opencode"):
                 continue  # the copies of the others are not named after their conversation
+            items = self.history.read_page(ADMIN, each.mode, each.id, PageRequest(limit=500), None)
+            words = [(item.role, item.text) for item in self.run_now(items)[1].items]
+            self.assertEqual(
+                [("user", "SAY: hello there"), ("assistant", "hello there")], words[:2]
+            )
             read = self.run_now(self.history.read_transcript(ADMIN, each.mode, each.id))
             self.assertEqual(
                 ("user", "SAY: hello there"), (read.messages[0].role, read.messages[0].text)
@@ -182,11 +188,21 @@ class ConversationHistoryTests(ApprovalCase):
         read = self.history.read_transcript(demoted, "primary", ID)
         self.assertEqual(1, len(self.run_now(read).messages))
 
+        page = self.history.read_page(demoted, "primary", ID, PageRequest(), None)
+        (item,) = self.run_now(page)[1].items
+        whole = self.history.read_item(demoted, "primary", ID, item.id, None)
+        self.assertEqual(item, self.run_now(whole))
+
         def assert_unseen() -> None:
             self.assertEqual(0, self.run_now(self.history.list_conversations(demoted, 10, 0)).total)
             self.assertEqual([], self.found("needle", demoted))
-            again = self.history.read_transcript(demoted, "primary", ID)
-            self.assert_refused(ErrorCode.NOT_FOUND, again)
+            for again in (
+                self.history.read_transcript(demoted, "primary", ID),
+                self.history.read_page(demoted, "primary", ID, PageRequest(), None),
+                self.history.read_page(demoted, "primary", ID, PageRequest(), "agent"),
+                self.history.read_item(demoted, "primary", ID, item.id, None),
+            ):
+                self.assert_refused(ErrorCode.NOT_FOUND, again)
 
         self.inside = FolderLimit(self.machine.config.cases_dir / "admin")
         assert_unseen()

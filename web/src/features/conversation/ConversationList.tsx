@@ -14,6 +14,8 @@ const AT_END = 32;
 const AT_BEGINNING = 1_200;
 /** Turns at the end that are drawn at once. */
 const FIRST_DRAWN = 6;
+/** Earlier pages that are read to show the item of a link. */
+const SOUGHT_PAGES = 40;
 const NONE: ReadonlySet<string> = new Set();
 
 interface Props {
@@ -113,6 +115,13 @@ export function ConversationList({ filter, found, target, children }: Props) {
     const element = scroller.current?.querySelector(`[data-item="${CSS.escape(target)}"]`);
     element?.scrollIntoView({ block: "center" });
   }, [target, holder]);
+  const sought = useRef(0);
+  useEffect(() => {
+    const missing = target !== undefined && !items.some(({ id }) => id === target);
+    if (!missing || !conversation.hasOlder.peek() || sought.current >= SOUGHT_PAGES) return;
+    sought.current += 1;
+    void conversation.loadOlder();
+  }, [target, items]);
   useLayoutEffect(() => {
     if (focused === undefined) return;
     const element = scroller.current?.querySelector<HTMLElement>(`[data-turn="${CSS.escape(focused)}"]`);
