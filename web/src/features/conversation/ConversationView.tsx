@@ -13,6 +13,7 @@ interface Props {
   title: string;
   agent: string;
   sessionId?: string;
+  folder?: string | undefined;
   /** An item to show first. */
   target?: string | undefined;
   /** Said where there is nothing yet. */
@@ -36,12 +37,15 @@ function useSearch(conversation: Conversation) {
 }
 
 export function ConversationView(props: Props) {
-  const { reader, title, agent, sessionId, empty } = props;
+  const { reader, title, agent, sessionId, folder, empty } = props;
   const conversation = useMemo(() => new Conversation(reader), [reader]);
   useEffect(() => conversation.start(), [conversation]);
   const [filter, setFilter] = useState<Filter>("all");
   const { search, write, step, target } = useSearch(conversation);
-  const around = useMemo(() => ({ conversation, sessionId, agent }), [conversation, sessionId, agent]);
+  const around = useMemo(
+    () => ({ conversation, sessionId, agent, folder }),
+    [conversation, sessionId, agent, folder],
+  );
   const problem = conversation.problem.value;
   const none = conversation.loaded.value && problem === "" && conversation.items.value.length === 0;
   return (

@@ -5,7 +5,7 @@ import { useRead } from "../../store/resource.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Preview } from "../files/Preview.tsx";
 import { useSurroundings } from "./context.ts";
-import { countLines, describeResult, type Item } from "./items.ts";
+import { countLines, describeResult, type Item, titleWithin } from "./items.ts";
 import { SubAgent } from "./SubAgent.tsx";
 import { ToolBody } from "./ToolBody.tsx";
 
@@ -92,6 +92,7 @@ const STATUS_WORDS = { running: "Running", done: "Done", failed: "Failed", denie
 
 function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
   const [open, setOpen] = useState(false);
+  const { folder } = useSurroundings();
   const { tool } = item;
   if (!tool) return null;
   const lines = countLines(tool);
@@ -106,7 +107,7 @@ function Tool({ item, below }: { item: Item; below: readonly Item[] }) {
       <summary>
         <Icon name={MARKS[tool.status] ?? "play"} size={15} />
         <span class="sr-only">{STATUS_WORDS[tool.status]}: </span>
-        <bdi class="talk-title">{tool.title}</bdi>
+        <bdi class="talk-title">{titleWithin(tool.title, folder)}</bdi>
         {lines && (
           <span class="talk-lines">
             <ins>+{lines.added}</ins> <del>−{lines.removed}</del>

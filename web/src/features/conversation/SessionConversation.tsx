@@ -112,6 +112,7 @@ export function SessionConversation({ id }: { id: string }) {
       title={session.name}
       agent={agent}
       sessionId={id}
+      folder={session.workingDir}
       target={target}
       empty={`Nothing yet. What you send to ${agent} and what it does appears here.`}
       head={head}

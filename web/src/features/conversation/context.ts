@@ -8,6 +8,8 @@ export interface Surroundings {
   /** Of which its links to files are; absent for one that is only stored. */
   sessionId: string | undefined;
   agent: string;
+  /** The folder that it works in: titles leave it out. */
+  folder: string | undefined;
 }
 
 const Around = createContext<Surroundings | undefined>(undefined);

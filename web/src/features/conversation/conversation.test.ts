@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fitView, parseView } from "./choice.ts";
 import {
+  countLines,
   describeFigures,
   describeResult,
   findItems,
@@ -9,6 +10,7 @@ import {
   matchesFilter,
   mergeItems,
   sumFigures,
+  titleWithin,
   toMarkdown,
 } from "./items.ts";
 
@@ -109,6 +111,15 @@ test("a result says how it ended and how long it took", () => {
   expect(of({ status: "failed" })).toBe("failed");
   expect(of({ status: "denied", exitCode: 1 })).toBe("denied");
   expect(of({ durationMs: 600_000 })).toBe("10 min");
+});
+
+test("titles leave out the folder, and a change that failed has no lines", () => {
+  expect(titleWithin("Edit /w/src/a.py", "/w")).toBe("Edit src/a.py");
+  expect(titleWithin("Edit /other/a.py", "/w")).toBe("Edit /other/a.py");
+  const diffs = [{ path: "a", added: 2, removed: 1, hunks: [] }];
+  const call = { name: "", title: "", input: {}, diffs };
+  expect(countLines({ ...call, status: "done" })).toEqual({ added: 2, removed: 1 });
+  expect(countLines({ ...call, status: "failed" })).toBeUndefined();
 });
 
 test("Markdown keeps what looks like Markdown in a tool's output", () => {

@@ -138,8 +138,13 @@ export function describeResult(tool: ToolCallResponse): string {
   return parts.join(" · ");
 }
 
+/** A tool's title; paths in the folder that the agent works in begin there. */
+export const titleWithin = (title: string, folder: string | undefined): string =>
+  folder === undefined ? title : title.replaceAll(`${folder}/`, "");
+
+/** @returns undefined where nothing was changed. */
 export function countLines(tool: ToolCallResponse): { added: number; removed: number } | undefined {
-  if (!tool.diffs) return undefined;
+  if (!tool.diffs || tool.status === "failed" || tool.status === "denied") return undefined;
   return {
     added: tool.diffs.reduce((sum, { added }) => sum + added, 0),
     removed: tool.diffs.reduce((sum, { removed }) => sum + removed, 0),

@@ -72,6 +72,7 @@ export function TranscriptView({ one, onBack }: { one: ConversationResponse; onB
       <ConversationView
         reader={reader}
         title={title}
+        folder={one.workingDir}
         agent={cliOf(one.mode)?.label ?? one.mode}
         empty="This conversation is empty."
       />
