@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tservice.core.errors import make_failure_error
 from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 from twisted.trial.unittest import SynchronousTestCase
@@ -22,6 +21,7 @@ from tservice.agents.transcripts.conversation.followers import (
     ConversationFollowers,
     FollowedId,
 )
+from tservice.core.kernel.errors import make_failure_error
 
 ONE = FollowedId("s1")
 PATH = Path("/w/t.jsonl")
