@@ -260,6 +260,7 @@ def take_phone(scene: Scene, browser: Browser, ids: Mapping[str, str]) -> None:
     page.get_by_test_id("approval").nth(1).wait_for()
     take(page, "phone-inbox")
     page.goto(f"{scene.url}/?session={ids['review 0042']}")
+    page.get_by_test_id("view-switch").tap()
     PageTerminal(page).ready()
     take(page, "phone-terminal")
     page.context.close()

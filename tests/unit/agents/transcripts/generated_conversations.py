@@ -12,7 +12,8 @@ WORDS = ("look", "paint", "كلام", "漢字", "👩‍👩‍👧", "`code`", 
 
 
 def _words(chance: random.Random, many: int = 12) -> str:
-    return " ".join(chance.choice(WORDS) for _ in range(chance.randrange(1, many)))
+    # Nothing but white space is no message.
+    return " ".join(["look", *(chance.choice(WORDS) for _ in range(chance.randrange(many)))])
 
 
 def _encode(lines: Lines) -> bytes:

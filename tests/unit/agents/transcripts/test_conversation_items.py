@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.unit.agents.transcripts.generated_conversations import GENERATORS
@@ -207,9 +208,16 @@ class GrowingConversationTests(SynchronousTestCase):
 
     def test_generated_conversations_are_followed_in_any_pieces(self) -> None:
         """With restarts of the reader between, as of a service that was killed."""
+        self.follow_generated(25)
+
+    @pytest.mark.extended
+    def test_thousand_turns_are_followed_in_any_pieces(self) -> None:
+        self.follow_generated(250)
+
+    def follow_generated(self, turns: int) -> None:
         for mode, generate in GENERATORS.items():
-            chance = random.Random(f"pieces of {mode}")
-            content = generate(chance, 25)
+            chance = random.Random(f"{turns} pieces of {mode}")
+            content = generate(chance, turns)
             self.path.write_bytes(b"")
             self.held, self.cursor = {}, None
             reader = reader_of(self.path, mode)
