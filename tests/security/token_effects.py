@@ -152,6 +152,8 @@ EFFECTS: Mapping[str, TokenEffects] = {
         POST /api/sessions/{id}/changes/revert
         POST /api/sessions/{id}/changes/revert/undo
         POST /api/sessions/{id}/review/send
+        POST /api/sessions/{id}/changes/commit
+        POST /api/sessions/{id}/changes/push
         POST /api/reboot-restore/restore
         POST /api/approvals/{item}/answer
         """,

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from attrs import frozen
+from twisted.internet.defer import gatherResults
 
 from tservice.cases.interfaces import ICases
 from tservice.core.locations.location import Location
@@ -18,8 +19,9 @@ from tservice.git.changing.clone import RepositoryCloner
 from tservice.git.changing.git_work import GitWork
 from tservice.git.changing.missing_parts import MissingPartsFinder
 from tservice.git.changing.unsaved_work import UnsavedWorkFinder
+from tservice.git.changing.user_git import UserGit
 from tservice.git.changing.worktrees import WorktreeManager
-from tservice.git.interfaces import IWorkingCopies
+from tservice.git.interfaces import IUserGit, IWorkingCopies
 from tservice.git.model import ContainerWorkspaces
 from tservice.git.process.runner import GitRunner, get_actor
 from tservice.git.readers import GitReaderRegistry
@@ -41,10 +43,12 @@ class GitFeature:
     """Parts of this feature that other features use.
 
     @ivar copies: the working trees of sessions.
+    @ivar user_git: the user's own git in the workspaces of sessions.
     """
 
     readers: GitReaderRegistry
     copies: IWorkingCopies
+    user_git: IUserGit
 
 
 def build_git(
@@ -71,12 +75,23 @@ def build_git(
     service = GitReaderRegistry(
         _GitServiceFactory(ground, runner, container_folders).make_git_service, ground.locations
     )
+    user_git = UserGit(
+        children=ground.make_child_runner(),
+        places=ground.locations,
+        in_place=make_location_runner(ground.worker_pools.files),
+        workspace_of=workspaces.get_workspace,
+        redactor=ground.redactor,
+    )
     return FeatureRegistration(
         name="git",
-        service=GitFeature(readers=service, copies=SessionWorkingCopies(workspaces, service)),
+        service=GitFeature(
+            readers=service,
+            copies=SessionWorkingCopies(workspaces, service),
+            user_git=user_git,
+        ),
         operations=collect_operations(GitRoutes(service, workspaces.get_workspace)),
         measures=[make_gauge("git_processes", "Running git processes.", lambda: runner.running)],
-        close=runner.stop,
+        close=lambda: gatherResults([runner.stop(), user_git.stop()], consumeErrors=True),
     )
 
 

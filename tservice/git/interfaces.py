@@ -28,8 +28,10 @@ __all__ = [
     "CloneSource",
     "GitHead",
     "IGitWork",
+    "IUserGit",
     "IWorkingCopies",
     "MissingParts",
+    "UserGitResult",
     "WorkingCopy",
     "WorkingFile",
     "WorktreeRequest",
@@ -360,4 +362,33 @@ class IWorkingCopies(Interface):
 
         @raise ServiceError: 404 for an unknown session; 400 for one in a location in which git
             cannot be run; 422 if its folder cannot be read.
+        """
+
+
+@frozen(kw_only=True)
+class UserGitResult:
+    """Result of a command of the user's own git.
+
+    @ivar output: what git and its hooks printed, without credentials, cut at 64 KB.
+    """
+
+    succeeded: bool
+    output: str
+
+
+class IUserGit(Interface):
+    """The user's own git in the workspaces of sessions, with its hooks, identity and signing."""
+
+    async def run_user_git(
+        session_id: str,
+        repo: str,
+        words: Sequence[str | bytes],
+        stdin: bytes,
+        reauthorize: Callable[[], object],
+    ) -> UserGitResult:
+        """Run git as the user that the session runs as.
+
+        @param repo: path of the repository relative to the workspace.
+        @param reauthorize: called just before git starts.
+        @raise ServiceError: 422 if git cannot be started there.
         """

@@ -5,10 +5,12 @@ from __future__ import annotations
 from attrs import frozen
 
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
-from tservice.git.interfaces import IWorkingCopies
+from tservice.git.interfaces import IUserGit, IWorkingCopies
 from tservice.http.operation_decorator import collect_operations
 from tservice.review.comment_routes import CommentRoutes
 from tservice.review.comments import CommentService
+from tservice.review.commit_routes import CommitRoutes
+from tservice.review.committing import CommitService
 from tservice.review.reverting import RevertService
 from tservice.review.routes import ChangesRoutes
 from tservice.review.service import ReviewService
@@ -23,7 +25,12 @@ _GIT = ".git"
 
 
 def build_review(
-    ground: Runtime, *, sessions: ISessions, clis: ICliRegistry, copies: IWorkingCopies
+    ground: Runtime,
+    *,
+    sessions: ISessions,
+    clis: ICliRegistry,
+    copies: IWorkingCopies,
+    user_git: IUserGit,
 ) -> FeatureRegistration[ReviewService]:
     """Build the feature for the changes of sessions, and comments on them.
 
@@ -62,7 +69,11 @@ def build_review(
     return FeatureRegistration(
         name="review",
         service=review,
-        operations=[*collect_operations(changes), *collect_operations(CommentRoutes(comments))],
+        operations=[
+            *collect_operations(changes),
+            *collect_operations(CommentRoutes(comments)),
+            *collect_operations(CommitRoutes(CommitService(review, sessions, user_git))),
+        ],
         initial_state={"changes": watcher.describe_known},
         start=watcher.start,
         close=watcher.stop,

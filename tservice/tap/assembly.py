@@ -147,7 +147,9 @@ class Application:
         identity = make_account_finder(ground, accounts)
         built = add(build_git(ground, sessions=sessions, containers=cases.list_container_folders))
         git = built.readers
-        add(build_review(ground, sessions=sessions, clis=clis, copies=built.copies))
+        add(build_review(
+            ground, sessions=sessions, clis=clis, copies=built.copies, user_git=built.user_git
+        ))  # fmt: skip
         add(build_case_git(ground, git=git, cases=cases))
         add(build_suggestions(
             ground, sessions=sessions, clis=clis, transcripts=self.said, approvals=self.inbox,

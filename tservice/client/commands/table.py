@@ -28,6 +28,7 @@ DATA_DIR = CommandOption(
 OPTION = CommandOption(("--option",), "Choose this option of the dialog", value="N", number=True)
 TEXT = CommandOption(("--text",), "Answer with this text", value="TEXT")
 ANSI = CommandOption(("--ansi",), "Leave colours and other escape sequences in; trust the program")
+BASE = CommandOption(("--base",), "Compare with this branch, tag or commit", value="REF")
 NAME = CommandOption(("NAME",), "Name of the case")
 LINES = CommandOption(("--lines",), "The last N lines of the history", value="N", number=True)
 
@@ -207,6 +208,40 @@ COMMANDS = (
         ),
         "A folder made by the service goes to the trash for 7 days, a worktree is removed and its"
         " branch stays, any other folder is only unlinked.",
+    ),
+    CommandSpec(
+        ("review", "changes"), "review:changes", "list the files that a session changed",
+        (SESSION, BASE, JSON),
+        "Without --base they are compared with where the branch began, else with the commit at the"
+        " session's start.",
+    ),
+    CommandSpec(
+        ("review", "diff"), "review:diff", "print the changes of one file",
+        (SESSION, CommandOption(("PATH",), "Path as the list of changes has it"), BASE, JSON),
+    ),
+    CommandSpec(
+        ("review", "comments"), "review:comments", "list the comments on a session's changes",
+        (SESSION, JSON),
+        "The places are those of the lines as the files are now.",
+    ),
+    CommandSpec(
+        ("review", "comment"), "review:comment", "comment on a line of a changed file",
+        (
+            SESSION,
+            CommandOption(("PLACE",), "Path and line, such as src/main.py:12"),
+            CommandOption(("TEXT",), "The comment"),
+            JSON,
+        ),
+        "Prints the id of the comment.  Nothing is sent yet.",
+    ),
+    CommandSpec(
+        ("review", "send"), "review:send", "send all open comments to the agent as one prompt",
+        (
+            SESSION,
+            CommandOption(("--note",), "Text for the agent, after the comments", value="TEXT"),
+            CommandOption(("--even-while-busy",), "Also while the agent works"),
+            JSON,
+        ),
     ),
     CommandSpec(
         ("files", "ls"), "files:ls", "list a folder of a session's workspace",

@@ -69,6 +69,28 @@ class SessionArguments(ToolArguments):
     session_id: SessionId
 
 
+class ChangesArguments(SessionArguments):
+    """Arguments of a tool for the changes of a session."""
+
+    base: Annotated[
+        str | None,
+        Field(max_length=250, description="Branch, tag or commit to compare with"),
+    ] = None
+
+
+class ReplyToComment(SessionArguments):
+    """Arguments of an answer to a review comment."""
+
+    comment_id: Annotated[
+        str,
+        Field(min_length=1, max_length=64, description="As the prompt with the comments has it"),
+    ]
+    state: Annotated[
+        Literal["done", "question", "declined"], Field(description="What you did about it")
+    ]
+    text: Annotated[str, Field(max_length=8000)] = ""
+
+
 class SendInput(SessionArguments):
     """Arguments with text to type."""
 

@@ -161,6 +161,27 @@ def _git_status(wanted: given.SessionArguments) -> Plan:
     return found
 
 
+def _list_changes(wanted: given.ChangesArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest(
+        "GET", build_session_path(wanted.session_id, "/changes"), query={"base": wanted.base}
+    )
+    return found
+
+
+def _list_review_comments(wanted: given.SessionArguments) -> Plan:
+    found: dict[str, Any] = yield PlannedRequest(
+        "GET", build_session_path(wanted.session_id, "/comments")
+    )
+    return found
+
+
+def _reply_review_comment(wanted: given.ReplyToComment) -> Plan:
+    comment = quote(wanted.comment_id, safe="")
+    path = build_session_path(wanted.session_id, f"/comments/{comment}/reply")
+    yield PlannedRequest("POST", path, {"state": wanted.state, "text": wanted.text})
+    return {"answered": wanted.comment_id}
+
+
 def _list_cases(_: given.NoArguments) -> Plan:
     found = yield PlannedRequest("GET", "/cases")
     return {"cases": found}
@@ -209,6 +230,14 @@ TOOLS = (
          given.AnswerApproval, ("approvals",), _answer_approval),
     McpTool("git_status", "Git status of a session's folder: branch, changes, commits.",
          given.SessionArguments, ("git",), _git_status, reads=True),
+    McpTool("list_changes", "List what a session changed against its base, committed or not.",
+         given.ChangesArguments, ("git",), _list_changes, reads=True),
+    McpTool("list_review_comments", "List a person's comments on a session's changes, with the"
+         " places of their lines now.",
+         given.SessionArguments, ("git",), _list_review_comments, reads=True),
+    McpTool("reply_review_comment", "Answer a review comment that was sent to you: done, a"
+         " question, or declined. Your own session's id is in SERVICE_SESSION_ID.",
+         given.ReplyToComment, (_INPUT,), _reply_review_comment),
     McpTool("list_cases", "List the cases: folders to make sessions in.",
          given.NoArguments, (_READ,), _list_cases, reads=True),
     McpTool("end_session", "End a session's program and remove the session.",

@@ -21,5 +21,9 @@ def make_error_text(redactor: SecretRedactor, stderr: bytes) -> str:
         (line.strip() for line in lines if line.strip()), "git failed without an error text"
     )
     first = "".join(char if char.isprintable() else "?" for char in first)
-    cleaned = _CREDENTIALS.sub(MARK, redactor.redact_text(first))
-    return cleaned[:ERROR_LIMIT]
+    return hide_credentials(redactor, first)[:ERROR_LIMIT]
+
+
+def hide_credentials(redactor: SecretRedactor, text: str) -> str:
+    """Return git's output without credentials."""
+    return _CREDENTIALS.sub(MARK, redactor.redact_text(text))

@@ -3,6 +3,7 @@ import { registerApprovals } from "../features/approvals/page.ts";
 import { watchDevices } from "../features/devices/watch.ts";
 import { registerFleet } from "../features/fleet/page.ts";
 import { offer, outcomes } from "../features/restore/state.ts";
+import { followReviewCounts } from "../features/review/open.ts";
 import { registerHelp } from "../features/shortcuts/page.ts";
 import { followServers } from "../features/webtabs/servers.ts";
 import { isAdmin, isMultiUser } from "../store/me.ts";
@@ -193,5 +194,6 @@ export function registerFeatures(): void {
   registerHelp();
   followServers();
   watchDevices();
+  followReviewCounts();
   for (const page of PAGES) registerPage(page);
 }

@@ -1,5 +1,6 @@
 /** The parts of a card that asks something, in the inbox and in the fleet: what it asks, and the ways to answer. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../../ui/Button.tsx";
 import { Command } from "../../ui/Command.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { lazySlot } from "../../ui/lazySlot.tsx";
@@ -18,6 +19,7 @@ import {
   getRisk,
   acceptsText,
 } from "./item.ts";
+import { openReview } from "../review/open.ts";
 import { describeSent } from "./sent.ts";
 
 export function Dismiss({ item }: { item: ApprovalItemResponse }) {
@@ -42,6 +44,9 @@ const PlanText = lazySlot(async () => (await import("../files/Preview.tsx")).Pre
   waiting: (_, { text }) => <p class="plain-text">{text}</p>,
 });
 
+/** Tools that change a file, whose path is their summary. */
+const EDITS: ReadonlySet<string> = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit"]);
+
 /** The whole of it scrolls; what is not there is said. */
 export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
   if (!item.toolName || item.kind === "question") return null;
@@ -52,6 +57,11 @@ export function ToolSummary({ item }: { item: ApprovalItemResponse }) {
       {text && (
         <p class="approval-tool">
           <Command text={text} plain={!isShell(item)} />
+          {EDITS.has(item.toolName) && (
+            <Button small onClick={() => openReview(item.sessionId, text)} testid="approval-review">
+              Review changes
+            </Button>
+          )}
         </p>
       )}
       {item.plan !== undefined && (

@@ -116,7 +116,7 @@ export function CommentForm({ session, file, at, lines }: FormProps) {
         <small>{describe(at)}</small>
         <textarea
           ref={field}
-          class="text-input"
+          class="field"
           rows={3}
           value={text}
           dir="auto"
@@ -130,7 +130,7 @@ export function CommentForm({ session, file, at, lines }: FormProps) {
         <label>
           <small>Suggested replacement</small>
           <textarea
-            class="text-input review-code"
+            class="field review-code"
             rows={Math.min(8, suggestion.split("\n").length + 1)}
             value={suggestion}
             maxLength={8000}

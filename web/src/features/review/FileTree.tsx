@@ -111,9 +111,10 @@ function Repository({
         )}
         <small class="dim">
           <Icon name="branch" size={13} />{" "}
-          <bdi>{found.head.branch ?? found.head.commit?.slice(0, 8) ?? "no branch"}</bdi>
-          {", "}
-          {describeBase(found)}
+          <span>
+            <bdi>{found.head.branch ?? found.head.commit?.slice(0, 8) ?? "no branch"}</bdi>,{" "}
+            {describeBase(found)}
+          </span>
         </small>
       </header>
       {groupByFolder(found.files).map(([folder, files]) => (

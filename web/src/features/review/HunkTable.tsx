@@ -172,6 +172,14 @@ export function HunkTable({ onRevert, ...props }: HunkProps) {
       </header>
       <table class="review-table" data-split={split || undefined}>
         <caption class="sr-only">{name}</caption>
+        {split && (
+          <colgroup>
+            <col class="review-narrow" />
+            <col />
+            <col class="review-narrow" />
+            <col />
+          </colgroup>
+        )}
         <thead class="sr-only">
           <tr>
             <th scope="col">Line before</th>

@@ -3,10 +3,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { onServerEvent } from "../../api/stream/events.ts";
 import { activeSession } from "../../store/state.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { narrow } from "../../ui/width.ts";
 import { FileDiff } from "./FileDiff.tsx";
 import { FileTree } from "./FileTree.tsx";
 import { handleKey } from "./keys.ts";
+import { wanted } from "./open.ts";
 import {
   changes,
   choose,
@@ -17,7 +17,6 @@ import {
   listFiles,
   problem,
   readChanges,
-  wanted,
 } from "./state.ts";
 import { Tray } from "./Tray.tsx";
 import "./review.css";
@@ -25,6 +24,8 @@ import "./rows.css";
 
 /** The service watches a session for a minute after it was read. */
 const EVERY_MS = 45_000;
+/** Pixels. */
+const ROOMY = 760;
 
 function useChanges(id: string | undefined): void {
   useEffect(() => {
@@ -43,6 +44,9 @@ function useChanges(id: string | undefined): void {
     };
   }, [id]);
 }
+
+/** Whether the list of files stands beside the diff; review.css has the same width. */
+const isRoomy = (page: HTMLElement | null): boolean => (page?.clientWidth ?? 0) > ROOMY;
 
 function Nothing({ text }: { text: string }) {
   return (
@@ -67,7 +71,7 @@ export function ReviewPage() {
     );
     wanted.value = undefined;
     if (named) choose(named);
-    else if (!chosen.peek() && !narrow.peek()) choose(findNext(files, undefined, 1, true) ?? files[0]);
+    else if (!chosen.peek() && isRoomy(page.current)) choose(findNext(files, undefined, 1, true) ?? files[0]);
   }, [files.length > 0, id]);
   if (id === undefined) return null;
   const step = (way: 1 | -1) => {

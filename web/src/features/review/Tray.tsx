@@ -46,7 +46,7 @@ export function Tray({ session }: { session: string }) {
           <label>
             <small>For all of it</small>
             <textarea
-              class="text-input"
+              class="field"
               rows={2}
               value={note}
               maxLength={8000}

@@ -22,9 +22,10 @@ function goToChange(box: Element, step: 1 | -1): boolean {
 }
 
 function commentHere(box: Element): void {
-  const cell = findHunk(box, 0)?.querySelector<HTMLElement>(
-    ".review-line[data-kind=added], .review-line[data-kind=removed]",
-  );
+  const hunk = findHunk(box, 0);
+  const cell =
+    hunk?.querySelector<HTMLElement>(".review-line[data-kind=added]") ??
+    hunk?.querySelector<HTMLElement>(".review-line[data-kind=removed]");
   const line = Number(cell?.dataset["line"]);
   if (!cell || !line) return;
   selection.value = { side: cell.dataset["side"] === "old" ? "old" : "new", line, endLine: line };

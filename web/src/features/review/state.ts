@@ -53,9 +53,6 @@ export const selection = signal<Selection | undefined>(undefined);
 export const sending = signal(false);
 export const view = signal<DiffView>(parseView(readStored(KEY), matchMedia("(max-width: 700px)").matches));
 
-/** A file that another feature wants to be shown when the page opens. */
-export const wanted = signal<string | undefined>(undefined);
-
 export function changeView(part: Partial<DiffView>): void {
   view.value = { ...view.peek(), ...part };
   writeStored(KEY, JSON.stringify({ split: view.peek().split, wrap: view.peek().wrap }));

@@ -1,5 +1,6 @@
 /** What can be done with one session, as menu items. */
 import type { Session } from "../../api/types.ts";
+import { openReview } from "../review/open.ts";
 import { FILES_PAGE, GIT_PAGE, openPage } from "../../ui/pages/registry.ts";
 import { sessions } from "../../store/state.ts";
 import { copyText } from "../../ui/clipboard.ts";
@@ -46,6 +47,7 @@ export function sessionItems(session: Session, x: number, y: number): MenuItem[]
         openPage.value = GIT_PAGE;
       },
     },
+    { label: "Review", icon: "eye", act: () => openReview(session.id) },
     { label: "Copy folder path", icon: "copy", act: () => void copyText(session.workingDir) },
     {
       label: "Move up",

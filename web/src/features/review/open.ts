@@ -1,0 +1,32 @@
+/** The way to the review of a session, and the counts that are known of each. */
+import { signal } from "@preact/signals";
+import { onServerEvent } from "../../api/stream/events.ts";
+import type { SessionChangesPayload } from "../../api/types.ts";
+import { openPage, REVIEW_PAGE } from "../../ui/pages/registry.ts";
+import { select } from "../../ui/pages/select.ts";
+
+/** A file that another feature wants to be shown when the page opens. */
+export const wanted = signal<string | undefined>(undefined);
+
+export const counts = signal<ReadonlyMap<string, SessionChangesPayload>>(new Map());
+
+/** @param path of a file, absolute or below the folder; absent for all of them. */
+export function openReview(session: string, path?: string): void {
+  select(session);
+  wanted.value = path;
+  openPage.value = REVIEW_PAGE;
+}
+
+/** Follow what the service says for as long as the page lives. */
+export function followReviewCounts(): void {
+  onServerEvent("init", ({ changes }) => {
+    counts.value = new Map((changes ?? []).map((each) => [each.id, each]));
+  });
+  onServerEvent("session:changes", (told) => {
+    counts.value = new Map(counts.peek()).set(told.id, told);
+  });
+  onServerEvent("session:deleted", ({ id }) => {
+    const left = new Map(counts.peek());
+    if (left.delete(id)) counts.value = left;
+  });
+}
