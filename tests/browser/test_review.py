@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import CDPSession, Page, expect
 
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
@@ -125,12 +125,24 @@ class DeskReviewTests(ReviewCase):
         page.get_by_test_id("review-file").filter(has_text="engine.py").click()
         hunks = page.get_by_test_id("review-hunk")
         hunks.nth(0).get_by_test_id("review-revert").click()
-        page.get_by_role("dialog").get_by_role("button", name="Put back").click()
+        page.get_by_test_id("ask-agree").click()
         expect(hunks).to_have_count(HUNKS - 1)
         self.assertIn("def step_0(value):", (self.root / "src/engine.py").read_text())
         page.get_by_role("button", name="Undo").click()
         expect(hunks).to_have_count(HUNKS)
         self.assertNotIn("value", (self.root / "src/engine.py").read_text())
+
+    def test_all_changes_are_committed_from_the_page(self) -> None:
+        for name in ("user.name", "user.email"):
+            run_git(self.root, "config", name, "ann@example.org")
+        page = self.review(**DESK)
+        page.get_by_test_id("review-commit").click()
+        page.get_by_test_id("ask").locator("textarea").fill("Name amounts")
+        page.get_by_test_id("ask-agree").click()
+        expect(page.get_by_test_id("review-commit")).to_have_count(0)
+        subject = run_git(self.root, "log", "-1", "--format=%s").decode().strip()
+        self.assertEqual(("Name amounts", b""), (subject, run_git(self.root, "status", "-s")))
+        expect(page.get_by_test_id("review-file")).to_have_count(4)
 
     def test_review_page_has_no_accessibility_fault(self) -> None:
         page = self.review(viewport={"width": 1040, "height": 800})
@@ -144,6 +156,8 @@ class DeskReviewTests(ReviewCase):
 
 
 class PhoneReviewTests(ReviewCase):
+    fingers: CDPSession | None = None
+
     def test_ten_hunks_are_reviewed_and_two_comments_sent_on_a_phone(self) -> None:
         page = self.review(**PHONE)
         self.receive_prompt()
@@ -181,7 +195,7 @@ class PhoneReviewTests(ReviewCase):
         self.touch(page, "touchEnd")
 
     def touch(self, page: Page, kind: str, place: dict[str, float] | None = None) -> None:
-        session = page.context.new_cdp_session(page)
+        if self.fingers is None:
+            self.fingers = page.context.new_cdp_session(page)
         points = [] if place is None else [place]
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-        session.detach()
+        self.fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})

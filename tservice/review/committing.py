@@ -55,7 +55,7 @@ class PushRequest:
     """Request for a push.
 
     @ivar branch: name of the branch at the remote; C{None} for that of the current branch.
-    @ivar with_lease: true to replace the branch, unless somebody else pushed since the last fetch.
+    @ivar with_lease: true to replace the branch, unless another push came since the last fetch.
     """
 
     repo: str | None

@@ -22,6 +22,7 @@ GROUPS = {
     "cases": "the cases",
     "cron": "scheduled jobs",
     "files": "files of a workspace",
+    "review": "what a session changed, and comments on it",
 }
 """Help texts of command groups by the first word, such as C{files} of C{files get}."""
 

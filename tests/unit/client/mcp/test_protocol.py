@@ -34,7 +34,7 @@ thorough = settings(max_examples=example_count(300), deadline=None, database=Non
 NAMES = [
     "list_sessions", "new_session", "send_input", "send_key", "wait", "wait_output", "read_screen",
     "last_response", "read_conversation", "list_approvals", "answer_approval", "git_status",
-    "list_cases", "end_session",
+    "list_changes", "list_review_comments", "reply_review_comment", "list_cases", "end_session",
 ]  # fmt: skip
 ITEM = {"id": "s1:4", "sessionId": "s1", "frame": "f"}
 
@@ -306,6 +306,18 @@ class McpToolTests(ServerCase):
         made, typed = self.service.asked
         self.assertEqual({"mode": "primary", "workingDir": "/srv", "start": True}, made.body)
         self.assertEqual("/sessions/s2/input", typed.path)
+
+    def test_review_comment_is_answered(self) -> None:
+        self.use("reply_review_comment", sessionId="s1", commentId="c/1", state="done", text="ok")
+        last = self.service.asked[-1]
+        self.assertEqual("/sessions/s1/comments/c%2F1/reply", last.path)
+        self.assertEqual({"state": "done", "text": "ok"}, last.body)
+        error = self.use("reply_review_comment", sessionId="s1", commentId="c1", state="maybe")
+        self.assertEqual(-32602, error["code"])
+
+    def test_changes_may_have_another_base(self) -> None:
+        self.use("list_changes", sessionId="s1", base="main")
+        self.assertEqual({"base": "main"}, self.service.asked[-1].query)
 
     def test_approvals_are_filtered_by_session(self) -> None:
         self.use("answer_approval", sessionId="s1", action="option", option=2, expectFrame="f")

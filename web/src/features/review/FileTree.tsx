@@ -4,7 +4,9 @@ import { plural } from "../../lib/format.ts";
 import { handleListKey } from "../git/diff/diff.ts";
 import { splitPath } from "../git/texts.ts";
 import { visible } from "../git/diff/diff.ts";
+import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { commitAll } from "./commit.ts";
 import { changes, choose, chosen, isSame, markViewed } from "./state.ts";
 
 const LETTERS = {
@@ -80,6 +82,9 @@ function Row({ session, repo, file }: { session: string; repo: string; file: Cha
   );
 }
 
+const isUncommitted = ({ kind }: ChangedFileItem): boolean =>
+  kind.some((each) => each === "staged" || each === "unstaged" || each === "untracked");
+
 const SOURCES = {
   named: "",
   "branch-point": "where the branch left ",
@@ -101,6 +106,7 @@ function Repository({
   found: RepositoryChangesResponse;
   alone: boolean;
 }) {
+  const Heading = alone ? "h3" : "h4";
   return (
     <section class="review-repository">
       <header>
@@ -116,13 +122,18 @@ function Repository({
             {describeBase(found)}
           </span>
         </small>
+        {found.files.some(isUncommitted) && (
+          <Button small onClick={() => void commitAll(session, found.repo)} testid="review-commit">
+            Commit…
+          </Button>
+        )}
       </header>
       {groupByFolder(found.files).map(([folder, files]) => (
         <section key={folder}>
           {folder !== "" && (
-            <h4>
+            <Heading class="review-folder-head">
               <bdi>{visible(folder)}</bdi>
-            </h4>
+            </Heading>
           )}
           <ul>
             {files.map((file) => (

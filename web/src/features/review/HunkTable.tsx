@@ -5,7 +5,7 @@ import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Comment, CommentForm } from "./Comments.tsx";
 import { findThread, includes, splitRows, splitWords } from "./rows.ts";
-import { comments, type FileKey, selection, type Side } from "./state.ts";
+import { comments, dragging, type FileKey, selection, type Side } from "./state.ts";
 
 const SIGNS = { added: "+", removed: "−", context: "" } as const;
 const WORDS = { added: "added: ", removed: "removed: ", context: "" } as const;
@@ -78,7 +78,7 @@ interface HunkProps {
 
 /** What stands below a row: its comments, and the field for a new one. */
 function Below({ session, file, hunk, rows, split }: Omit<HunkProps, "onRevert"> & { rows: RowResponse[] }) {
-  const at = selection.value;
+  const at = dragging.value ? undefined : selection.value;
   const thread = [...new Set(rows.flatMap((row) => findThread(comments.value, file, row)))];
   const isEnd =
     at !== undefined &&

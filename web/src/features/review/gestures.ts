@@ -1,5 +1,5 @@
 /** Fingers and pointers on the rows: drag over numbers, hold a line, swipe to the next file. */
-import { selection, type Side } from "./state.ts";
+import { dragging, selection, type Side } from "./state.ts";
 import { spanLines } from "./rows.ts";
 
 /** Milliseconds for which a line is held. */
@@ -45,6 +45,7 @@ export function makeRowGestures(swipe: (step: -1 | 1) => void): RowGestures {
   const end = () => {
     clearTimeout(timer);
     dragged = undefined;
+    dragging.value = false;
     down = undefined;
   };
   return {
@@ -60,6 +61,7 @@ export function makeRowGestures(swipe: (step: -1 | 1) => void): RowGestures {
           );
       } else if (start && isNumber(event.target)) {
         dragged = start;
+        dragging.value = true;
         selection.value = spanLines(start.side, start.line, start.line);
         event.preventDefault();
       }

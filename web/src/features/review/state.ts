@@ -50,6 +50,8 @@ export const comments = signal<readonly CommentResponse[]>([]);
 export const problem = signal("");
 export const chosen = signal<FileKey | undefined>(undefined);
 export const selection = signal<Selection | undefined>(undefined);
+/** A pointer is down on the line numbers: nothing moves below it until it is up. */
+export const dragging = signal(false);
 export const sending = signal(false);
 export const view = signal<DiffView>(parseView(readStored(KEY), matchMedia("(max-width: 700px)").matches));
 
