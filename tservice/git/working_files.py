@@ -31,6 +31,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXCHANGE = 2
+_FORBIDDEN = frozenset({b"", b".", b"..", b".git"})
+"""Components that no path of a file in a working tree has."""
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 _LINK = "120000"
 
@@ -77,10 +79,13 @@ def _open_parent(root: bytes, path: bytes, *, make: bool = False) -> Iterator[tu
     @param make: true to make missing folders.
     """
     *folders, name = path.split(b"/")
-    if not name or b".." in (*folders, name) or b"." in (*folders, name) or b".git" in folders:
+    if any(each.lower() in _FORBIDDEN for each in (*folders, name)):
         raise make_failure_error("path: not a file of the working tree")
     here = os.open(root, _FOLDER)
     try:
+        if os.readlink(b"/proc/self/fd/%d" % here) != root:
+            # A link took the place of a folder above.
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         for folder in folders:
             if make:
                 with suppress(FileExistsError):

@@ -304,7 +304,8 @@ class CommentService:
         if not comments:
             return []
         changes = {
-            each.path: each for each in (await self._review.read_changes(session_id)).repositories
+            each.path: each
+            for each in (await self._review.read_recent_changes(session_id)).repositories
         }
         copies = {
             repo: await self._review.open_copy(session_id, repo)

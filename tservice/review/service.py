@@ -68,6 +68,7 @@ class ReviewService:
         """
         self._clock, self._copies, self._store = clock, copies, store
         self.on_read = on_read
+        self._last: OrderedDict[str, tuple[float, SessionChanges]] = OrderedDict()
         self._recent: OrderedDict[tuple[str, str, str | None], tuple[float, RepositoryChanges]] = (
             OrderedDict()
         )
@@ -81,8 +82,19 @@ class ReviewService:
         found = [await self._read_repository(session_id, copy, base) for copy in copies]
         changes = SessionChanges(repositories=found)
         if base is None:
+            self._last.pop(session_id, None)
+            self._last[session_id] = (self._clock.seconds(), changes)
+            while len(self._last) > MAX_RECENT:
+                self._last.popitem(last=False)
             self.on_read(session_id, changes)
         return changes
+
+    async def read_recent_changes(self, session_id: str) -> SessionChanges:
+        """Return what the session changed, as it was at most L{RECENT_SECONDS} ago."""
+        at, changes = self._last.get(session_id, (0.0, None))
+        if changes is not None and self._clock.seconds() - at < RECENT_SECONDS:
+            return changes
+        return await self.read_changes(session_id)
 
     async def open_file(
         self, session_id: str, repo: str | None, path: str, base: str | None

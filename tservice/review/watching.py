@@ -42,7 +42,6 @@ MAX_READINGS = 2
 MAX_KNOWN = 2000
 """Maximum number of sessions whose counts are remembered."""
 
-_TURN_ENDS = frozenset({EventName.SESSION_STOP, EventName.SESSION_IDLE})
 _STARTS = frozenset({EventName.SESSION_CREATED, EventName.SESSION_INTERACTIVE})
 _NOTHING = ChangeTotals()
 
@@ -157,7 +156,7 @@ class ChangesWatcher:
         elif event.name in _STARTS:
             if not self._store.has_start(session_id):
                 self._spawn(self._record_start(session_id), "recording the base of a session")
-        elif event.name in _TURN_ENDS:
+        elif event.name is EventName.SESSION_STOP:
             self._read_soon(session_id)
 
     def _forget(self, session_id: str) -> None:

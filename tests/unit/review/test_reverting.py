@@ -243,9 +243,20 @@ class ReplacementTests(ReviewTestCase):
         self.assertEqual("secret\n", (outside / "f").read_text())
 
     def test_paths_outside_and_in_git_are_refused(self) -> None:
-        for path in (b"../x", b".git/config", b"a/../../x", b""):
+        for path in (b"../x", b".git/config", b"a/../../x", b"", b".git", b"a/.GIT/config"):
             error = self.assertRaises(ServiceError, read_working_file, self.root, path)
             self.assertEqual(422, error.status)
+
+    def test_working_tree_that_a_link_replaced_is_not_entered(self) -> None:
+        outside = self.folder.parent / "outside"
+        self.folder.rename(outside)
+        self.folder.symlink_to(outside)
+        self.assertFalse(read_working_file(self.root, b"f", 100).exists)
+        above = self.folder.parent / "above"
+        above.symlink_to(self.folder.parent)
+        self.assertFalse(read_working_file(os.fsencode(above / "outside"), b"f", 100).exists)
+        self.assertIn(self.refuse_swap(self.new), (409, 422))
+        self.assertEqual("one\n", (outside / "f").read_text())
 
     def test_fifo_is_never_waited_for(self) -> None:
         os.mkfifo(self.folder / "pipe")

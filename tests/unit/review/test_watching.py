@@ -108,8 +108,12 @@ class WatchingTests(SynchronousTestCase):
         self.review.files = 3
         self.publish(EventName.SESSION_STOP)
         self.assertEqual([3], [told.totals.files for told in self.told])
-        self.publish(EventName.SESSION_IDLE)
+        self.publish(EventName.SESSION_STOP)
         self.assertEqual((2, 1), (len(self.review.read), len(self.told)))
+
+    def test_shell_that_is_quiet_again_is_not_read(self) -> None:
+        self.publish(EventName.SESSION_IDLE)
+        self.assertEqual([], self.review.read)
 
     def test_session_without_changes_says_nothing(self) -> None:
         self.publish(EventName.SESSION_STOP)
