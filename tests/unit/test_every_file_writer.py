@@ -352,6 +352,12 @@ FILES = [
         errors=(OSError,),
     ),
     WrittenFile(
+        sites=("git/working_files.py:_fill_file",),
+        write=workspace_writers.exchange_writer("new"),
+        before=workspace_writers.exchange_writer("old"),
+        errors=(ServiceError,),
+    ),
+    WrittenFile(
         sites=(
             "files/uploads/upload_forms.py:_write_gitignore",
             "files/uploads/upload_forms.py:_start_file",

@@ -65,6 +65,13 @@ FULL: Mapping[str, Mapping[str, Any]] = {
         "before": 2**53,
         "branch": "b" * 100,
     },
+    "list_changes": {"sessionId": "s", "base": "b" * 250},
+    "reply_review_comment": {
+        "sessionId": "s",
+        "commentId": "c",
+        "state": "declined",
+        "text": "t" * 8000,
+    },
     "answer_approval": {
         "approvalId": "a",
         "action": "text",

@@ -271,6 +271,7 @@ class ChangedPaths:
 
     @ivar untracked: untracked files, in git's order; one with a final slash is a repository.
     @ivar untracked_count: number of all untracked files.
+    @ivar is_complete: true if no path is left out.
     """
 
     staged: frozenset[bytes]
@@ -278,6 +279,7 @@ class ChangedPaths:
     conflicted: frozenset[bytes]
     untracked: tuple[bytes, ...]
     untracked_count: int
+    is_complete: bool
 
 
 def parse_changed_paths(output: bytes, limit: int) -> tuple[GitHead, ChangedPaths]:
@@ -302,6 +304,7 @@ def parse_changed_paths(output: bytes, limit: int) -> tuple[GitHead, ChangedPath
         conflicted=frozenset(select_paths(ChangeKind.CONFLICTED)),
         untracked=select_paths(ChangeKind.UNTRACKED),
         untracked_count=tree.counts.untracked,
+        is_complete=not tree.truncated,
     )
 
 

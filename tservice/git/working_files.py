@@ -202,13 +202,24 @@ def _check_displaced(
 
 
 def _write_entry(folder: int, name: bytes, new: WorkingFile, like: os.stat_result | None) -> None:
-    """Write a new file whose owner and permissions are those of C{like}."""
+    """Write a new file whose owner and permissions are those of C{like}; after a failure there is
+    none.
+    """
     data = new.data or b""
     if new.mode == _LINK:
         os.symlink(data, name, dir_fd=folder)
         return
     mode = 0o777 if new.mode == "100755" else 0o666
-    with open(os.open(name, _NEW, mode, dir_fd=folder), "wb") as file:
+    descriptor = os.open(name, _NEW, mode, dir_fd=folder)
+    try:
+        _fill_file(descriptor, data, new, like)
+    except BaseException:
+        os.unlink(name, dir_fd=folder)
+        raise
+
+
+def _fill_file(descriptor: int, data: bytes, new: WorkingFile, like: os.stat_result | None) -> None:
+    with open(descriptor, "wb") as file:
         file.write(data)
         if like is not None and stat.S_ISREG(like.st_mode):
             with suppress(PermissionError):

@@ -116,7 +116,8 @@ async def read_changes(
         raise make_failure_error("the repository has too many changes")
     files = await copy.run_in_thread(partial(parse_raw_diff, output))
     committed = await _list_committed(copy, head, base)
-    merged = [each for each in _merge_kinds(files, paths, committed) if _is_changed(each)]
+    listed = _merge_kinds(files, paths, committed)
+    merged = [each for each in listed if _is_changed(each, paths)]
     kept = await _describe_files(copy, merged[:MAX_FILES])
     totals = ChangeTotals(
         files=len(merged) + max(0, paths.untracked_count - len(paths.untracked)),
@@ -235,13 +236,14 @@ def _merge_kinds(
             yield ChangedFile(path=path, status=FileStatus.ADDED, kinds=kinds)
 
 
-def _is_changed(file: ChangedFile) -> bool:
-    """Return false for a file of which only the times changed: git lists it until its index is
-    written again.
+def _is_changed(file: ChangedFile, paths: ChangedPaths) -> bool:
+    """Return false for a file of which only the times changed: git compares it with the base until
+    its index is written again.
     """
-    counts = (file.added, file.removed, file.is_binary)
-    is_same = file.old_mode == file.new_mode and counts == (0, 0, False)
-    return not (file.status is FileStatus.MODIFIED and is_same and not file.kinds)
+    if file.status is not FileStatus.MODIFIED or file.old_mode != file.new_mode or file.kinds:
+        return True
+    has_lines = file.added or file.removed or file.is_binary
+    return bool(has_lines) and not paths.is_complete
 
 
 async def _describe_files(copy: WorkingCopy, files: Sequence[ChangedFile]) -> Sequence[ChangedFile]:

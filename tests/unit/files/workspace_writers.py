@@ -22,12 +22,26 @@ from tservice.files.model import Workspace
 from tservice.files.uploads.sweeper import UploadSweeper
 from tservice.files.uploads.upload_forms import UploadReceiver, UploadRules, open_uploads_folder
 from tservice.files.workers import WorkspaceWorkers
+from tservice.git.interfaces import WorkingFile
+from tservice.git.working_files import read_working_file, replace_working_file
 
 
 def save_writer(text: str) -> Callable[[Path], object]:
     """Saves a text over what is there."""
     wanted = writing.FileEdit(path="a.txt", content=text.encode(), base_hash=None, force=True)
     return lambda folder: writing.save_edit(str(folder), wanted, AccessRules())
+
+
+def exchange_writer(text: str) -> Callable[[Path], object]:
+    """Puts a text in the place of what is there, as a revert does."""
+
+    def write(folder: Path) -> None:
+        root = os.path.realpath(os.fsencode(folder))
+        before = read_working_file(root, b"a.txt")
+        new = WorkingFile(mode="100644", data=text.encode())
+        replace_working_file(root, b"a.txt", before.hash, new)
+
+    return write
 
 
 def upload_writer(folder: Path) -> None:
