@@ -92,9 +92,7 @@ class CommitRoutes:
             repo=body.repo, message=body.message, paths=body.paths, takes_all=body.all,
             amend=body.amend, signoff=body.signoff,
         )  # fmt: skip
-        commit, output = await self._commits.commit(
-            call.id, wanted, call.identity, call.reauthorize
-        )
+        commit, output = await self._commits.commit(call.id, wanted, call.caller)
         return CommitResponse(commit=commit, output=output)
 
     @operation("POST", "/api/sessions/{id}/changes/push", _ACTS)
@@ -104,5 +102,5 @@ class CommitRoutes:
             repo=body.repo, remote=body.remote, branch=body.branch,
             sets_upstream=body.set_upstream, with_lease=body.force == "with_lease",
         )  # fmt: skip
-        output = await self._commits.push(call.id, wanted, call.identity, call.reauthorize)
+        output = await self._commits.push(call.id, wanted, call.caller)
         return PushResponse(output=output)

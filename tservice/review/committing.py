@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
+from tservice.core.callers.caller import Caller
 from tservice.core.callers.identity import Identity
 from tservice.core.kernel.errors import (
     ErrorCode,
@@ -72,8 +73,7 @@ class CommitService:
         self._review, self._sessions, self._git = review, sessions, git
 
     async def commit(
-        self, session_id: str, wanted: CommitRequest, caller: Identity,
-        reauthorize: Callable[[], object],
+        self, session_id: str, wanted: CommitRequest, caller: Caller,
     ) -> tuple[str | None, str]:  # fmt: skip
         """Commit files, and return the new commit and the output of git and its hooks.
 
@@ -83,7 +83,7 @@ class CommitService:
         check_comment_text(wanted.message, "message")
         self._check_grant(caller, "message")
         copy = await self._review.open_copy(session_id, wanted.repo)
-        check = self._make_check(session_id, caller, reauthorize)
+        check = self._make_check(session_id, caller)
         paths = await self._find_paths(session_id, copy, wanted)
         if wanted.takes_all:
             await self._run(session_id, copy, ["add", "--all"], b"", check)
@@ -101,8 +101,7 @@ class CommitService:
         return await read_head_commit(copy), done.output
 
     async def push(
-        self, session_id: str, wanted: PushRequest, caller: Identity,
-        reauthorize: Callable[[], object],
+        self, session_id: str, wanted: PushRequest, caller: Caller,
     ) -> str:  # fmt: skip
         """Push the current commit, and return the output of git and its hooks.
 
@@ -124,7 +123,7 @@ class CommitService:
         where = [] if wanted.remote is None else [wanted.remote, target]
         if wanted.remote is None and wanted.sets_upstream:
             where = ["origin", target]
-        check = self._make_check(session_id, caller, reauthorize)
+        check = self._make_check(session_id, caller)
         words = ["push", "--porcelain", *options, "--", *where]
         return (await self._run(session_id, copy, words, b"", check)).output
 
@@ -167,10 +166,12 @@ class CommitService:
         return done
 
     def _make_check(
-        self, session_id: str, caller: Identity, reauthorize: Callable[[], object]
+        self,
+        session_id: str,
+        caller: Caller,
     ) -> Callable[[], None]:
         def check_caller() -> None:
-            reauthorize()
+            caller.reauthorize()
             self._sessions.check_sender(session_id, caller)
 
         return check_caller

@@ -12,7 +12,7 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.runtime_harness import places_of
 from tests.unit.git.random_repositories import ENVIRON, run_git
-from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase, accept
+from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.core.locations.location import OWN_LOCATION
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
@@ -71,7 +71,7 @@ class CommitTests(ReviewTestCase):
 
     async def make(self, **fields: Any) -> tuple[str | None, str]:
         request = CommitRequest(**{"repo": None, "message": "Do it\n\nBecause.", **fields})
-        return await self.commits.commit(SESSION_ID, request, ANN, accept)
+        return await self.commits.commit(SESSION_ID, request, ANN)
 
     def log(self, form: str = "%s|%b") -> str:
         return run_git(self.folder, "log", "-1", f"--format={form}").decode().strip()
@@ -122,9 +122,9 @@ class CommitTests(ReviewTestCase):
     async def test_caller_without_the_grant_is_refused(self) -> None:
         request = CommitRequest(repo=None, message="x", takes_all=True)
         user = evolve(ANN, admin=False, can_bypass_permissions=False)
-        await self.refuse(403, self.commits.commit(SESSION_ID, request, user, accept))
+        await self.refuse(403, self.commits.commit(SESSION_ID, request, user))
         push = PushRequest(repo=None)
-        await self.refuse(403, self.commits.push(SESSION_ID, push, user, accept))
+        await self.refuse(403, self.commits.push(SESSION_ID, push, user))
         self.world.sessions.may_drive = False
         await self.refuse(403, self.make(takes_all=True))
         self.assertNotEqual("", self.status())
@@ -133,7 +133,7 @@ class CommitTests(ReviewTestCase):
 
     async def push(self, **fields: Any) -> str:
         request = PushRequest(**{"repo": None, **fields})
-        return await self.commits.push(SESSION_ID, request, ANN, accept)
+        return await self.commits.push(SESSION_ID, request, ANN)
 
     def add_remote(self) -> Path:
         remote = self.folder.parent / "remote.git"

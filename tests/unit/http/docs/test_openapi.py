@@ -290,7 +290,9 @@ class HealthTests(SynchronousTestCase):
         self.assertEqual(
             {
                 "version": "1",
+                "installedVersion": None,
                 "sessions": [],
+                "changes": [],
                 "cronJobs": 0,
                 "approvals": [],
                 "planUsage": None,
