@@ -35,6 +35,7 @@ _CONTAINERS: Mapping[str, Any] = {
     "engine": "podman",
     "image": "localhost/agents:latest",
 }
+_HASH = "8c7e5a667f1b771847fe88c01c3de34413a1b220"
 _PUSH = "https://push.example.org/send/abc"
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -74,6 +75,19 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "path": "notes.txt", "content": "mend the parser\n", "baseHash": None,
         },
         "POST /api/sessions/{id}/file-link": {"path": "report.html"},
+        "PUT /api/sessions/{id}/changes/viewed": {"path": "src/parser.py", "hash": None},
+        "POST /api/sessions/{id}/changes/revert": {"path": "src/parser.py", "hash": _HASH},
+        "POST /api/sessions/{id}/changes/revert/undo": {"undoId": "5b1c2a9e3b7d4c58"},
+        "POST /api/sessions/{id}/changes/commit": {"message": "Mend the parser", "all": True},
+        "POST /api/sessions/{id}/changes/push": {"setUpstream": True},
+        "POST /api/sessions/{id}/comments": {
+            "path": "src/parser.py", "line": 12, "text": "An empty file ends here.",
+        },
+        "PATCH /api/sessions/{id}/comments/{comment}": {"state": "resolved"},
+        "POST /api/sessions/{id}/comments/{comment}/reply": {
+            "state": "done", "text": "Empty files are read now.",
+        },
+        "POST /api/sessions/{id}/review/send": {"note": "The tests stay as they are."},
         "POST /api/sessions/{id}/readmymind": {},
         "PUT /api/sessions/{id}/intent": {"goals": "A parser that reads every file"},
         "POST /api/hook-event": {"event": "stop", "sessionId": _SESSION, "data": {}},
