@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from playwright.sync_api import CDPSession, Page, expect
 from tests.browser.axe import faults_in_both
 from tests.browser.harness import PHONE, BrowserCase, wait_until_on_page
 from tests.integration.harness import DaemonHarness
+from tests.run_figures import report_figure
 from tests.unit.git.random_repositories import run_git
 
 DESK: dict[str, Any] = {"viewport": {"width": 1090, "height": 900}}
@@ -161,6 +163,7 @@ class PhoneReviewTests(ReviewCase):
     def test_ten_hunks_are_reviewed_and_two_comments_sent_on_a_phone(self) -> None:
         page = self.review(**PHONE)
         self.receive_prompt()
+        begun = time.monotonic()
         page.get_by_test_id("review-file").filter(has_text="engine.py").tap()
         self.hold_line(page, 3, "Shorter, please")
         page.get_by_test_id("review-seen").tap()
@@ -173,6 +176,7 @@ class PhoneReviewTests(ReviewCase):
         page.get_by_test_id("review-send").tap()
         self.got(page, "Shorter, please")
         self.got(page, "And here")
+        report_figure(f"ten hunks and two comments in {time.monotonic() - begun:.0f} s")
         page.get_by_test_id("review-back").tap()
         expect(page.get_by_test_id("review-progress")).to_have_text("2 of 4 files seen")
 

@@ -199,6 +199,14 @@ class GitFeatureTests(SynchronousTestCase):
         answer = self.successResultOf(Deferred.fromCoroutine(asked))
         self.assertEqual("unsupported", GitStatusResponse.model_validate(answer).state)
 
+    def test_working_copies_elsewhere_are_refused(self) -> None:
+        git = self.build()
+        for kind in (LocationKind.REMOTE, LocationKind.CONTAINER):
+            workspace = GitWorkspace(inside=ANYWHERE, folder="/w", place=LocationId(kind=kind))
+            asked = Deferred.fromCoroutine(git.service.readers.open_working_copies(workspace))
+            error = self.failureResultOf(asked, ServiceError).value
+            self.assertEqual(400, error.status)
+
 
 class CaseStatusRouteTests(SynchronousTestCase):
     """A case's folder is asked for with the rights of whoever asks."""
