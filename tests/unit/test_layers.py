@@ -43,19 +43,19 @@ MOST_FILES = 15
 
 LARGE_FOLDERS = {
     "agents/approvals": "one inbox; its answers and folders pass the same items to each other",
-    "agents/transcripts/conversation": "one file for each agent, and one record of all items",
     "agents/transcripts": "five formats of transcripts beside the one reader that merges them",
+    "agents/transcripts/conversation": "one reader of items for each of five formats",
     "cases": "steps of creation and removal, all on the same CaseOperations",
     "client/commands": "one file for each group of commands, listed by table.py",
     "client/typed": "generated: one file for each group of operations",
     "clis": "one registry; nearly every file reads the records of model.py",
     "containers": "one engine; its starts already stand in life",
     "cron": "one scheduler with its routes; the next folder would hold two files",
-    "git": "one repository: what reads it and where; its processes and changes are in folders",
+    "git": "the feature's routes, service and readers of files beside three folders",
     "hosts": "one connection to a host: its keys, master, links and waking",
     "mux": "the interface of panes, beside the two folders that implement it",
     "mux/tmux": "one control client; each file parses or writes one part of its dialogue",
-    "review": "one review: changes, comments and commits of the same working tree",
+    "review": "one desk: changes, comments and reverts read the same diff",
 }
 """Folders that hold more, up to C{MOST_FILES_LISTED}, and why they stay whole."""
 

@@ -45,6 +45,8 @@ ALLOWED = {
     "cron/runner.py:_launch_and_deliver": "notes that the run has begun",
     "cron/runner.py:_launch_session": "notes the session that was created",
     "restore/service.py:_restore_session": "notes that the session was restored",
+    "review/comments.py:_send_in_turn": "notes the comments that were sent",
+    "review/reverting.py:undo_revert": "drops the copy that was brought back",
     "timed_runs/service.py:_launch_session": "notes the session that was created, or its failure",
 }
 """Functions that write after a wait on purpose, and why nobody gains a right by it."""
