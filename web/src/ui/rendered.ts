@@ -27,7 +27,7 @@ function listMismatches(container: Element): string[] {
   const named = [...container.querySelectorAll(":is(button, a, summary, [role=button])[aria-label]")];
   const differing = named.filter((each) => {
     const shown = each.cloneNode(true) as Element;
-    for (const unseen of shown.querySelectorAll("[aria-hidden=true], .offscreen")) unseen.remove();
+    for (const unseen of shown.querySelectorAll("[aria-hidden=true], .offscreen, .sr-only")) unseen.remove();
     return !wordsOf(each.getAttribute("aria-label") ?? "").includes(wordsOf(shown.textContent));
   });
   return differing.map(({ outerHTML }) => `label-content-name-mismatch: ${outerHTML}`);

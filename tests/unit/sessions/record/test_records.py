@@ -22,6 +22,7 @@ from tservice.sessions.record.model import (
     AutoResume,
     ContainerTarget,
     EndpointModel,
+    ForegroundProgram,
     NameSource,
     ProcessExit,
     ProcessPhase,
@@ -139,6 +140,8 @@ class WireTests(SynchronousTestCase):
         fields = {to_camel(each.name) for each in attrs.fields(Session)}
         full = evolve(FULL, current_tool="Bash make", background_tasks=1)
         full = evolve(full, todos=(TodoItem(text="Look"),), current_task="Looking")
+        full = evolve(full, last_answer="Done.", last_exit_status=0, server_ports=(8000,))
+        full = evolve(full, foreground=ForegroundProgram(name="make", since=5))
         self.assertEqual(fields - hidden | derived, set(to_wire(make_session_answer(full))))
 
     def test_nested_records_are_in_the_response(self) -> None:

@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
 /** The list of sessions at the side: as a list, as a rail, its width and its filter. */
+import { hasReceivedInit } from "../../api/stream/connection.ts";
 import { fireEvent, screen } from "@testing-library/preact";
 import { beforeEach, expect, test } from "vitest";
 import { SESSION } from "../../api/sample.ts";
@@ -35,6 +36,7 @@ beforeEach(() => {
       toolSummary: "make",
     },
   ]);
+  hasReceivedInit.value = true;
   activeId.value = "two";
   prefs.value = DEFAULTS;
   [wide.value, narrow.value] = [true, false];

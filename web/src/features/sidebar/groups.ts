@@ -1,7 +1,7 @@
 /** The sessions by the folder they work in, children below their parents; above them those that need a person. */
 import type { Session } from "../../api/types.ts";
 import { table } from "../../lib/table.ts";
-import { type DisplayState, getStateLabel } from "../sessions/status.ts";
+import { type DisplayState } from "../sessions/status.ts";
 
 export interface NestedSession {
   session: Session;
@@ -102,7 +102,7 @@ const STATE_LETTERS = 3;
 /** Return whether a filter means a session: each word stands in its name, folder or agent, or begins its state. */
 export function matchesFilter(session: Session, agent: string, state: DisplayState, filter: string): boolean {
   const text = `${session.name} ${session.workingDir} ${agent}`.toLowerCase();
-  const states = [...(STATE_WORDS[state] ?? []), state === "idle" ? getStateLabel(state, session.mode) : ""];
+  const states = STATE_WORDS[state] ?? [];
   return filter
     .toLowerCase()
     .split(/\s+/)

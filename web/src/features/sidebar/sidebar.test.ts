@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { hasReceivedInit } from "../../api/stream/connection.ts";
 import type { Session } from "../../api/types.ts";
 import { DEFAULTS, prefs } from "../../store/prefs.ts";
 import { createSessionList } from "../../store/sessions.ts";
@@ -102,6 +103,7 @@ describe("the order in which sessions are seen", () => {
     );
 
   beforeEach(() => {
+    hasReceivedInit.value = true;
     sessionList.value = createSessionList(all);
     prefs.value = DEFAULTS;
     wide.value = true;
@@ -174,7 +176,8 @@ test.each([
   ["Done", "done", true],
   ["idle", "done", false],
   ["crashed", "error", true],
-  ["running", "idle", true],
+  ["running", "busy", true],
+  ["running", "idle", false],
   ["running", "ended", false],
   ["re", "idle", false],
 ] as const)("the filter %s of one that is %s", (words, state, shown) => {
