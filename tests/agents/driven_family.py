@@ -218,6 +218,7 @@ class FamilyCase(SynchronousTestCase):
         if self.manner.asks:
             self.a_command_refused()
         self.what_was_said(cli)
+        self.its_items()
         self.its_list()
         self.the_exit()
         self.it_goes_on()
@@ -325,6 +326,22 @@ class FamilyCase(SynchronousTestCase):
             [(cli, str(self.world.place.work))],
             [(each["mode"], each.get("workingDir")) for each in mine],
         )
+
+    def its_items(self) -> None:
+        """Its conversation has the prompts, each once, and the command with its end."""
+
+        def look() -> bool:
+            items = self.call("GET", f"{self.path}/conversation?limit=500")["items"]
+            prompts = [each["text"].strip() for each in items if each["role"] == "user"]
+            ran = [
+                each["tool"]
+                for each in items
+                if "made.txt" in each.get("tool", {}).get("title", "")
+            ]
+            once = all(prompts.count(f"SAY: quick {number}") == 1 for number in range(SHORT))
+            return once and [each["status"] for each in ran] == ["done"]
+
+        self.until("its items", look)
 
     def words(self) -> list[tuple[str, str]]:
         """What its own record tells of the conversation by now."""
