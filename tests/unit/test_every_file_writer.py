@@ -352,7 +352,10 @@ FILES = [
         errors=(OSError,),
     ),
     WrittenFile(
-        sites=("git/working_files.py:_write_entry", "git/working_files.py:_fill_file"),
+        sites=(
+            "git/working_copies/working_files.py:_write_entry",
+            "git/working_copies/working_files.py:_fill_file",
+        ),
         write=workspace_writers.exchange_writer("new"),
         before=workspace_writers.exchange_writer("old"),
         errors=(ServiceError,),

@@ -51,11 +51,9 @@ LARGE_FOLDERS = {
     "clis": "one registry; nearly every file reads the records of model.py",
     "containers": "one engine; its starts already stand in life",
     "cron": "one scheduler with its routes; the next folder would hold two files",
-    "git": "the feature's routes, service and readers of files beside three folders",
     "hosts": "one connection to a host: its keys, master, links and waking",
     "mux": "the interface of panes, beside the two folders that implement it",
     "mux/tmux": "one control client; each file parses or writes one part of its dialogue",
-    "review": "one desk: changes, comments and reverts read the same diff",
 }
 """Folders that hold more, up to C{MOST_FILES_LISTED}, and why they stay whole."""
 

@@ -39,7 +39,7 @@ from tservice.git.model import (
 from tservice.git.process.runner import GitError, GitMissingError
 from tservice.git.search import SearchBounds, find_repositories
 from tservice.git.status.inspector import RepositoryInspector
-from tservice.git.working_copy import LocalWorkingCopy
+from tservice.git.working_copies.working_copy import LocalWorkingCopy
 
 FOUND_SECONDS, STATUS_SECONDS = 30.0, 4.0
 """Seconds that the list of repositories and a repository's status are cached

@@ -30,7 +30,6 @@ from tservice.review.anchors import (
     make_anchor,
     split_lines,
 )
-from tservice.review.changes import read_base_content
 from tservice.review.comment_model import (
     MAX_COMMENTS,
     CommentReply,
@@ -42,6 +41,7 @@ from tservice.review.comment_model import (
     check_comment_text,
     format_prompt,
 )
+from tservice.review.comparison.changes import read_base_content
 from tservice.review.model import RepositoryChanges
 from tservice.review.service import ReviewService
 from tservice.review.store import ReviewStore

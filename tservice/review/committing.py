@@ -19,8 +19,8 @@ from tservice.core.kernel.errors import (
     make_not_found_error,
 )
 from tservice.git.interfaces import IUserGit, UserGitResult, WorkingCopy
-from tservice.review.bases import read_head_commit
 from tservice.review.comment_model import check_comment_text
+from tservice.review.comparison.bases import read_head_commit
 from tservice.review.model import RepositoryChanges, check_ref_name
 from tservice.review.service import ReviewService
 from tservice.sessions.interfaces import ISessions, NameSource

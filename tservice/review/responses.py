@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from tservice.core.kernel.event_payloads import ChangeTotalsPayload
 from tservice.core.values.payload import Payload, omit_if_false, omit_if_none
 from tservice.review.anchors import AnchorState
-from tservice.review.changes import FileDiff, ImageSide
 from tservice.review.comment_model import (
     CommentSide,
     CommentState,
     PlacedComment,
     ReplyState,
 )
-from tservice.review.hunks import DiffRow, Hunk, RowKind
+from tservice.review.comparison.changes import FileDiff, ImageSide
+from tservice.review.comparison.hunks import DiffRow, Hunk, RowKind
 from tservice.review.model import BaseSource, ChangedFile, FileStatus, RepositoryChanges
 from tservice.review.service import SessionChanges
 

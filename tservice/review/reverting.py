@@ -22,9 +22,9 @@ from tservice.core.kernel.errors import (
     make_not_found_error,
 )
 from tservice.git.interfaces import NO_FILE, WorkingCopy, WorkingFile, hash_blob
-from tservice.review.changes import DiffOptions, read_hunks
-from tservice.review.hunk_reversal import reverse_rows
-from tservice.review.hunks import DiffRow, Hunk
+from tservice.review.comparison.changes import DiffOptions, read_hunks
+from tservice.review.comparison.hunk_reversal import reverse_rows
+from tservice.review.comparison.hunks import DiffRow, Hunk
 from tservice.review.model import ChangedFile, FileStatus
 from tservice.review.service import OpenedFile, ReviewService
 from tservice.review.store import FileCopy, ReviewStore

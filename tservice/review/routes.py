@@ -11,8 +11,8 @@ from tservice.core.kernel.scopes import READS_GIT, TYPES
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.http.validation.models import QueryInt, QueryParameters, RequestBody, ResponseModel
-from tservice.review.changes import DiffOptions
 from tservice.review.comments import CommentService
+from tservice.review.comparison.changes import DiffOptions
 from tservice.review.model import CONTEXT_DEFAULT, WHOLE_CONTEXT
 from tservice.review.responses import (
     ChangesResponse,

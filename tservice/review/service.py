@@ -12,7 +12,7 @@ from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import make_conflict_error, make_not_found_error
 from tservice.git.interfaces import IWorkingCopies, WorkingCopy
-from tservice.review.changes import (
+from tservice.review.comparison.changes import (
     DiffOptions,
     FileDiff,
     find_file,

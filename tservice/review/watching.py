@@ -22,8 +22,8 @@ from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.kernel.timers import cancel_call
 from tservice.git.interfaces import IWorkingCopies
-from tservice.review.bases import read_head_commit
 from tservice.review.comment_model import CommentState
+from tservice.review.comparison.bases import read_head_commit
 from tservice.review.model import ChangeTotals
 from tservice.review.service import ReviewService, SessionChanges
 from tservice.review.store import ReviewStore

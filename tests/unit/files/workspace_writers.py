@@ -23,7 +23,7 @@ from tservice.files.uploads.sweeper import UploadSweeper
 from tservice.files.uploads.upload_forms import UploadReceiver, UploadRules, open_uploads_folder
 from tservice.files.workers import WorkspaceWorkers
 from tservice.git.interfaces import WorkingFile
-from tservice.git.working_files import read_working_file, replace_working_file
+from tservice.git.working_copies.working_files import read_working_file, replace_working_file
 
 
 def save_writer(text: str) -> Callable[[Path], object]:

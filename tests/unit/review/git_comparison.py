@@ -16,9 +16,9 @@ from pathlib import Path
 from tests.unit.git.random_repositories import ENVIRON, run_git
 from tests.unit.review.review_harness import SESSION_ID, ReviewWorld
 from tservice.git.interfaces import WorkingCopy
-from tservice.review.changes import DiffOptions, read_hunks
-from tservice.review.hunk_reversal import reverse_rows
-from tservice.review.hunks import Hunk, RowKind
+from tservice.review.comparison.changes import DiffOptions, read_hunks
+from tservice.review.comparison.hunk_reversal import reverse_rows
+from tservice.review.comparison.hunks import Hunk, RowKind
 from tservice.review.model import WHOLE_CONTEXT, ChangedFile, FileStatus, RepositoryChanges
 
 LETTERS = {

@@ -19,8 +19,8 @@ from tservice.core.kernel.errors import ErrorCode, ServiceError
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.interfaces import WorkingCopy
 from tservice.git.service import GitService, GitWorkspace
-from tservice.review.changes import DiffOptions, FileDiff
 from tservice.review.comments import CommentService
+from tservice.review.comparison.changes import DiffOptions, FileDiff
 from tservice.review.reverting import RevertService
 from tservice.review.service import ReviewService
 from tservice.review.store import ReviewStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 from twisted.trial.unittest import SynchronousTestCase
 
 from tservice.core.kernel.errors import ServiceError
-from tservice.review.hunk_reversal import reverse_rows
-from tservice.review.hunks import (
+from tservice.review.comparison.hunk_reversal import reverse_rows
+from tservice.review.comparison.hunks import (
     DiffRow,
     Hunk,
     RowKind,

@@ -12,9 +12,9 @@ from attrs import evolve
 from tests.unit.git.random_repositories import run_git
 from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.core.kernel.errors import ErrorCode, ServiceError
-from tservice.git import working_files
 from tservice.git.interfaces import NO_FILE, WorkingFile, hash_blob
-from tservice.git.working_files import read_working_file, replace_working_file
+from tservice.git.working_copies import working_files
+from tservice.git.working_copies.working_files import read_working_file, replace_working_file
 from tservice.review.reverting import LineRange, RevertOutcome, RevertRequest
 from tservice.review.store import COPY_MS, MAX_COPIES, FileCopy
 

@@ -21,14 +21,15 @@ from tservice.git.interfaces import (
     WorkingFile,
     parse_changed_paths,
 )
-from tservice.review.bases import find_base
-from tservice.review.hunks import (
+from tservice.review.comparison.bases import find_base
+from tservice.review.comparison.hunks import (
     Hunk,
     HunkPage,
     make_replaced_hunks,
     parse_hunks,
     select_page,
 )
+from tservice.review.comparison.raw_diff import parse_raw_diff
 from tservice.review.model import (
     DIFF_BYTES,
     IMAGE_BYTES,
@@ -40,7 +41,6 @@ from tservice.review.model import (
     RepositoryChanges,
     is_generated_name,
 )
-from tservice.review.raw_diff import parse_raw_diff
 
 LIST_BYTES = 64 * 1024 * 1024
 """Maximum bytes of the list of changed files."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 
 from tservice.core.kernel.errors import make_conflict_error
-from tservice.review.hunks import DiffRow, Hunk, RowKind
+from tservice.review.comparison.hunks import DiffRow, Hunk, RowKind
 
 ChooseRow = Callable[[Hunk, DiffRow], bool]
 """Returns true if a row is to be reversed."""

@@ -15,7 +15,7 @@ from tservice.git.interfaces import WorkingFile
 from tservice.git.model import ERROR_LIMIT, GitRepository, to_display_text
 from tservice.git.process.runner import GitError
 from tservice.git.status.inspector import ReadingContext, RepositoryInspector
-from tservice.git.working_files import read_working_file, replace_working_file
+from tservice.git.working_copies.working_files import read_working_file, replace_working_file
 
 _T = TypeVar("_T")
 

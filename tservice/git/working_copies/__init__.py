@@ -1,0 +1,1 @@
+"""Working trees of sessions for other features: fenced git, exact files."""

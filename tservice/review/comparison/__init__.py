@@ -1,0 +1,1 @@
+"""Comparison of a working tree with a base: files, hunks, and their reversal."""
