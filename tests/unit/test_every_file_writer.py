@@ -20,6 +20,7 @@ from twisted.trial.unittest import SynchronousTestCase
 import tservice
 from tests.unit.files import workspace_writers
 from tests.unit.filling_disk import FullDisk
+from tservice.access.first_password import store_password_hash
 from tservice.access.hook_secret import load_hook_secret
 from tservice.agents.hooks.first_run import NotSeededError, seed_first_run
 from tservice.agents.hooks.hook_config_writer import FileRefusedError, HookConfigWriter
@@ -312,6 +313,12 @@ FILES = [
         sites=("core/disk/secret_file.py:_write_secret",),
         write=lambda folder: load_hook_secret(folder, _same),
         errors=(StartError,),
+    ),
+    WrittenFile(
+        sites=("access/first_password.py:store_password_hash",),
+        write=lambda folder: store_password_hash(folder / "password-hash", "new"),
+        before=lambda folder: store_password_hash(folder / "password-hash", "old"),
+        errors=(ServiceError,),
     ),
     WrittenFile(
         sites=("tokens/agent_tokens.py:issue_token",),

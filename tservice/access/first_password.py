@@ -49,6 +49,20 @@ def load_password_hash(path: Path) -> str:
     return found
 
 
+def store_password_hash(path: Path, password_hash: str) -> None:
+    """Write the hash of the first password to its file.
+
+    @raise ServiceError: 409: another kind of file is there; 422: it cannot be written.
+    """
+    try:
+        write_private_file(path, password_hash + "\n")
+    except FileError as error:
+        raise make_conflict_error(f"{error}; remove it first") from error
+    except OSError as error:
+        why = find_disk_problem(error) or error.strerror
+        raise make_failure_error(f"{path.name} could not be written: {why}") from error
+
+
 def make_hash_seal(password_hash: str, salt: bytes) -> bytes:
     """Return a value that identifies a password by its stored hash, but does not reveal it."""
     return hmac.digest(salt, password_hash.encode(), "sha256")
@@ -102,7 +116,7 @@ class PasswordSetup:
         password_hash = await self.hasher.hash_password(address, password)
         self._check_allowed(is_local)
         caller.reauthorize()
-        self._store_hash(password_hash)
+        store_password_hash(self.path, password_hash)
         self.account.set_hash(password_hash, make_hash_seal(password_hash, self.salt))
         self.rule.is_required = True
         self.completed(self.account.username, password)
@@ -113,12 +127,3 @@ class PasswordSetup:
         obstacle = self.find_obstacle(is_local)
         if obstacle is not None:
             raise ServiceError(ErrorCode.FORBIDDEN, f"password: {obstacle}")
-
-    def _store_hash(self, password_hash: str) -> None:
-        try:
-            write_private_file(self.path, password_hash + "\n")
-        except FileError as error:
-            raise make_conflict_error(f"{error}; remove it first") from error
-        except OSError as error:
-            why = find_disk_problem(error) or error.strerror
-            raise make_failure_error(f"{self.path.name} could not be written: {why}") from error
