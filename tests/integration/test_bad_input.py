@@ -46,7 +46,15 @@ QUERIES = (
     "until=,",
     "fresh=2",
 )
-VOLATILE = ("status", "statusReason", "lastActivityAt", "sessions")
+VOLATILE = (
+    "status",
+    "statusReason",
+    "lastActivityAt",
+    "foreground",
+    "lastExitStatus",
+    "serverPorts",
+    "sessions",
+)
 """What time alone changes of sessions, and of C{GET /api/me}'s like."""
 
 NO_STATE = (

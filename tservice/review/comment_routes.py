@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.kernel.errors import ErrorCode, make_field_error
 from tservice.core.kernel.scopes import READS_GIT, TYPES
+from tservice.core.values.failfast import FAIL_FAST
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.http.validation.models import ENUM_MEMBER, RequestBody
@@ -93,9 +94,9 @@ class CommentPatch(RequestBody):
 class SendReviewBody(RequestBody):
     """Comments to send, all open ones by default, and a text for the agent."""
 
-    comment_ids: Annotated[list[CommentId], Field(min_length=1, max_length=MAX_COMMENTS)] | None = (
-        None
-    )
+    comment_ids: (
+        Annotated[list[CommentId], Field(min_length=1, max_length=MAX_COMMENTS), FAIL_FAST] | None
+    ) = None
     note: Annotated[str, StringConstraints(max_length=TEXT_LENGTH)] = ""
     even_while_busy: bool = False
 

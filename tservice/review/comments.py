@@ -126,7 +126,11 @@ class CommentService:
         return self._store.list_comments(session_id)
 
     async def list_comments(self, session_id: str) -> list[PlacedComment]:
-        """Return the comments of a session with their places in the files as they are now."""
+        """Return the comments of a session with their places in the files as they are now.
+
+        @raise ServiceError: 404: there is no such session.
+        """
+        self._sessions.get(session_id)
         return await self._place_comments(session_id, self._store.list_comments(session_id))
 
     async def create_comment(

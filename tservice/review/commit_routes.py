@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.kernel.errors import ErrorCode
 from tservice.core.kernel.scopes import READS_GIT
+from tservice.core.values.failfast import FAIL_FAST
 from tservice.core.values.payload import omit_if_none
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, OperationCall, Scope
@@ -30,7 +31,7 @@ class CommitBody(RequestBody):
 
     repo: Repo | None = None
     message: Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
-    paths: Annotated[list[Path], Field(min_length=1, max_length=MAX_FILES)] | None = None
+    paths: Annotated[list[Path], Field(min_length=1, max_length=MAX_FILES), FAIL_FAST] | None = None
     all: bool = False
     amend: bool = False
     signoff: bool = False

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from tservice.core.kernel.errors import ErrorCode
 from tservice.core.kernel.scopes import READS_GIT, TYPES
+from tservice.core.values.failfast import FAIL_FAST
 from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.http.validation.models import QueryInt, QueryParameters, RequestBody, ResponseModel
@@ -108,10 +109,11 @@ class RevertBody(RequestBody):
         Annotated[
             list[Annotated[str, StringConstraints(max_length=40)]],
             Field(min_length=1, max_length=1000),
+            FAIL_FAST,
         ]
         | None
     ) = None
-    lines: Annotated[list[LinesBody], Field(min_length=1, max_length=1000)] | None = None
+    lines: Annotated[list[LinesBody], Field(min_length=1, max_length=1000), FAIL_FAST] | None = None
     context: Annotated[int, Field(ge=0, le=WHOLE_CONTEXT)] = CONTEXT_DEFAULT
     even_while_busy: bool = False
 

@@ -243,9 +243,7 @@ class CaseStatusRouteTests(SynchronousTestCase):
         workspaces = CaseWorkspaces(cast(Any, Cases()), bounds, cast(Any, Places()))
         status = CaseGitRoutes(cast(Any, Git()), workspaces.get_workspace)
         (operation,) = collect_operations(status)
-        call = SimpleNamespace(
-            path={"name": "shop"}, identity=ann, query=GitStatusQuery(fresh=True)
-        )
+        call = SimpleNamespace(path={"name": "shop"}, caller=ann, query=GitStatusQuery(fresh=True))
         answer = self.successResultOf(start_coroutine(operation.handler(cast(OperationCall, call))))
         assert isinstance(answer, GitStatusResponse)
         self.assertEqual("not-a-repo", answer.state)

@@ -15,7 +15,7 @@ from tests.callers import make_caller
 from tests.unit.git.random_repositories import run_git
 from tests.unit.git.real_git import own_folder, real_service
 from tservice.core.callers.identity import Identity
-from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_not_found_error
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.interfaces import WorkingCopy
 from tservice.git.service import GitService, GitWorkspace
@@ -55,6 +55,8 @@ class RecordingSessions:
         self.session = evolve(self.session, status=status)
 
     def get(self, session_id: str, caller: Identity | None = None) -> Session:
+        if session_id != self.session.id:
+            raise make_not_found_error("Session")
         return self.session
 
     def list(self, caller: Identity | None = None) -> list[Session]:

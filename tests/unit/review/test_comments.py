@@ -52,6 +52,9 @@ class CommentTests(ReviewTestCase):
         request = SendRequest(**fields)
         return await self.world.comments.send_comments(SESSION_ID, request, ANN)
 
+    async def test_comments_of_an_unknown_session_are_not_found(self) -> None:
+        await self.refuse(404, self.world.comments.list_comments("s2"))
+
     async def test_comment_stays_at_its_line(self) -> None:
         made = await self.create()
         self.assertEqual(("line five",), made.comment.anchor.lines)

@@ -462,7 +462,7 @@ class ApprovalFeatureTests(ApprovalCase):
         session = self.asked(permission_page())
         self.assertTrue(inbox.service.is_blocked(session.id))
         paths = {one.path for feature in features for one in feature.operations}
-        self.assertEqual(7, len(paths))
+        self.assertEqual(11, len(paths))
         self.assertEqual(1, len(inbox.initial_state["approvals"](ADMIN)))
         for feature in reversed(features):
             feature.close()

@@ -46,6 +46,7 @@ class EventNameTests(SynchronousTestCase):
         others = {
             EventName.SETTINGS_CHANGED: Scope.SETTINGS,
             EventName.MODEL_ENDPOINTS_CHANGED: Scope.SESSIONS_READ,
+            EventName.SESSION_CHANGES: Scope.GIT,
         }
         self.assertEqual({**others, **cases, **jobs}, scopes)
 
