@@ -31,7 +31,7 @@ FAINT = """host => {
     const text = over(read(looks.color), ground);
     const [low, high] = [light(ground), light(text)].sort((a, b) => a - b);
     const ratio = (high + 0.05) / (low + 0.05);
-    if (ratio < 4.45) found.push(`${ratio.toFixed(1)}: ${cell.textContent.slice(0, 40)}`);
+    if (ratio < 4.5) found.push(`${ratio.toFixed(2)}: ${cell.textContent.slice(0, 40)}`);
   }
   return { seen, found };
 }"""

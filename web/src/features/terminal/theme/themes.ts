@@ -104,8 +104,11 @@ export function matchesOf(dark: boolean): ISearchDecorationOptions {
   };
 }
 
-/** Programs choose colours for a dark ground; on a light one they are darkened until readable. */
-export const contrastOf = (dark: boolean): number => (dark ? 1 : 4.5);
+/**
+ * Programs choose colours for a dark ground; on a light one they are darkened until readable.
+ * The terminal rounds the colours that it finds: with 4.5 some stay a little below.
+ */
+export const contrastOf = (dark: boolean): number => (dark ? 1 : 4.6);
 
 const FONTS =
   'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace';
