@@ -32,7 +32,11 @@ WITHIN = (
         "[data-testid=build-log]",
     ),
     ("clis", ("[data-testid=cli-edit]",), "[data-testid=new-cli-form]"),
-    ("conversations", ("[data-testid=conversation-read]",), "[data-testid=message] .markdown"),
+    (
+        "conversations",
+        ("[data-testid=conversation-read]",),
+        "[data-testid=conversation-answer] .markdown",
+    ),
     ("files", (NOTES,), "[data-testid=markdown] strong"),
     ("files", (NOTES, EYE), TEXT),
     ("files", (NOTES, "[data-testid=file-follow]"), "[data-testid=follow]"),

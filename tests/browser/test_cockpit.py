@@ -116,6 +116,7 @@ class CrowdedCockpitTests(BrowserCase):
             self.assertGreaterEqual(min(box["width"], box["height"]), 44, name)
         page.get_by_test_id("current").click()
         page.get_by_test_id("drawer-new").click()
+        page.get_by_test_id("new-place").click()
         page.locator(".picker .places button").first.wait_for()
         self.assertEqual([], page.evaluate(OUTSIDE), "new session")
         for name, shown in (("fleet", "fleet-card"), ("cron", "job-more")):

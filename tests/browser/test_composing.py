@@ -89,6 +89,7 @@ class ComposingTests(BrowserCase):
         page = self.shell()
         page.keyboard.press("Alt+Shift+N")
         form = page.get_by_test_id("new-session")
+        page.get_by_test_id("new-place").click()
         form.get_by_text("New", exact=True).click()
         field = page.get_by_test_id("inline-field")
         field.focus()

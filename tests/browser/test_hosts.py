@@ -90,7 +90,7 @@ class SshTests(BrowserCase):
         sshd.start()
         notice = page.get_by_test_id("unreachable-notice")
         expect(notice).to_contain_text("build-box is unreachable")
-        expect(page.get_by_test_id("state")).to_contain_text("last known: running")
+        expect(page.get_by_test_id("state")).to_contain_text("last known: ready")
         page.goto(f"{url}/?page=hosts")
         page.get_by_test_id("host-check").click()
         changed = page.get_by_test_id("key-changed")
