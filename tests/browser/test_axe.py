@@ -119,6 +119,7 @@ class AxeTests(BrowserCase):
         """The dialog of a new session, the palette, the sidebar, and cells, two of them empty."""
         page.goto(daemon.url)
         page.get_by_test_id("new-session-button").click()
+        page.get_by_test_id("new-place").click()
         page.get_by_test_id("picker").wait_for()
         for way in ("browse", "make", "clone", "elsewhere", "known"):
             page.get_by_test_id(f"way-{way}").click()

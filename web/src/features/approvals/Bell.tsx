@@ -21,19 +21,19 @@ export function Bell() {
       type="button"
       class="icon-button bell"
       data-urgent={blocked > 0}
-      aria-label={label}
       title={`${label}  Alt+Shift+A`}
       onClick={openInbox}
       data-testid="approvals-bell"
     >
       <Icon name="bell" />
+      <span class="sr-only">{label}</span>
       {blocked > 0 && (
-        <span class="bell-count" data-testid="approvals-count">
+        <span class="bell-count" aria-hidden="true" data-testid="approvals-count">
           {blocked}
         </span>
       )}
       {done > 0 && (
-        <span class="bell-count done" data-testid="approvals-done">
+        <span class="bell-count done" aria-hidden="true" data-testid="approvals-done">
           {done}
         </span>
       )}
