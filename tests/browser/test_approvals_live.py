@@ -144,7 +144,7 @@ class LiveInboxTests(LiveCase):
         other = ("Type something", "Chat about this")
         listed = [each for each in item["options"] if not each["label"].startswith(other)]
         self.assertLess(len(listed), len(item["options"]))
-        expect(card.locator("kbd")).to_have_text([str(each["n"]) for each in listed])
+        expect(card.locator("kbd")).to_have_text(["E", *(str(each["n"]) for each in listed)])
         expect(card.get_by_test_id("approval-option-1")).to_contain_text(
             "No change for the clients"
         )

@@ -1,5 +1,5 @@
 /** What opens over the terminals and beside them; its code comes when it is first shown. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { hasReceivedInit } from "../api/stream/connection.ts";
 import { sidebarShown } from "../features/sidebar/state.ts";
 import { showError } from "../store/toasts.ts";
@@ -10,7 +10,7 @@ import { findPage, openPage, type Page } from "../ui/pages/registry.ts";
 import { Skeleton } from "../ui/Skeleton.tsx";
 import { StageFrame } from "../ui/pages/StageFrame.tsx";
 import { wide } from "../ui/width.ts";
-import { PageBody } from "./PageBody.tsx";
+import { PageBody, preloadPage } from "./PageBody.tsx";
 
 const Panel = lazySlot(async () => (await import("./Panel.tsx")).Panel, {
   failed: (error) => {
@@ -32,6 +32,15 @@ export function PanelHost() {
 const closePage = () => (openPage.value = undefined);
 
 function StagedPage({ page }: { page: Page }) {
+  const [loaded, setLoaded] = useState(false);
+  useEffect(() => void preloadPage(page).then(() => setLoaded(true)), []);
+  // The frame has the width of what stands in it, and would grow.
+  if (!loaded)
+    return (
+      <div class="staged">
+        <Skeleton label={page.title} rows={4} />
+      </div>
+    );
   return (
     <StageFrame as="page" title={page.title} onClose={closePage} class="page" testid={`page-${page.id}`}>
       <PageBody page={page} />
