@@ -321,9 +321,7 @@ FILES = [
         errors=(ServiceError,),
     ),
     WrittenFile(
-        sites=("tokens/agent_tokens.py:issue_token",),
-        write=_agent_token,
-        errors=(OSError,),
+        sites=("tokens/agent_tokens.py:issue_token",), write=_agent_token, errors=(OSError,)
     ),
     WrittenFile(
         sites=("core/disk/secret_file.py:_write_secret",),

@@ -31,7 +31,7 @@ FILES = {
     "primary": "claude-2.1.197.jsonl",
     "codex": "codex-0.169.0.jsonl",
     "gemini": "gemini-0.61.0.jsonl",
-    "pi": "pi-0.73.1.jsonl",
+    "pi": "pi-1.6.0.jsonl",
 }
 EVERY = (*FILES.items(), ("primary", "claude-2.1.332.jsonl"))
 OPENCODE = "opencode-1.18.33.sql"
