@@ -23,7 +23,8 @@ class LineFormat:
 
     @ivar advance_tally: returns the tally after one more line.
     @ivar parse_usage: returns the usage of the message in a line, given the tally before that line.
-    @ivar reports_totals: true if C{parse_usage} needs the tally, because the agent reports totals.
+    @ivar depends_on_earlier_lines: true if the meaning of a line depends on the tally, because the
+        agent reports totals, or writes its conversation again.
     @ivar parse_message: returns the message in a line; C{None} without one.
     @ivar parse_prompt: returns the prompt in a line, if no earlier line contains the same one.
     """
@@ -32,7 +33,7 @@ class LineFormat:
     parse_usage: Callable[[TranscriptTally, Mapping[str, Any]], MessageUsage | None]
     parse_message: _Says
     parse_prompt: Callable[[Mapping[str, Any]], str | None]
-    reports_totals: bool = False
+    depends_on_earlier_lines: bool = False
 
 
 def _make_prompt_parser(said: _Says) -> Callable[[Mapping[str, Any]], str | None]:
@@ -55,13 +56,14 @@ FORMATS: Mapping[str, LineFormat] = {
         parse_usage=codex.parse_usage,
         parse_message=codex.parse_message,
         parse_prompt=_make_prompt_parser(codex.parse_message),
-        reports_totals=True,
+        depends_on_earlier_lines=True,
     ),
     "gemini": LineFormat(
         advance_tally=gemini.advance_tally,
         parse_usage=gemini.parse_usage,
         parse_message=gemini.parse_message,
         parse_prompt=_make_prompt_parser(gemini.parse_message),
+        depends_on_earlier_lines=True,
     ),
     "pi": LineFormat(
         advance_tally=pi.advance_tally,

@@ -34,6 +34,8 @@ from tservice.agents.transcripts.usage.record import MessageUsage, ModelUsage
 _ROLES = {"user": "user", "gemini": "assistant"}
 _TODOS = "write_todos"
 _SURROUNDINGS = "<session_context>"
+_REPEAT_GAP_MS = 1_000
+"""Maximum milliseconds between two messages that are written again together."""
 
 
 def parse_message(found: Mapping[str, Any]) -> TranscriptMessage | None:
@@ -55,6 +57,9 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
         return evolve(
             tally, conversation=get_safe_id_or_none(found.get("sessionId")) or tally.conversation
         )
+    tally = evolve(tally, repeated_at=_find_repeated_at(tally, found))
+    if tally.repeated_at is not None:
+        return tally
     name, words = str(found.get("id") or "")[:NAME_CHARS], parse_message(found)
     if words is not None and words.role == "user":
         return add_prompt(tally, words)
@@ -73,6 +78,23 @@ def advance_tally(tally: TranscriptTally, found: Mapping[str, Any]) -> Transcrip
         tally = evolve(tally, context=context, model=more.used.model or tally.model)
     # A repeated message is complete each time, not a further part of the answer.
     return tally if words is None else add_answer(evolve(tally, response_id=""), name, words)
+
+
+def _find_repeated_at(tally: TranscriptTally, found: Mapping[str, Any]) -> int | None:
+    """Return the time of a message that is written again; C{None} if the line is new.
+
+    After a refused tool, Gemini CLI writes the conversation again under new ids, from the session's
+    context on, and then a list of these messages.
+    """
+    at = parse_iso_time(found.get("timestamp"))
+    if at is None:
+        listed = "messages" in get_object_or_empty(found.get("$set"))
+        return None if listed else tally.repeated_at
+    text = join_text_blocks(found.get("content"))
+    if found.get("type") == "user" and text.startswith(_SURROUNDINGS):
+        return at if tally.prompts else None
+    before = tally.repeated_at
+    return at if before is not None and at - before <= _REPEAT_GAP_MS else None
 
 
 def _update_todos(before: ListedTodos, called: Any) -> ListedTodos:

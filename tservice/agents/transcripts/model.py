@@ -88,6 +88,8 @@ class TranscriptTally:
     @ivar prompted_at: time of the last prompt, in Unix milliseconds.
     @ivar failure: failure of the last turn; C{None} if it did not fail.
     @ivar todos: the to-do list that the agent last passed to its tool.
+    @ivar repeated_at: time of the last message that the agent wrote again, as a part of the whole
+        conversation; C{None} if the last line was new.
     @ivar planned: id of a tool call and its to-do list, which the tool has not confirmed yet;
         C{None} without one.
     """
@@ -110,6 +112,7 @@ class TranscriptTally:
     cwd: str | None = None
     failure: TurnFailure | None = None
     todos: ListedTodos = ()
+    repeated_at: int | None = None
     planned: tuple[str, ListedTodos] | None = None
 
     @property

@@ -18,7 +18,7 @@ from tests.unit.agents.transcripts.independent_items import (
     found_in,
     found_in_database,
 )
-from tests.unit.agents.transcripts.transcript_lines import write_lines
+from tests.unit.agents.transcripts.transcript_lines import repeated_gemini_lines, write_lines
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tservice.agents.transcripts.conversation import file_reader, index, pages
 from tservice.agents.transcripts.conversation.items import ConversationItem, ItemKind, ItemRole
@@ -233,6 +233,13 @@ class GrowingConversationTests(SynchronousTestCase):
             self.assertEqual(found_in(self.path, mode), self.shown(), mode)
             fresh = {each.id: each for each in read_all(reader_of(self.path, mode))}
             self.assertEqual(fresh, self.held, mode)
+
+    def test_conversation_that_gemini_writes_again_is_shown_once(self) -> None:
+        write_lines(self.path, *repeated_gemini_lines())
+        items = read_all(reader_of(self.path, "gemini"))
+        self.assertEqual(
+            ["first", "one", "second", "first", "three"], [each.text for each in items]
+        )
 
     def test_rewritten_truncated_and_replaced_file_begins_anew(self) -> None:
         generate = GENERATORS["primary"]

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from twisted.trial.unittest import SynchronousTestCase
 
+from tests.unit.agents.transcripts.transcript_lines import repeated_gemini_lines
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tests.unit.agents.transcripts.usage_totals import usage_totals_of
+from tservice.agents.transcripts import gemini
 from tservice.agents.transcripts.conversation_access import (
     read_beginning,
     read_messages,
@@ -63,6 +65,15 @@ class GeminiTranscriptTests(SynchronousTestCase):
             ],
             [(each.role, each.text) for each in read_messages(self.path, "gemini")],
         )
+
+    def test_conversation_that_gemini_writes_again_is_counted_once(self) -> None:
+        tally = TranscriptTally()
+        *before, prompt, answer = repeated_gemini_lines()
+        for line in before:
+            tally = gemini.advance_tally(tally, line)
+        self.assertEqual((2, "one"), (tally.prompts, tally.response))
+        tally = gemini.advance_tally(gemini.advance_tally(tally, prompt), answer)
+        self.assertEqual((3, "three"), (tally.prompts, tally.response))
 
     def test_growing_gemini_message_is_one_message(self) -> None:
         line = (

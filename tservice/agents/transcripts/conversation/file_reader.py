@@ -20,6 +20,7 @@ from tservice.agents.transcripts.conversation.fragments import (
     NewItem,
     ParseLine,
     QueueChange,
+    SeenMessage,
     apply_change,
 )
 from tservice.agents.transcripts.conversation.index import (
@@ -184,9 +185,12 @@ class FileConversationReader:
     def _parse_line(self, found: dict[str, object], start: int, end: int) -> IndexedLine:
         format_ = FORMATS[self._mode]
         usage = format_.parse_usage(self._tally, found)
-        if format_.reports_totals:
+        if format_.depends_on_earlier_lines:
             self._tally = format_.advance_tally(self._tally, found)
-        return IndexedLine(start=start, end=end, fragments=tuple(self._parse(found)), usage=usage)
+        fragments = self._parse(found)
+        if self._tally.repeated_at is not None:
+            fragments = [each for each in fragments if isinstance(each, SeenMessage)]
+        return IndexedLine(start=start, end=end, fragments=tuple(fragments), usage=usage)
 
     def _make_cursor(self) -> str:
         return f"{self.position:x}-{self._check:x}"
