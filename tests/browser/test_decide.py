@@ -6,13 +6,15 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.harness import BrowserCase, expect_focus, wait_until_on_page
+from tests.browser.harness import BrowserCase, PageTerminal, expect_focus, wait_until_on_page
 from tests.browser.mock_service import MockService
 from tests.waiting import SettledCondition
 
 AGENT = "hexadecimal floats"
 HELD = 2.5
 """Seconds: longer than a card keeps its place where nobody points."""
+HOVER_MS = 350
+"""How long the mouse rests before a tip appears."""
 CAP = "each => getComputedStyle(each).borderTopColor"
 UNDER = """([x, y]) => {
   const found = document.elementFromPoint(x, y);
@@ -140,9 +142,17 @@ class TrustTests(DecideCase):
 
     def test_trust_in_the_folder_is_told_before_and_after_the_start(self) -> None:
         page = self.open()
-        where = page.get_by_test_id("where")
-        where.hover()
-        expect(page.get_by_test_id("tip")).to_contain_text("Claude Code trusts this folder")
+        PageTerminal(page).ready()
+        tip = page.get_by_test_id("tip")
+
+        def told() -> bool:
+            # What draws itself meanwhile takes the tip away; a person moves the mouse again.
+            page.mouse.move(700, 400)
+            page.mouse.move(*middle(page.get_by_test_id("where")))
+            page.wait_for_timeout(2 * HOVER_MS)
+            return "Claude Code trusts this folder" in (tip.text_content() or "")
+
+        wait_until_on_page(page, "the tip of the folder", told)
         page.keyboard.press("Alt+Shift+N")
         page.get_by_test_id("mode-primary").locator("label").click()
         expect(page.get_by_test_id("new-trust")).to_contain_text("Claude Code will trust")

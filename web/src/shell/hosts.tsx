@@ -42,7 +42,14 @@ function StagedPage({ page }: { page: Page }) {
       </div>
     );
   return (
-    <StageFrame as="page" title={page.title} onClose={closePage} class="page" testid={`page-${page.id}`}>
+    <StageFrame
+      as="page"
+      title={page.title}
+      startAtTitle
+      onClose={closePage}
+      class="page"
+      testid={`page-${page.id}`}
+    >
       <PageBody page={page} />
     </StageFrame>
   );

@@ -6,9 +6,10 @@ import { IconButton } from "./IconButton.tsx";
 import { comeToFront, topDialog } from "./topdialog.ts";
 
 /** The browser would start at the close button: the first choice or field is of more use. */
-function startInside(dialog: HTMLDialogElement): void {
+function startInside(dialog: HTMLDialogElement, atTitle: boolean): void {
   if (dialog.querySelector(".dialog-content")?.contains(document.activeElement)) return;
-  const inside = dialog.querySelector<HTMLElement>(".dialog-content :is([autofocus], :checked, .field)");
+  const wanted = atTitle ? "[autofocus]" : ":is([autofocus], :checked, .field)";
+  const inside = dialog.querySelector<HTMLElement>(`.dialog-content ${wanted}`);
   (inside ?? dialog.querySelector("h2"))?.focus();
 }
 
@@ -16,6 +17,8 @@ interface Props {
   /** What is around it cannot be reached; without a word it is so. */
   modal?: boolean;
   title: string;
+  /** The focus starts at the title, and letters are keys of the page; else in the first field. */
+  startAtTitle?: boolean;
   onClose: () => void;
   children: ComponentChildren;
   footer?: ComponentChildren;
@@ -45,7 +48,7 @@ export function Dialog({ title, onClose, children, footer, testid, modal = true,
     if (modal) dialog.showModal();
     else dialog.show();
     const leaveFront = comeToFront(dialog);
-    startInside(dialog);
+    startInside(dialog, rest.startAtTitle === true);
     return () => {
       leaveFront();
       dialog.close();

@@ -162,7 +162,8 @@ function useFocus(ids: string) {
   const list = useRef<HTMLDivElement>(null);
   const met = useRef(0);
   const asked = inboxAsked.value;
-  useLayoutEffect(() => {
+  // Once the frame around it is open: nothing in a closed dialog takes the focus.
+  useEffect(() => {
     if (!list.current || (met.current === asked && !isFree(list.current))) return;
     met.current = asked;
     focusCard(list.current);
