@@ -11,11 +11,12 @@ import os
 from pathlib import Path
 
 from tools import pyclient
-from tools.typescript import web_types
+from tools.typescript import web_summaries, web_types
 
 ROOT = Path(__file__).resolve().parents[1]
 CLIENT = Path("tservice/client/typed")
 WEB_TYPES = Path("web/src/api/types.ts")
+WEB_SUMMARIES = Path("web/src/api/summaries.ts")
 
 
 def make_generated_code(root: Path = ROOT) -> dict[Path, str]:
@@ -26,6 +27,7 @@ def make_generated_code(root: Path = ROOT) -> dict[Path, str]:
     return {
         **{CLIENT / name: text for name, text in client.items()},
         WEB_TYPES: web_types(document, events),
+        WEB_SUMMARIES: web_summaries(document),
     }
 
 

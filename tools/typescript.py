@@ -99,6 +99,20 @@ def web_types(document: Schema, events: Mapping[str, Schema]) -> str:
     )
 
 
+def web_summaries(document: Schema) -> str:
+    """Return the file with the summaries of the operations that change something."""
+    found = {
+        f"{method.upper()} {path}": operation["summary"]
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if method in _CHANGING
+    }
+    lines = "".join(
+        f"  {json.dumps(name)}: {json.dumps(text)},\n" for name, text in sorted(found.items())
+    )
+    return f"{_SUMMARIES}{lines}}};\n"
+
+
 def operations(document: Schema, types: Types) -> str:
     """Return the interface of the operations that take and answer with JSON, by path and method."""
     found = {
@@ -115,6 +129,11 @@ def operations(document: Schema, types: Types) -> str:
     return f"{_OPERATIONS}{text}}}\n"
 
 
+_CHANGING = frozenset({"post", "put", "patch", "delete"})
+_SUMMARIES = """\
+/** What each operation does that changes something.  Generated from docs/openapi.json. */
+export const SUMMARIES: Readonly<Record<string, string>> = {
+"""
 _TOLD = """\
 /** Payloads of the events (protocol-events). */
 export interface Told {

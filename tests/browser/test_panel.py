@@ -112,6 +112,25 @@ class PanelTests(BrowserCase):
             page, "all columns", lambda: int(terminal.attribute("cols") or 0) == before
         )
 
+    def test_terminal_keeps_its_columns_under_a_panel_beside_the_sidebar(self) -> None:
+        terminal = self.open(viewport={"width": 1280, "height": 800})
+        page = terminal.page
+        alone = terminal.attribute("cols")
+        page.get_by_test_id("toggle-sidebar").click()
+        page.get_by_test_id("sidebar").wait_for()
+        wait_until_on_page(page, "fewer columns", lambda: terminal.attribute("cols") != alone)
+        before = terminal.attribute("cols")
+        page.keyboard.press("Alt+Shift+L")
+        panel = page.get_by_test_id("page-files")
+        expect_focus(panel.locator("h2").first)
+        box, room = panel.bounding_box(), page.get_by_test_id("terminal").first.bounding_box()
+        assert box is not None
+        assert room is not None
+        self.assertLess(box["x"], room["x"] + room["width"])
+        page.keyboard.press("Escape")
+        terminal.ready().run("echo =$COLUMNS=").wait(f"={before}=")
+        self.assertEqual(before, terminal.attribute("cols"))
+
     def test_panel_renders_a_markdown_document(self) -> None:
         terminal = self.open("&page=files", viewport={"width": 1440, "height": 900})
         page = terminal.page

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { FakeService } from "../../api/fakeservice.ts";
 import { ApiError } from "../../api/errors.ts";
+import { SUMMARIES } from "../../api/summaries.ts";
 import type { AuditEntryResponse } from "../../api/types.ts";
 import { KINDS, NO_FILTER, queryOf } from "./state.ts";
 import {
@@ -11,6 +12,7 @@ import {
   markOf,
   describeMethod,
   describeTarget,
+  tellSummary,
 } from "./texts.ts";
 
 const calls = { readAudit: new FakeService().on("GET /api/admin/audit") };
@@ -92,8 +94,17 @@ describe("pages", () => {
 });
 
 describe("words", () => {
+  test("every operation that changes something is told as what somebody did", () => {
+    const told = Object.keys(SUMMARIES).map((action) => describeAction(action));
+    expect(told.length).toBeGreaterThan(100);
+    expect(told.filter((text) => !/^(\w+ed|brought|gave|got|put|ran|sent|set)\b/.test(text))).toEqual([]);
+    expect(tellSummary("Enable or disable a CLI")).toBe("enabled or disabled a CLI");
+    expect(tellSummary("Reorder your cases; all of them")).toBe("reordered their cases");
+    expect(tellSummary("Reply to a comment")).toBe("replied to a comment");
+  });
+
   test("what has none stands as it is", () => {
-    expect([describeAction(ENTRY.action), isWorded(ENTRY.action)]).toEqual(["created a token", true]);
+    expect(isWorded("POST /api/tokens")).toBe(true);
     expect([describeAction("PUT /api/x"), isWorded("PUT /api/x")]).toEqual(["PUT /api/x", false]);
     expect([describeMethod("none"), describeMethod("cookie"), describeMethod("ring")]).toEqual([
       "",
@@ -144,6 +155,8 @@ describe("words", () => {
     [{ bucket: "basic", locked: false, username: "ann" }, ["wrong password", "as ann"]],
     [{ bucket: "token", locked: true }, ["wrong token", "locked out after too many attempts"]],
     [{ bucket: "basic", times: 40, locked: 30 }, ["wrong password", "40 times", "30 while locked out"]],
+    [{ source: "http", length: 1234 }, ["1,234 characters"]],
+    [{ source: "websocket", times: 1, length: 3 }, ["in a terminal", "once", "3 characters"]],
     [{ bucket: "qr", times: 2, locked: 0 }, ["wrong code", "2 times"]],
   ])("%j in plain words", (detail, words) => {
     expect(describeDetails({ ...ENTRY, detail })).toEqual(words);

@@ -1,41 +1,59 @@
-/** Entries of the log in words; what has none is shown as it stands. */
+/** Entries of the log in words. */
+import { SUMMARIES } from "../../api/summaries.ts";
 import type { AuditEntryResponse } from "../../api/types.ts";
 import { table } from "../../lib/table.ts";
 
+/** What is no operation, and what an operation's summary says in too many words. */
 const WORDS: Record<string, string> = table({
   login: "signed in",
   "login.failed": "failed to sign in",
   "login.locked": "reached the limit of failed sign-ins",
   input: "typed",
   "audit.broken": "the log was changed from outside",
-  "POST /api/logout": "signed out",
-  "POST /api/auth/revoke": "signed out devices",
-  "PUT /api/me/password": "changed their password",
-  "POST /api/admin/users": "created a user",
-  "PATCH /api/admin/users/{name}": "changed a user",
-  "DELETE /api/admin/users/{name}": "deleted a user",
-  "POST /api/admin/users/{name}/reset-password": "reset a password",
-  "POST /api/admin/users/{name}/logout": "signed out a user",
-  "POST /api/tokens": "created a token",
-  "DELETE /api/tokens/{id}": "revoked a token",
-  "POST /api/tunnel/start": "started the tunnel",
-  "POST /api/tunnel/stop": "stopped the tunnel",
-  "POST /api/tunnel/qr/regenerate": "created a new QR code",
-  "POST /api/sessions": "created a session",
-  "POST /api/quick-start": "created a session",
   "DELETE /api/sessions/{id}": "closed a session",
-  "POST /api/sessions/{id}/start": "started a session",
   "POST /api/sessions/{id}/input": "typed",
-  "PUT /api/sessions/{id}/name": "renamed a session",
-  "POST /api/approvals/{item}/answer": "answered an approval",
-  "POST /api/approvals/{item}/dismiss": "dismissed an approval",
-  "PUT /api/settings": "changed settings",
+  "POST /api/sessions/{id}/start": "started a session",
   "POST /api/mcp-sync": "synced MCP servers",
 });
 
-export const describeAction = (action: string): string => WORDS[action] ?? action;
+const PAST: Record<string, string> = table({
+  bring: "brought",
+  commit: "committed",
+  get: "got",
+  give: "gave",
+  pin: "pinned",
+  put: "put",
+  run: "ran",
+  send: "sent",
+  set: "set",
+  stop: "stopped",
+  unpin: "unpinned",
+});
 
-export const isWorded = (action: string): boolean => action in WORDS;
+function toPast(verb: string): string {
+  const word = verb.toLowerCase();
+  return (
+    PAST[word] ??
+    (word.endsWith("e") ? `${word}d` : word.endsWith("y") ? `${word.slice(0, -1)}ied` : `${word}ed`)
+  );
+}
+
+/** "Enable or disable a CLI" as what somebody did: "enabled or disabled a CLI". */
+export function tellSummary(summary: string): string {
+  const [clause = ""] = summary.split(/[;.,]/);
+  return clause
+    .replace(/^(\w+)(?:( or )(\w+))?/, (_, verb: string, or = "", other = "") =>
+      [toPast(verb), or, other && toPast(other)].join(""),
+    )
+    .replace(/\byours?\b/g, "their");
+}
+
+export function describeAction(action: string): string {
+  const summary = SUMMARIES[action];
+  return WORDS[action] ?? (summary ? tellSummary(summary) : action);
+}
+
+export const isWorded = (action: string): boolean => action in WORDS || action in SUMMARIES;
 
 export function describeActor(entry: AuditEntryResponse): string {
   if (entry.actor !== "") return entry.actor;
@@ -99,11 +117,16 @@ function lockedText(value: unknown): string {
   return typeof value === "number" && value > 0 ? `${value} while locked out` : "";
 }
 
+/** How an input came. */
+const SOURCES: Record<string, string> = table({ http: "", websocket: "in a terminal" });
+
 /** Details that read better without their names; empty: nothing worth a word. */
 const DETAILS: Record<string, (value: unknown) => string> = table({
   fields: (value) => `set: ${[value].flat().map(String).map(fieldText).join(", ")}`,
   bucket: (value) => `wrong ${TRIED[String(value)] ?? show(value)}`,
+  length: (value) => `${Number(value).toLocaleString()} characters`,
   locked: lockedText,
+  source: (value) => SOURCES[String(value)] ?? `by ${show(value)}`,
   times: (value) => (Number(value) === 1 ? "once" : `${show(value)} times`),
   username: (value) => `as ${show(value)}`,
 });
