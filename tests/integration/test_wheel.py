@@ -56,7 +56,7 @@ class WheelTests(SynchronousTestCase):
         names = set(zipfile.ZipFile(wheel).namelist())
         wanted = {
             "tservice/static/index.html",
-            "tservice/clis/stock.yaml",
+            "tservice/clis/agents/claude/entry.yaml",
             "tservice/mux/tmux/tmux.conf",
             "twisted/plugins/tservice_plugin.py",
             *(str(path) for path in package_files() if "tservice-keeper" not in path.name),

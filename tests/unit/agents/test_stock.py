@@ -20,7 +20,7 @@ FOLDERS = {
 
 
 class StockRuleTests(SynchronousTestCase):
-    """What C{stock.yaml} says of screens."""
+    """What the packaged entries say of screens."""
 
     def test_stock_screen_rules_are_the_scored_ones(self) -> None:
         entries = {

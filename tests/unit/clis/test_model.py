@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,10 +13,13 @@ from twisted.trial.unittest import SynchronousTestCase
 
 from tests.non_empty import require_items
 from tests.unit.clis.fakes import make_entry
+from tservice.clis import agents
 from tservice.clis.capabilities import HookSupport, TranscriptFormat
 from tservice.clis.model import CliEntry, CliKind, parse_entry
 from tservice.clis.stock_entries import load_stock_entries
 from tservice.core.kernel.errors import ErrorCode, ServiceError
+
+AGENTS = Path(agents.__path__[0])
 
 BAD: list[tuple[str, dict[str, Any]]] = [
     ("id", {"id": "X"}),
@@ -191,6 +195,12 @@ class StockTests(SynchronousTestCase):
         self.assertTrue(all(entry.stock and entry.enabled for entry in self.stock.values()))
         shells = [name for name, entry in self.stock.items() if entry.kind is CliKind.SHELL]
         self.assertEqual(["shell"], shells)
+
+    def test_each_folder_of_a_cli_has_one_entry_loaded_in_order(self) -> None:
+        folders = [path.parent.name for path in AGENTS.glob("*/entry.yaml")]
+        self.assertEqual(len(folders), len(self.stock))
+        orders = [entry.order for entry in self.stock.values()]
+        self.assertEqual(sorted(set(orders)), orders)
 
     def test_stock_entries_name_no_host(self) -> None:
         for entry in require_items(self.stock.values()):
