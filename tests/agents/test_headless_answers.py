@@ -15,8 +15,7 @@ from tests.agents.contract_harness import skip_reason
 from tests.agents.harness import AgentEnvironmentHarness, base_env
 from tests.agents.netns import loopback_only
 from tests.agents.recipes import RECIPES
-from tservice.clis.interfaces import PRIMARY
-from tservice.suggestions.commands import build_command
+from tservice.clis.interfaces import ONE_SHOT_COMMANDS, PRIMARY
 
 GOOD = '{"suggestions": [{"prompt": "a", "why": "b", "kind": "verify"}]}'
 TOOLLESS = "A short title"
@@ -45,8 +44,9 @@ class HeadlessAnswerTests(SynchronousTestCase):
             env["PATH"] = f"{binary.parent}:{env['PATH']}"
             scratch = folder / "scratch"
             scratch.mkdir()
+            mode = PRIMARY if cli == "claude" else cli
             done = subprocess.run(
-                build_command(str(binary), PRIMARY if cli == "claude" else cli, ""),
+                ONE_SHOT_COMMANDS[mode].build_argv(str(binary), ""),
                 input=f"Predict.\n\nSAY: {GOOD}\n",
                 capture_output=True,
                 text=True,

@@ -8,16 +8,15 @@ Gemini CLI uses a file that contains the path. The functions block, so call them
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 from tservice.agents.transcripts.conversation_access import GEMINI, PROJECT, read_beginning
-from tservice.agents.transcripts.conversation_stores import PI, scan_folders
+from tservice.agents.transcripts.conversation_stores import scan_folders
 from tservice.agents.transcripts.files import CANDIDATES, TranscriptLocations
-from tservice.clis.interfaces import PRIMARY
+from tservice.clis.interfaces import CONVERSATION_STORES, PRIMARY
 from tservice.core.disk.files import rewrite_text
 from tservice.core.locations.move import FolderMove
 
@@ -65,17 +64,18 @@ def _folder_names(files: TranscriptLocations) -> Mapping[str, Callable[[str], st
 
     Only the modes whose agents find conversations by that name are included.
     """
-    return {PRIMARY: lambda folder: files.get_claude_folder(folder).name, PI: _encode_pi_folder}
+    encoders = {
+        mode: store.encode_folder
+        for mode, store in CONVERSATION_STORES.items()
+        if store.encode_folder is not None
+    }
+    return {PRIMARY: lambda folder: files.get_claude_folder(folder).name, **encoders}
 
 
 def _link(folder: Path, name: str) -> None:
     """Create a link called C{name} beside C{folder} that leads to it, unless the name exists."""
     with suppress(FileExistsError):
         os.symlink(folder.name, folder.with_name(name))
-
-
-def _encode_pi_folder(folder: str) -> str:
-    return f"--{re.sub('[/:]', '-', folder[1:])}--"
 
 
 def _iterate_folders(root: Path, prefix: str) -> Iterator[Path]:

@@ -25,6 +25,13 @@ from pathlib import Path
 from attrs import field, frozen
 from zope.interface import Interface
 
+from tservice.clis.agents.adapter_registry import (
+    CONVERSATION_STORES,
+    MODEL_INJECTIONS,
+    ONE_SHOT_COMMANDS,
+)
+from tservice.clis.agents.conversation_store import ConversationStore
+from tservice.clis.agents.model_injection import Injection, InjectionTarget
 from tservice.clis.capabilities import (
     AnswerKeys,
     CliCapabilities,
@@ -46,7 +53,10 @@ from tservice.clis.submission import DraftParking, SubmissionRules
 from tservice.core.locations.location import Location
 
 __all__ = [
+    "CONVERSATION_STORES",
+    "MODEL_INJECTIONS",
     "MODEL_LENGTH",
+    "ONE_SHOT_COMMANDS",
     "PRIMARY",
     "AgentControl",
     "AnswerKeys",
@@ -54,12 +64,15 @@ __all__ = [
     "CliEntry",
     "CliKind",
     "CommandControl",
+    "ConversationStore",
     "CustomModelStyle",
     "CycleControl",
     "DraftParking",
     "FolderSource",
     "HookSupport",
     "ICliRegistry",
+    "Injection",
+    "InjectionTarget",
     "InstalledCli",
     "LaunchPlan",
     "LaunchRequest",

@@ -16,10 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tservice.clis.interfaces import Injection
 from tservice.core.disk.files import FileError, read_json, read_text, write_private_file
 from tservice.core.kernel.errors import make_failure_error
 from tservice.core.values.value_limits import exceeds_value_limit
-from tservice.models.injection import Injection
 
 FOLDER = "model-homes"
 """Name of the folder below the data folder that contains the folders of all sessions."""

@@ -13,13 +13,13 @@ from twisted.internet.defer import CancelledError, Deferred, gatherResults
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
+from tservice.clis.interfaces import Injection
 from tservice.core.kernel.clock import wait_seconds
 from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.locations.location import Location, LocationId
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.workers.worker_pool import IThreads
 from tservice.models import injection_folders
-from tservice.models.injection import Injection
 from tservice.sessions.interfaces import Session
 
 PAUSES = (1.0, 5.0, 20.0)

@@ -23,7 +23,7 @@ from tservice.core.kernel.errors import (
 from tservice.core.kernel.event_payloads import AffectedSession, ModelSwapPayload
 from tservice.core.kernel.events import Event, EventHub, EventName
 from tservice.models.discovery import ModelDiscovery
-from tservice.models.injection import InjectionTarget, build_injection, remove_variables
+from tservice.models.injection import build_injection, make_target, remove_variables
 from tservice.models.injection_folders import wrap_command
 from tservice.models.injection_store import InjectionStore
 from tservice.models.model import (
@@ -248,12 +248,8 @@ class ModelService:
             endpoint = self._registry.get(custom.endpoint_id)
         except ServiceError as error:
             raise make_failure_error(f"customModel: {error.message}") from error
-        target = InjectionTarget(
-            endpoint=endpoint,
-            model_id=custom.model_id,
-            folder=self._injections.get_folder(session),
-            env=plan.env,
-            working_dir=session.working_dir,
+        target = make_target(
+            endpoint, custom.model_id, folder=self._injections.get_folder(session), env=plan.env
         )
         made = build_injection(self._model_style(session.mode), target)
         if made is None:

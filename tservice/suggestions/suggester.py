@@ -17,7 +17,7 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from tservice.clis.interfaces import ICliRegistry, InstalledCli
+from tservice.clis.interfaces import ONE_SHOT_COMMANDS, ICliRegistry, InstalledCli
 from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import (
@@ -34,7 +34,6 @@ from tservice.core.process.child import ChildCommand, ChildProcess, ChildResult,
 from tservice.core.workers.worker_pool import IThreads
 from tservice.sessions.interfaces import ISessions, Session
 from tservice.settings.interfaces import ISettings
-from tservice.suggestions.commands import COMMANDS, build_command
 from tservice.suggestions.context import (
     SessionContext,
     build_suggestion_request,
@@ -164,7 +163,7 @@ class Suggester:
     def _check_session_suggestible(self, session: Session) -> None:
         if session.mode not in self._settings.get().read_my_mind_modes:
             raise make_field_error("id", f"no suggestions for sessions of mode {session.mode}")
-        if session.mode not in COMMANDS:
+        if session.mode not in ONE_SHOT_COMMANDS:
             raise make_field_error("id", f"the CLI of mode {session.mode} cannot make suggestions")
         if session.id in self._asking:
             raise make_conflict_error("suggestions for this session are being made already")
@@ -215,7 +214,8 @@ class Suggester:
         text: str,
         caller: Caller,
     ) -> tuple[Suggestion, ...]:
-        argv = build_command(program.path, session.mode, self._settings.get().read_my_mind_model)
+        model = self._settings.get().read_my_mind_model
+        argv = ONE_SHOT_COMMANDS[session.mode].build_argv(program.path, model)
         env = {**program.env, "NO_COLOR": "1", "TERM": "dumb"}
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         stands = await self._make_user_folder(session, place)

@@ -15,9 +15,9 @@ from pydantic import SecretStr
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.clis.interfaces import CustomModelStyle
+from tservice.clis.interfaces import CustomModelStyle, Injection, InjectionTarget
 from tservice.models import injection_folders
-from tservice.models.injection import Injection, InjectionTarget, build_injection, remove_variables
+from tservice.models.injection import build_injection, make_target, remove_variables
 from tservice.models.model import AuthStyle, ModelEndpoint, OfferedModel
 
 KEY = "sk-'$(id)' 0123456789-0123456789".replace(" ", "")
@@ -38,12 +38,11 @@ class InjectionCase(SynchronousTestCase):
         self.folder = self.base / "data" / "model-homes" / "s"
 
     def target(self, style: AuthStyle = AuthStyle.BEARER, **env: str) -> InjectionTarget:
-        return InjectionTarget(
-            endpoint=evolve(ENDPOINT, auth_style=style),
-            model_id="m",
+        return make_target(
+            evolve(ENDPOINT, auth_style=style),
+            "m",
             folder=self.folder,
             env={"HOME": str(self.home), **env},
-            working_dir="/work",
         )
 
     def made(self, kind: CustomModelStyle, style: AuthStyle = AuthStyle.BEARER) -> Injection:

@@ -3,70 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from attrs import frozen
 
-from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE
 from tservice.agents.transcripts.opencode import list_conversations
-from tservice.clis.interfaces import PRIMARY
+from tservice.clis.interfaces import CONVERSATION_STORES
 
 CODEX = "codex"
 PI = "pi"
-CHATS = "chats"
-"""Name of the folder that contains Gemini CLI's conversations; other files are next to it."""
 
 SCAN_LIMIT = 20_000
 """Maximum number of directory entries that one search examines."""
-
-
-@frozen(kw_only=True)
-class ConversationStore:
-    """Location of one agent's conversations.
-
-    @ivar below: default path, relative to the home folder.
-    @ivar moves: environment variables that move the location, each with the path below its value;
-        the first variable that is set is used.
-    @ivar depth: number of folder levels down to the files; 0 for a database.
-    """
-
-    below: str
-    moves: Mapping[str, str]
-    depth: int
-
-    def find_moved_root(self, environ: Mapping[str, str]) -> Path | None:
-        """Return the location that an environment variable sets; C{None} if no variable does.
-
-        A relative folder is ignored, because it depends on the agent's working directory.
-        """
-        for name, rest in self.moves.items():
-            if environ.get(name, "").startswith("/"):
-                return Path(environ[name]) / rest
-        return None
-
-
-STORES: Mapping[str, ConversationStore] = {
-    PRIMARY: ConversationStore(
-        below=".claude/projects", moves={"CLAUDE_CONFIG_DIR": "projects"}, depth=2
-    ),
-    CODEX: ConversationStore(below=".codex/sessions", moves={"CODEX_HOME": "sessions"}, depth=4),
-    GEMINI: ConversationStore(
-        below=".gemini/tmp", moves={"GEMINI_CLI_HOME": ".gemini/tmp"}, depth=3
-    ),
-    OPENCODE: ConversationStore(
-        below=".local/share/opencode/opencode.db",
-        moves={"XDG_DATA_HOME": "opencode/opencode.db"},
-        depth=0,
-    ),
-    PI: ConversationStore(
-        below=".pi/agent/sessions",
-        moves={"PI_CODING_AGENT_SESSION_DIR": "", "PI_CODING_AGENT_DIR": "sessions"},
-        depth=2,
-    ),
-}
-"""Locations by mode, for the modes whose conversations the service can read."""
 
 
 @frozen(kw_only=True)
@@ -85,12 +35,12 @@ class StoredConversation:
 
 def scan_conversations(root: Path, mode: str) -> Iterator[StoredConversation]:
     """Iterate over the conversations of C{mode} below C{root}, newest folders first."""
-    depth = STORES[mode].depth
-    if not depth:
+    store = CONVERSATION_STORES[mode]
+    if not store.depth:
         yield from _scan_database(root, mode)
         return
-    for each in scan_folders(root, mode, depth):
-        if mode != GEMINI or each.path.parent.name == CHATS:
+    for each in scan_folders(root, mode, store.depth):
+        if store.parent in (None, each.path.parent.name):
             yield each
 
 

@@ -20,17 +20,16 @@ from tservice.agents.transcripts.conversation_choice import (
 )
 from tservice.agents.transcripts.conversation_stores import (
     CODEX,
-    STORES,
     StoredConversation,
     scan_conversations,
     scan_folders,
 )
-from tservice.clis.interfaces import PRIMARY
+from tservice.clis.interfaces import CONVERSATION_STORES, PRIMARY
 from tservice.core.locations.workspace_bounds import ANYWHERE, FolderLimit
 from tservice.core.workers.sliced_sort import sort_in_slices
 from tservice.sessions.interfaces import Session
 
-MODES = tuple(STORES)
+MODES = tuple(CONVERSATION_STORES)
 """Modes whose transcripts the service can read."""
 
 CANDIDATES = 50
@@ -80,7 +79,8 @@ class TranscriptLocations:
     @classmethod
     def from_home(cls, home: Path) -> TranscriptLocations:
         """Return the agents' default locations in a home folder."""
-        return cls(roots={mode: home / store.below for mode, store in STORES.items()})
+        roots = {mode: home / store.below for mode, store in CONVERSATION_STORES.items()}
+        return cls(roots=roots)
 
     @property
     def claude_folder(self) -> Path:
@@ -94,7 +94,8 @@ class TranscriptLocations:
 
     def with_environment(self, mode: str, environ: Mapping[str, str]) -> TranscriptLocations:
         """Return the locations for an agent of C{mode} with the environment C{environ}."""
-        root = STORES[mode].find_moved_root(environ) if mode in STORES else None
+        store = CONVERSATION_STORES.get(mode)
+        root = None if store is None else store.find_moved_root(environ)
         return self if root is None else evolve(self, roots={**self.roots, mode: root})
 
     def get_claude_folder(self, working_dir: str) -> Path:

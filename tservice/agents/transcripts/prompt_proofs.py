@@ -20,12 +20,12 @@ from twisted.internet.interfaces import IReactorTime
 
 from tservice.agents.transcripts import opencode
 from tservice.agents.transcripts.conversation_access import OPENCODE
-from tservice.agents.transcripts.conversation_stores import STORES
 from tservice.agents.transcripts.formats import FORMATS
 from tservice.agents.transcripts.model import TranscriptTally, get_safe_id_or_none, parse_line
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes
+from tservice.clis.interfaces import CONVERSATION_STORES
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.workers.thread_runners import RunForOwner
 from tservice.sessions.interfaces import PromptClaim, PromptReport, Session
@@ -36,15 +36,6 @@ DISORDER_MS = 60_000
 """Maximum milliseconds by which a line may be older than the line before it.
 
 Claude Code, stopped for 2 s at a time, wrote lines that were 6.2 s older than one above them.
-"""
-
-_TELLING = frozenset({"primary", "codex"})
-"""Modes whose transcripts contain each prompt as soon as it is submitted, so that a missing one was
-not submitted.
-"""
-_AT_ONCE = frozenset({"primary"})
-"""Modes whose transcripts contain the time of a prompt's Enter. Others contain the time at which
-the prompt was processed.
 """
 
 
@@ -104,7 +95,7 @@ class PromptProofs:
         @param since: earliest time, in Unix milliseconds.
         @return: Unix milliseconds; C{None} if no transcript can be read.
         """
-        if session.mode not in STORES:
+        if session.mode not in CONVERSATION_STORES:
             return None
         homes, files = self._homes, self._homes.get_transcript_locations(session)
         told = self._told(session.id)
@@ -126,7 +117,7 @@ class PromptProofs:
     def has_transcript(self, session: Session) -> bool:
         """Return true if a session's agent stores its conversation in a readable location."""
         return (
-            session.mode in STORES
+            session.mode in CONVERSATION_STORES
             and self._homes.places.find_earlier_location(session.location_id).has_local_files
         )
 
@@ -178,13 +169,15 @@ class _ClaimInSession:
             return heard
         # A missing hook proves nothing: it may be late, or did not run.
         unwritten = PromptReport.NOTHING if heard is PromptReport.NOT_YET else heard
-        at_once = self.session.mode in _AT_ONCE
+        store = CONVERSATION_STORES.get(self.session.mode)
+        at_once = store is not None and store.records_enter_time
         since = self.ledger.find_earliest_time(self.entry, at_once=at_once)
         kept = await self.proofs.find_recorded_times(self.session, self.entry.mark, since)
         if kept is None:
             return unwritten
         written = self.ledger.judge_by_times(self.entry, kept, at_once=at_once)
-        late = written is PromptReport.NOT_YET and self.session.mode not in _TELLING
+        proves = store is not None and store.records_prompts_at_once
+        late = written is PromptReport.NOT_YET and not proves
         return unwritten if late else written
 
 

@@ -19,7 +19,7 @@ from tservice.agents.transcripts.conversation_access import (
     read_messages,
     read_new_messages,
 )
-from tservice.agents.transcripts.conversation_stores import STORES, scan_conversations
+from tservice.agents.transcripts.conversation_stores import scan_conversations
 from tservice.agents.transcripts.model import (
     LINE_VALUES,
     ReadPosition,
@@ -29,6 +29,7 @@ from tservice.agents.transcripts.model import (
 )
 from tservice.agents.transcripts.sqlite import rows as transcript_rows
 from tservice.agents.transcripts.usage.record import MODELS, MessageUsage, ModelUsage, UsageTotals
+from tservice.clis.interfaces import CONVERSATION_STORES
 
 CLAUDE_LIMIT = "You've hit your session limit · resets 8:01am (UTC)"
 
@@ -308,4 +309,4 @@ class TranscriptTallyTests(SynchronousTestCase):
         self.assertIsNone(decode_tally({"nonsense": 5, "share": {"model": ""}, "usage": []}))
 
     def test_every_mode_has_a_transcript_store(self) -> None:
-        self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(STORES))
+        self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(CONVERSATION_STORES))

@@ -10,17 +10,16 @@ from typing import Any
 
 from tservice.agents.model import CONVERSATIONS
 from tservice.agents.todos import decode_todos, find_current_todo
-from tservice.agents.transcripts.conversation_access import GEMINI, OPENCODE
-from tservice.agents.transcripts.conversation_stores import CODEX
 from tservice.agents.transcripts.model import ReadPosition, TranscriptTally
 from tservice.agents.transcripts.prices import PriceTable
 from tservice.agents.transcripts.usage.record import UsageTotals
+from tservice.clis.interfaces import CONVERSATION_STORES
 from tservice.sessions.interfaces import ModelSource, Session, SessionStatus, TokenUsage
 
 EARLY_MS = 1000
 """Maximum milliseconds by which a prompt may seem older than its Enter."""
 
-LISTING = frozenset({CODEX, GEMINI, OPENCODE})
+LISTING = frozenset(mode for mode, store in CONVERSATION_STORES.items() if store.lists_todos)
 """Modes whose transcripts contain a to-do list that no hook reports."""
 
 

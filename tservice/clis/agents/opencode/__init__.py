@@ -1,0 +1,1 @@
+"""Opencode as a packaged CLI."""

@@ -1,0 +1,1 @@
+"""Pi as a packaged CLI."""
