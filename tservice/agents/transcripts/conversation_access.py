@@ -10,9 +10,9 @@ from pathlib import Path
 from attrs import evolve
 
 from tservice.agents.model import PATH_CHARS
-from tservice.agents.transcripts import opencode as transcript_opencode
 from tservice.agents.transcripts import reader as transcript_reader
 from tservice.agents.transcripts.model import ReadPosition, TranscriptMessage, TranscriptTally
+from tservice.agents.transcripts.parsers import opencode as transcript_opencode
 
 OPENCODE = "opencode"
 GEMINI = "gemini"

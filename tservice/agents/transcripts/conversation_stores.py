@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from tservice.agents.transcripts.opencode import list_conversations
+from tservice.agents.transcripts.parsers.opencode import list_conversations
 from tservice.clis.interfaces import CONVERSATION_STORES
 
 CODEX = "codex"

@@ -10,8 +10,8 @@ from typing import Any
 
 from attrs import frozen
 
-from tservice.agents.transcripts import claude, codex, gemini, pi
 from tservice.agents.transcripts.model import TranscriptMessage, TranscriptTally
+from tservice.agents.transcripts.parsers import claude, codex, gemini, pi
 from tservice.agents.transcripts.usage.record import MessageUsage
 
 _Says = Callable[[Mapping[str, Any]], TranscriptMessage | None]

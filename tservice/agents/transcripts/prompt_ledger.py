@@ -15,7 +15,7 @@ from hashlib import sha256
 
 from attrs import define, frozen
 
-from tservice.agents.transcripts.claude import strip_paste_tags
+from tservice.agents.transcripts.parsers.claude import strip_paste_tags
 from tservice.sessions.interfaces import PromptReport
 
 KEPT = 256

@@ -18,10 +18,10 @@ from typing import Any
 from attrs import frozen
 from twisted.internet.interfaces import IReactorTime
 
-from tservice.agents.transcripts import opencode
 from tservice.agents.transcripts.conversation_access import OPENCODE
 from tservice.agents.transcripts.formats import FORMATS
 from tservice.agents.transcripts.model import TranscriptTally, get_safe_id_or_none, parse_line
+from tservice.agents.transcripts.parsers import opencode
 from tservice.agents.transcripts.prompt_ledger import LedgerEntry, PromptLedger, hash_prompt
 from tservice.agents.transcripts.reader import open_regular
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes

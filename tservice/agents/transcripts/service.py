@@ -16,7 +16,6 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.agents.transcripts.claude import is_client_text, strip_paste_tags
 from tservice.agents.transcripts.conversation_access import (
     read_messages,
     read_new_messages,
@@ -29,6 +28,7 @@ from tservice.agents.transcripts.model import (
     TranscriptTally,
     summarize_answer,
 )
+from tservice.agents.transcripts.parsers.claude import is_client_text, strip_paste_tags
 from tservice.agents.transcripts.prices import PriceTable
 from tservice.agents.transcripts.prompt_proofs import read_prompts
 from tservice.agents.transcripts.reader import TAIL

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from twisted.trial.unittest import SynchronousTestCase
 
 from tests.examples import example_count
-from tservice.agents.transcripts.claude import strip_paste_tags
+from tservice.agents.transcripts.parsers.claude import strip_paste_tags
 from tservice.agents.transcripts.prompt_ledger import (
     KEPT,
     LATE_MS,

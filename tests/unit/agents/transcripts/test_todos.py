@@ -21,7 +21,6 @@ from tests.unit.agents.transcripts.transcript_lines import ID, write_lines
 from tests.unit.agents.transcripts.transcript_samples import RECORDED, make_database
 from tservice.agents.activity.agent_watch import START_IDLE
 from tservice.agents.todos import CHARS, TODOS
-from tservice.agents.transcripts import codex, gemini
 from tservice.agents.transcripts import files as transcript_files
 from tservice.agents.transcripts.conversation_access import read_new_messages
 from tservice.agents.transcripts.conversation_stores import StoredConversation, scan_conversations
@@ -32,6 +31,7 @@ from tservice.agents.transcripts.model import (
     TranscriptTally,
     decode_tally,
 )
+from tservice.agents.transcripts.parsers import codex, gemini
 from tservice.agents.transcripts.prices import PriceTable, load_packaged_prices
 from tservice.agents.transcripts.service import MOMENT, TranscriptService
 from tservice.agents.transcripts.transcript_homes import TranscriptHomes

@@ -11,7 +11,6 @@ from typing import Any
 
 from attrs import evolve
 
-from tservice.agents.transcripts.claude import SYNTHETIC, is_client_text, strip_paste_tags
 from tservice.agents.transcripts.conversation import diffs
 from tservice.agents.transcripts.conversation.fragments import (
     Fragment,
@@ -38,6 +37,7 @@ from tservice.agents.transcripts.model import (
     join_text_blocks,
     parse_iso_time,
 )
+from tservice.agents.transcripts.parsers.claude import SYNTHETIC, is_client_text, strip_paste_tags
 from tservice.terminal.frames.ansi import strip_escapes
 
 _NO_ANSWER = "No response requested."

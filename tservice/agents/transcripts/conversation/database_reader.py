@@ -27,7 +27,7 @@ from tservice.agents.transcripts.conversation.pages import (
     PageRequest,
 )
 from tservice.agents.transcripts.model import get_safe_id_or_none, get_token_count
-from tservice.agents.transcripts.opencode import parse_object
+from tservice.agents.transcripts.parsers.opencode import parse_object
 from tservice.agents.transcripts.sqlite.rows import DatabaseReader, Row, open_reader
 
 PER_MESSAGE = 1_000
