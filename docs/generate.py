@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from docs.cli_table import make_cli_table
 from tests.security.harness import SecurityHarness
 from tests.security.token_effects import Capability, get_effects, reachable_operations
 from tools.generated import write_generated_code
@@ -33,7 +34,7 @@ from tservice.http.operations import Operation
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-SETTINGS, TSCTL, EVENTS = "settings", "commands", "events"
+SETTINGS, TSCTL, EVENTS, CLIS = "settings", "commands", "events", "clis"
 """Names of the marker lines that enclose generated parts."""
 YAML_HEAD = """\
 # Configuration of tservice(8): every key with its default.  A line that is not commented out
@@ -237,6 +238,9 @@ def documents() -> dict[Path, Callable[[str], str]]:
         ),
         ROOT / "man/tsctl.1": lambda old: between(old, '.\\" ', commands_list(), TSCTL),
         ROOT / "etc/tservice.yaml": lambda old: yaml_file(),
+        DOCS / "reference/clis.rst": lambda old: between(
+            old, ".. ", f"\n{make_cli_table()}\n", CLIS
+        ),
         DOCS / "reference/scopes.rst": lambda old: scopes_page(),
         DOCS / "openapi.json": lambda old: openapi_file(),
         DOCS / "reference/protocol/streams.rst": lambda old: between(

@@ -61,6 +61,7 @@ CLIS: Mapping[str, CachedCli] = {
             minimum="1.6.0",
             beside=("node@22.23.3",),
         ),
+        CachedCli(name="copilot", package="@github/copilot", minimum="1.0.102", timeout=400.0),
         CachedCli(name="qwen", package="@qwen-code/qwen-code", minimum="0.24.4"),
         CachedCli(
             name="pi-0.73",

@@ -104,6 +104,12 @@ MANNERS = {
         untold=("model", "effort"),
         lists=("todowrite", "todos", "content"),
     ),
+    "qwen": FamilyManner(params={"approvalMode": "default"}, trust=("Down", "Up", "Enter")),
+    "copilot": FamilyManner(
+        # The second option: the first one trusts the folder until it ends.
+        trust=("Down", "Enter"),
+        leave="/exit",
+    ),
     "pi": FamilyManner(params={"provider": "stub", "model": "stub-model"}, asks=False),
 }
 

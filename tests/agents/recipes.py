@@ -157,10 +157,52 @@ def pi(place: RunLocation, *, trusted: bool) -> ClientLaunch:
     return ClientLaunch(arguments=("--offline", "--provider", "stub", "--model", "stub-model"))
 
 
+def qwen(place: RunLocation, *, trusted: bool) -> ClientLaunch:
+    """qwen-code with an OpenAI endpoint; it trusts every folder unless that is switched on."""
+    settings: dict[str, Any] = {
+        "security": {
+            "auth": {"selectedType": "openai"},
+            "folderTrust": {"enabled": True},
+        },
+        "model": {"name": "stub-model"},
+        "general": {"enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "memory": {"enableManagedAutoMemory": False},
+    }
+    _write_json(place.home / ".qwen" / "settings.json", settings)
+    if trusted:
+        folders = {str(place.work): "TRUST_FOLDER"}
+        _write_json(place.home / ".qwen" / "trustedFolders.json", folders)
+    return ClientLaunch(
+        env={
+            "OPENAI_API_KEY": KEY,
+            "OPENAI_BASE_URL": f"{place.url}/v1",
+            "OPENAI_MODEL": "stub-model",
+        }
+    )
+
+
+def copilot(place: RunLocation, *, trusted: bool) -> ClientLaunch:
+    """GitHub Copilot CLI with a provider of its own, which needs no sign-in."""
+    if trusted:
+        _write_json(place.home / ".copilot" / "config.json", {"trusted_folders": [str(place.work)]})
+    return ClientLaunch(
+        env={
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_BASE_URL": f"{place.url}/v1",
+            "COPILOT_PROVIDER_API_KEY": KEY,
+            "COPILOT_MODEL": "stub-model",
+            "COPILOT_AUTO_UPDATE": "false",
+        }
+    )
+
+
 RECIPES: Mapping[str, Callable[..., ClientLaunch]] = {
     "claude": claude,
     "codex": codex,
     "gemini": gemini,
     "opencode": opencode,
     "pi": pi,
+    "qwen": qwen,
+    "copilot": copilot,
 }

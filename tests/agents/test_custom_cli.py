@@ -81,7 +81,7 @@ class CustomCliTests(SynchronousTestCase):
             + self.call(
                 "POST",
                 "/api/sessions",
-                mode="qwen",
+                mode="own-qwen",
                 workingDir=str(self.world.place.work),
                 envOverrides=env,
                 start=True,
@@ -97,7 +97,7 @@ class CustomCliTests(SynchronousTestCase):
 
     def test_cli_without_capabilities_takes_prompts(self) -> None:
         env = {"allowedPrefixes": ["OPENAI_"]}
-        self.call("POST", "/api/clis", id="qwen", **PLAIN, env=env)
+        self.call("POST", "/api/clis", id="own-qwen", **PLAIN, env=env)
         self.begin()
         found = self.call("POST", f"{self.path}/input", input="SAY: first\r")
         self.assertTrue(found["delivered"])
@@ -108,7 +108,7 @@ class CustomCliTests(SynchronousTestCase):
     def test_cli_with_capabilities_has_status_waits_and_approvals(self) -> None:
         env = {"allowedPrefixes": ["OPENAI_"]}
         more = {"env": env, "capabilities": CAPABILITIES}
-        self.call("POST", "/api/clis", id="qwen", **PLAIN, **more)
+        self.call("POST", "/api/clis", id="own-qwen", **PLAIN, **more)
         self.begin()
         for text in ("SAY: first", "SLOW: 2"):
             found = self.call(

@@ -1,4 +1,4 @@
-"""opencode, Codex, Gemini CLI and pi, the real ones, driven through the real daemon over HTTP.
+"""The external CLIs, the real ones, driven through the real daemon over HTTP.
 
 Each is one walk, for they take long to come up: its first dialog, a prompt that waits for it, a
 turn, a command allowed and one refused, the exit, a crash.
@@ -50,6 +50,12 @@ class FamilySessionTests(FamilyCase):
 
     def test_pi_dialog_turn_command_and_exit(self) -> None:
         self.walk("pi")
+
+    def test_qwen_dialog_turn_command_and_exit(self) -> None:
+        self.walk("qwen")
+
+    def test_copilot_dialog_turn_command_and_exit(self) -> None:
+        self.walk("copilot")
 
     def test_older_pi_dialog_turn_command_and_exit(self) -> None:
         self.installed = "pi-0.73"

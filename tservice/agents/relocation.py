@@ -96,7 +96,8 @@ def _find_working_directory(folder: Path, mode: str, name: Callable[[str], str])
     @param mode: the agent whose conversations are in the folder.
     @param name: returns the name of the conversations' folder for a working directory.
     """
-    for each in islice(scan_folders(folder, mode, 1), CANDIDATES):
+    depth = CONVERSATION_STORES[mode].depth - 1
+    for each in islice(scan_folders(folder, mode, depth), CANDIDATES):
         begun = read_beginning(each.path, mode).cwd
         if begun is not None and name(begun) == folder.name:
             return begun

@@ -217,6 +217,8 @@ class CliCapabilities(CliRecord):
         resumes a conversation. A match means that the conversation is still loading and typed input
         would be lost.
     @ivar prompt_glyph: text at the beginning of the composer's row, without leading blanks.
+    @ivar colored_hint: true if the composer shows a suggestion of the agent's own in a colour, with
+        the caret on its first letter.
     @ivar composer_shape: shape of the composer. C{None} means C{framed} if there is a glyph,
         otherwise C{mark}.
     @ivar folder_config: files of a working folder that can make the agent run a program. C{None} if
@@ -242,6 +244,7 @@ class CliCapabilities(CliRecord):
     starting_line: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     resuming_screen: Annotated[str, StringConstraints(min_length=1, max_length=200)] | None = None
     prompt_glyph: Annotated[Text, StringConstraints(min_length=1, max_length=8)] | None = None
+    colored_hint: bool = False
     composer_shape: ComposerShape | None = None
     model_detect: ModelDetection | None = None
     mcp_config: McpConfigFile | None = None

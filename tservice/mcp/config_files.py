@@ -9,25 +9,6 @@ from attrs import frozen
 
 from tservice.clis.interfaces import CliEntry, CliKind, McpConfigFile, McpFormat
 
-COPILOT = CliEntry.model_validate(
-    {
-        "id": "copilot",
-        "label": "GitHub Copilot CLI",
-        "shortBadge": "CP",
-        "binaries": ["copilot"],
-        "argv": ["copilot"],
-        "capabilities": {
-            "mcpConfig": {
-                "path": ".copilot/mcp-config.json",
-                "format": McpFormat.COPILOT,
-                "relocation": {"envVar": "COPILOT_HOME", "path": "mcp-config.json"},
-            }
-        },
-    },
-    strict=False,
-)
-"""Entry for GitHub Copilot CLI. Sessions cannot run it, but its MCP servers are synced."""
-
 
 @frozen(kw_only=True)
 class McpConfigLocation:
@@ -52,14 +33,13 @@ def find_config_files(
     environ: Mapping[str, str],
     installed: Callable[[CliEntry], bool],
 ) -> tuple[McpConfigLocation, ...]:
-    """Return the configuration files of the enabled CLIs, in the order of C{entries}, then Copilot
-    CLI's.
+    """Return the configuration files of the enabled CLIs, in the order of C{entries}.
 
     @param home: home folder of the service's user.
     @param installed: returns true if the CLI of an entry is installed.
     """
     found: list[McpConfigLocation] = []
-    for entry in (*entries, COPILOT):
+    for entry in entries:
         config = entry.capabilities.mcp_config
         if not entry.enabled or config is None:
             continue

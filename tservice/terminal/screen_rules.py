@@ -49,6 +49,8 @@ class ScreenRules:
         that begins with the glyph, above the footer; C{bar}: rows with a bar on the left; C{mark}:
         unknown, only C{ready_mark} shows it.
     @ivar glyphs: glyphs with which the composer's first row may begin; empty if it has none.
+    @ivar colored_hint: a composer whose caret is on the first letter, with the rest in a colour,
+        shows the client's own text.
     @ivar ready_mark: text of an empty composer or its footer.
     @ivar working_line: matches a row that exists only while a turn runs.
     @ivar working_title: matches the pane's title only while a turn runs.
@@ -60,6 +62,7 @@ class ScreenRules:
 
     shape: Shape = "mark"
     glyphs: tuple[str, ...] = ()
+    colored_hint: bool = False
     ready_mark: str | None = None
     working_line: re.Pattern[str] | None = None
     working_title: re.Pattern[str] | None = None
@@ -71,9 +74,9 @@ class ScreenRules:
     def from_capabilities(cls, capabilities: Mapping[str, Any]) -> ScreenRules:
         """Return the rules in the capabilities of a registry entry.
 
-        The keys are C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{workingLine},
-        C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect}. Other keys are
-        ignored.
+        The keys are C{composerReadyMark}, C{composerShape}, C{promptGlyph}, C{coloredHint},
+        C{workingLine}, C{workingTitle}, C{startingLine}, C{resumingScreen} and C{modelDetect}.
+        Other keys are ignored.
 
         @raise ValueError: a pattern does not compile or a value is not allowed; the text names the
             field.
@@ -85,6 +88,7 @@ class ScreenRules:
         return cls(
             shape=shape,
             glyphs=(glyph,) if glyph else (),
+            colored_hint=bool(capabilities.get("coloredHint")),
             ready_mark=capabilities.get("composerReadyMark"),
             working_line=_compile_pattern(capabilities, "workingLine"),
             working_title=_compile_pattern(capabilities, "workingTitle"),

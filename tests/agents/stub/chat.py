@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,12 +14,18 @@ from tests.agents.stub.wire import Step, event, pieces
 USAGE = {"prompt_tokens": 1200, "completion_tokens": 34, "total_tokens": 1234}
 
 
+_ADDED_BY_CLIENT = re.compile(r"<(system-reminder|current_datetime)>.*?</\1>\s*", re.DOTALL)
+_BESIDE = ("[SUGGESTION MODE", "Managed memory has ")
+"""Beginnings of what Qwen Code asks beside the conversation."""
+
+
 def text_of(content: Any) -> str:
     """The text of a message's content, which is a string or a list of parts."""
     if isinstance(content, str):
-        return content
+        return _ADDED_BY_CLIENT.sub("", content)
     parts = [part for part in content or [] if part.get("type") in ("text", "input_text")]
-    return "\n".join(str(part.get("text") or "") for part in parts)
+    texts = (_ADDED_BY_CLIENT.sub("", str(part.get("text") or "")) for part in parts)
+    return "\n".join(text for text in texts if text)
 
 
 def read(body: Mapping[str, Any]) -> ModelPrompt:
@@ -27,13 +34,14 @@ def read(body: Mapping[str, Any]) -> ModelPrompt:
     users = [each for each in messages if each.get("role") == "user"]
     functions = [each.get("function") or {} for each in body.get("tools") or []]
     tools = {each["name"]: each.get("parameters") or {} for each in functions if "name" in each}
+    prompt = text_of(users[-1].get("content")) if users else ""
     return ModelPrompt(
-        prompt=text_of(users[-1].get("content")) if users else "",
+        prompt=prompt,
         model=str(body.get("model", "stub")),
         said=tuple(text_of(each.get("content")) for each in users),
         last_tool="" if messages and messages[-1].get("role") == "tool" else None,
         stream=bool(body.get("stream")),
-        side=not tools,
+        side=not tools or prompt.startswith(_BESIDE),
         tools=tools,
     )
 

@@ -14,6 +14,7 @@ FOLDERS = {
     "gemini": "gemini",
     "opencode": "opencode",
     "pi": "pi",
+    "qwen": "qwen",
     "antigravity": "antigravity",
     "shell": "shell",
 }
@@ -28,5 +29,6 @@ class StockRuleTests(SynchronousTestCase):
                 entry.capabilities.model_dump(by_alias=True, mode="json")
             )
             for name, entry in load_stock_entries().items()
+            if name in FOLDERS
         }
         self.assertEqual({name: RULES[folder] for name, folder in FOLDERS.items()}, entries)

@@ -20,7 +20,9 @@ class AttachmentTests(SynchronousTestCase):
         }
         at = {name for name, form in forms.items() if form is AttachmentForm.AT}
         pasted = {name for name, form in forms.items() if form is AttachmentForm.PASTE}
-        self.assertEqual(({"primary", "gemini"}, {"codex", "opencode"}), (at, pasted))
+        self.assertEqual(
+            ({"primary", "gemini", "copilot", "qwen"}, {"codex", "opencode"}), (at, pasted)
+        )
 
     def test_attachment_form_is_path_by_default(self) -> None:
         self.assertIs(AttachmentForm.PATH, CliCapabilities().attachment)

@@ -189,6 +189,8 @@ class StockTests(SynchronousTestCase):
                 "gemini": ("GM", "gemini"),
                 "antigravity": ("AG", "agy"),
                 "pi": ("PI", "pi"),
+                "copilot": ("GH", "copilot"),
+                "qwen": ("QW", "qwen"),
             },
             {name: (entry.short_badge, entry.binaries[0]) for name, entry in self.stock.items()},
         )

@@ -26,7 +26,10 @@ class RegistryMergeTests(SynchronousTestCase):
     def test_empty_file_gives_the_stock_entries(self) -> None:
         merged = merge_registry(STOCK, {})
         self.assertEqual(
-            ["primary", "shell", "opencode", "codex", "gemini", "antigravity", "pi"],
+            [
+                *("primary", "shell", "opencode", "codex", "gemini", "antigravity", "pi"),
+                *("copilot", "qwen"),
+            ],
             [entry.id for entry in merged.sorted_entries()],
         )
 

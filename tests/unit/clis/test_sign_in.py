@@ -35,6 +35,7 @@ class SignInTests(CliServiceCase):
             {
                 "primary": False, "codex": False,
                 "opencode": None, "gemini": None, "antigravity": None, "pi": None,
+                "copilot": None, "qwen": None,
             },
             self.states(),
         )  # fmt: skip
@@ -53,10 +54,12 @@ class SignInTests(CliServiceCase):
             (".local/share/opencode/auth.json", {"anthropic": secret}),
             (".gemini/gemini-credentials.json", "an encrypted text"),
             (".pi/agent/auth.json", {"anthropic": secret}),
+            (".qwen/oauth_creds.json", secret),
         ):
             self.write(path, content)
         states = self.states()
         self.assertIsNone(states.pop("antigravity"))
+        self.assertIsNone(states.pop("copilot"))
         self.assertEqual({True}, set(states.values()), states)
         self.assertNotIn("hidden", json.dumps(self.ok("GET", "/api/clis/sign-in")))
 

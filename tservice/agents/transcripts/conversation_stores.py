@@ -32,6 +32,11 @@ class StoredConversation:
     at: int
     size: int
 
+    @property
+    def name(self) -> str:
+        """Name that contains the conversation's id."""
+        return CONVERSATION_STORES[self.mode].get_name(self.path)
+
 
 def scan_conversations(root: Path, mode: str) -> Iterator[StoredConversation]:
     """Iterate over the conversations of C{mode} below C{root}, newest folders first."""

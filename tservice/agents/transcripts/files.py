@@ -46,7 +46,7 @@ SUBAGENT_DEPTH = 4
 """Number of folder levels below L{SUBAGENTS}, because a workflow's subagents have separate folders.
 """
 NAME_CHARS = 8
-"""Characters of a conversation's id that every agent puts into the name of its file."""
+"""Characters of a conversation's id that every agent puts into the name of its file or folder."""
 
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
@@ -240,7 +240,7 @@ class TranscriptLocations:
             # It resumes conversations of its own folder only.
             root = self.get_claude_folder(session.working_dir)
         found = scan_conversations(root, session.mode)
-        return islice((each for each in found if part in each.path.name), CANDIDATES)
+        return islice((each for each in found if part in each.name), CANDIDATES)
 
     def _is_resumable(self, found: StoredConversation, conversation: str) -> bool:
         begins = read_beginning(found.path, found.mode)

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import frozen
 
 from tservice.agents.transcripts.model import TranscriptMessage, TranscriptTally
-from tservice.agents.transcripts.parsers import claude, codex, gemini, pi
+from tservice.agents.transcripts.parsers import claude, codex, copilot, gemini, pi, qwen
 from tservice.agents.transcripts.usage.record import MessageUsage
 
 _Says = Callable[[Mapping[str, Any]], TranscriptMessage | None]
@@ -58,6 +58,12 @@ FORMATS: Mapping[str, LineFormat] = {
         parse_prompt=_make_prompt_parser(codex.parse_message),
         depends_on_earlier_lines=True,
     ),
+    "copilot": LineFormat(
+        advance_tally=copilot.advance_tally,
+        parse_usage=copilot.parse_usage,
+        parse_message=copilot.parse_message,
+        parse_prompt=_make_prompt_parser(copilot.parse_message),
+    ),
     "gemini": LineFormat(
         advance_tally=gemini.advance_tally,
         parse_usage=gemini.parse_usage,
@@ -70,5 +76,11 @@ FORMATS: Mapping[str, LineFormat] = {
         parse_usage=pi.parse_usage,
         parse_message=pi.parse_message,
         parse_prompt=_make_prompt_parser(pi.parse_message),
+    ),
+    "qwen": LineFormat(
+        advance_tally=qwen.advance_tally,
+        parse_usage=qwen.parse_usage,
+        parse_message=qwen.parse_message,
+        parse_prompt=_make_prompt_parser(qwen.parse_message),
     ),
 }

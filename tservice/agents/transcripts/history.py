@@ -304,16 +304,14 @@ class ConversationHistory:
 
 
 def _get_conversation_id(found: StoredConversation, begins: TranscriptTally) -> str:
-    return begins.conversation or found.path.stem
+    return begins.conversation or found.name.removesuffix(".jsonl")
 
 
 def _find_conversations_by_id(
     found: Iterable[StoredConversation], mode: str, conversation: str
 ) -> Iterable[StoredConversation]:
     part = conversation[:NAME_CHARS]
-    return islice(
-        (each for each in found if each.mode == mode and part in each.path.name), CANDIDATES
-    )
+    return islice((each for each in found if each.mode == mode and part in each.name), CANDIDATES)
 
 
 def _require_mode(mode: str) -> None:

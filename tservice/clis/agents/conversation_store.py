@@ -18,6 +18,8 @@ class ConversationStore:
     @ivar depth: number of folder levels down to the files; 0 for a database.
     @ivar parent: name of the folder that contains the conversations; C{None} if every C{.jsonl}
         file is one.
+    @ivar named_by_folder: true if the name of a file's folder contains the conversation's id.
+        Otherwise the name of the file does.
     @ivar encode_folder: returns the name of the folder of a working directory's conversations;
         C{None} if the agent does not find conversations by that name.
     @ivar lists_todos: true if the conversations contain a to-do list that no hook reports.
@@ -31,6 +33,7 @@ class ConversationStore:
     moves: Mapping[str, str]
     depth: int
     parent: str | None = None
+    named_by_folder: bool = False
     encode_folder: Callable[[str], str] | None = None
     lists_todos: bool = False
     records_prompts_at_once: bool = False
@@ -45,3 +48,7 @@ class ConversationStore:
             if environ.get(name, "").startswith("/"):
                 return Path(environ[name]) / rest
         return None
+
+    def get_name(self, path: Path) -> str:
+        """Return the name that contains the id of the conversation C{path}."""
+        return path.parent.name if self.named_by_folder else path.name

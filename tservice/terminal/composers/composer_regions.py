@@ -24,6 +24,8 @@ _PARAGRAPHS = 3
 _BAR_END = re.compile(r" *╹▀{8,}.*")
 _SHELL_GLYPHS = ("!", "#", "$")
 _BAR_GLYPH = "▌"
+_DEFAULT = "default"
+"""Colour of text that the client does not colour."""
 _OPTION = re.compile(r"\S [1-9][.)] ")
 _KEY_HINT = re.compile(
     r"\b(?:enter|return|esc|escape)\b\)?(?:/\S+)?(?: to)? (?:confirm|cancel|select|continue"
@@ -79,7 +81,28 @@ def contains_draft(frame: ScreenFrame, rules: ScreenRules) -> bool:
     inside = [
         at for at in frame.find_filled_rows(span.top, span.bottom + 1) if not _is_border(frame, at)
     ]
+    if rules.colored_hint and inside and _is_colored_hint(frame, inside, rules):
+        return False
     return any(_row_contains_draft(frame, at, rules if at == inside[0] else None) for at in inside)
+
+
+def _is_colored_hint(frame: ScreenFrame, inside: list[int], rules: ScreenRules) -> bool:
+    """Return true if the rows contain a caret on their first letter, and coloured text after it.
+
+    Text of a person has the terminal's own colour.
+    """
+    cells = [
+        style
+        for at in inside
+        for style in _read_filled_styles(
+            frame, at, _find_text_start(frame, at, rules if at == inside[0] else None)
+        )
+    ]
+    if len(cells) < 2 or not all(cells):
+        return False
+    caret, *rest = cells
+    has_caret = any(style.reverse or style.background != _DEFAULT for style in caret)
+    return has_caret and all(style.foreground != _DEFAULT for each in rest for style in each)
 
 
 def _is_border(frame: ScreenFrame, at: int) -> bool:
@@ -92,12 +115,17 @@ def _row_contains_draft(frame: ScreenFrame, at: int, first: ScreenRules | None) 
     @param first: the rules whose glyph begins the composer's first row and is skipped; C{None} for
         any other row.
     """
+    return _has_undimmed_text(frame, at, _find_text_start(frame, at, first))
+
+
+def _find_text_start(frame: ScreenFrame, at: int, first: ScreenRules | None) -> int:
+    """Return the column after the indent and the glyph of row C{at}; see L{_row_contains_draft}."""
     row = frame.inner_rows[at]
     start = _measure_indent(row)
     if first is not None:
         glyphs = (*first.glyphs, *(get_similar_glyphs(first.glyphs[0]) if first.glyphs else ()))
         start += next((len(glyph) for glyph in glyphs if row.startswith(glyph, start)), 0)
-    return _has_undimmed_text(frame, at, start)
+    return start
 
 
 def has_text_after(frame: ScreenFrame, row: int, column: int) -> bool:
@@ -106,11 +134,16 @@ def has_text_after(frame: ScreenFrame, row: int, column: int) -> bool:
 
 
 def _has_undimmed_text(frame: ScreenFrame, row: int, start: int) -> bool:
-    text = frame.inner_rows[row]
-    cells = [frame.get_styles(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
+    cells = _read_filled_styles(frame, row, start)
     # A hint has more letters than the caret covers, so a single letter was typed by the user.
     is_hint = _is_dim if len(cells) == 1 else _is_faint
     return not all(map(is_hint, cells))
+
+
+def _read_filled_styles(frame: ScreenFrame, row: int, start: int) -> list[frozenset[CellStyle]]:
+    """Return the styles of each character from column C{start} on that is not blank."""
+    text = frame.inner_rows[row]
+    return [frame.get_styles(row, i, i + 1) for i in range(start, len(text)) if text[i].strip()]
 
 
 def _is_dim(styles: frozenset[CellStyle]) -> bool:

@@ -15,6 +15,7 @@ from tservice.terminal.frames.screen_frame import ScreenFrame
 from tservice.terminal.screen_rules import ScreenRules
 
 _SHORT = 8
+_BAR_BEGIN = "╻▄"
 
 
 @frozen(kw_only=True)
@@ -70,11 +71,13 @@ def read_draft(frame: ScreenFrame, rules: ScreenRules, rule: ComposerRule) -> Co
 def _read_after_bar(frame: ScreenFrame, span: RowSpan, rule: ComposerRule) -> str:
     """Return the draft in a composer that is drawn with a vertical bar on its left.
 
-    The last row is left out, because it shows the agent and its model.
+    The last row is left out if the bar has no upper end: it shows the agent and its model.
     """
     glyph = rule.glyph or ""
     rows = [frame.rows[at].lstrip(" ").removeprefix(glyph) for at in range(span.top, span.bottom)]
-    filled = [row.strip() for row in rows if row.strip()][:-1]
+    filled = [row.strip() for row in rows if row.strip()]
+    if not (span.top and frame.rows[span.top - 1].lstrip(" ").startswith(_BAR_BEGIN)):
+        filled = filled[:-1]
     hint = rule.placeholder
     if hint and filled and filled[0].startswith(hint):
         return ""

@@ -23,7 +23,8 @@ _RULE = re.compile(
     r"([─━▔▁═])\1{7,}|([─━▔▁═])\2{2,} \S+(?: \S+)* [─━▔▁═]{2,}"
     r"|── [\u2800-\u28ff] \S+(?: \S+)* ─{2,}"
 )
-_EDGE = re.compile(r"[╭┌╔├╰└╚][─━═┬┴┼]{2,}.*[╮┐╗┤╯┘╝]")
+# Qwen Code draws boxes that are wider than its screen, so their right side is missing.
+_EDGE = re.compile(r"[╭┌╔├╰└╚][─━═┬┴┼]{2,}.*[╮┐╗┤╯┘╝]|[╭╰]─{7,}")
 _BORDERS = "│┃║"
 _INDENT = _BORDERS + " "
 _SCROLLBAR = re.compile(r"(?<=  )[┃█▐]$")

@@ -309,4 +309,7 @@ class TranscriptTallyTests(SynchronousTestCase):
         self.assertIsNone(decode_tally({"nonsense": 5, "share": {"model": ""}, "usage": []}))
 
     def test_every_mode_has_a_transcript_store(self) -> None:
-        self.assertEqual({"primary", "codex", "gemini", "opencode", "pi"}, set(CONVERSATION_STORES))
+        self.assertEqual(
+            {"primary", "codex", "copilot", "gemini", "opencode", "pi", "qwen"},
+            set(CONVERSATION_STORES),
+        )

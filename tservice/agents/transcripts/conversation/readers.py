@@ -8,8 +8,10 @@ from pathlib import Path
 from tservice.agents.transcripts.conversation import (
     claude_items,
     codex_items,
+    copilot_items,
     gemini_items,
     pi_items,
+    qwen_items,
 )
 from tservice.agents.transcripts.conversation.database_reader import (
     DatabaseConversationReader,
@@ -34,8 +36,10 @@ from tservice.clis.interfaces import PRIMARY
 PARSERS: Mapping[str, ParseLine] = {
     PRIMARY: claude_items.parse_items,
     CODEX: codex_items.parse_items,
+    "copilot": copilot_items.parse_items,
     GEMINI: gemini_items.parse_items,
     PI: pi_items.parse_items,
+    "qwen": qwen_items.parse_items,
 }
 """Parsers of lines, by mode."""
 NESTED = 8

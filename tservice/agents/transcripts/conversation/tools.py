@@ -25,7 +25,9 @@ from tservice.core.values.text import shorten_text
 _SHELL = frozenset(
     {"Bash", "bash", "exec_command", "shell", "shell_command", "local_shell", "run_shell_command"}
 )
-_QUESTIONS = frozenset({"AskUserQuestion", "request_user_input", "question", "ask_user"})
+_QUESTIONS = frozenset(
+    {"AskUserQuestion", "request_user_input", "question", "ask_user", "ask_user_question"}
+)
 _TODOS: Mapping[str, tuple[str, str]] = {
     "TodoWrite": ("todos", "content"),
     "todowrite": ("todos", "content"),

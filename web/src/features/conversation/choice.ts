@@ -11,7 +11,15 @@ export type View = "terminal" | "conversation" | "both";
 const KEY = "tservice.view";
 const VIEWS: readonly string[] = ["terminal", "conversation", "both"];
 /** Modes whose agents keep a record that the service reads. */
-const RECORDED: ReadonlySet<string> = new Set(["primary", "codex", "gemini", "opencode", "pi"]);
+const RECORDED: ReadonlySet<string> = new Set([
+  "primary",
+  "codex",
+  "copilot",
+  "gemini",
+  "opencode",
+  "pi",
+  "qwen",
+]);
 
 /** What was chosen on this device; undefined: nothing yet. */
 export const chosenView = signal<View | undefined>(undefined);
