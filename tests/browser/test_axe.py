@@ -11,7 +11,7 @@ from tests.browser.pdf_files import make_pdf
 from tests.integration.harness import DaemonHarness
 from tests.unit.agents.transcripts.transcript_lines import ID, answer_line, prompt_line, write_lines
 
-PAGES = ("approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis", "models", "mcp",
+PAGES = ("approvals", "cases", "files", "git", "cron", "webtabs", "clis", "models", "mcp",
          "doctor", "devices", "tokens", "audit", "settings", "help", "fleet",
          "conversations", "shared")  # fmt: skip
 

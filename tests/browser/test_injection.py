@@ -38,7 +38,7 @@ DRAWING = (
     '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(10)"><script>alert(11)</script>'
     f'<image href="http:{ELSEWHERE}/v"/></svg>'
 )
-PAGES = ("cases", "cron", "timed", "webtabs", "clis", "models", "tokens", "fleet")
+PAGES = ("cases", "cron", "webtabs", "clis", "models", "tokens", "fleet")
 FILES = ("a.md", "a.html", "a.svg", "a.pdf", f"{SHORT}.txt")
 TITLES = (
     "\\033]0;{0}\\007\\033]8;;javascript:alert(12)\\007{0}\\033]8;;\\007"

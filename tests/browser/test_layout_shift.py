@@ -9,7 +9,7 @@ import pytest
 from tests.browser.harness import PHONE, BrowserCase
 from tests.run_figures import report_figure
 
-PAGES = ("", "fleet", "approvals", "cases", "files", "git", "cron", "timed", "webtabs", "clis",
+PAGES = ("", "fleet", "approvals", "cases", "files", "git", "cron", "webtabs", "clis",
          "models", "mcp", "doctor", "devices", "tokens", "audit", "settings", "help",
          "conversations")  # fmt: skip
 MOST = 0.1

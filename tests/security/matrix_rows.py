@@ -242,6 +242,7 @@ ROWS: dict[str, MatrixRow] = {
     "POST /api/cron/jobs/{id}/run": _job(),
     "GET /api/cron/jobs/{id}/runs": _job(),
     "GET /api/cron/runs": MatrixRow(access="user", scope="cron"),
+    "POST /api/cron/runs/{id}/stop": _timed(),
     "GET /api/scheduled": MatrixRow(access="user", scope="cron"),
     "POST /api/scheduled": MatrixRow(
         access="user", scope="cron", body={"prompt": "pwned", "durationMinutes": 1}

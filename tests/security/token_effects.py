@@ -129,6 +129,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
         PUT /api/cron/jobs/{id}/enabled
         POST /api/cron/preview
         DELETE /api/scheduled/{id}
+        POST /api/cron/runs/{id}/stop
         POST /api/remote-hosts/{id}/wake
         """,
     ),

@@ -43,11 +43,12 @@ ALLOWED = {
     "cases/removal.py:remove_case": "ends a removal whose first step cannot be undone",
     "containers/service.py:create_container": "saved first, and removed if the right was lost",
     "cron/runner.py:_launch_and_deliver": "notes that the run has begun",
+    "cron/runner.py:_launch_recording_failure": "notes that the launch has failed",
     "cron/runner.py:_launch_session": "notes the session that was created",
     "restore/service.py:_restore_session": "notes that the session was restored",
     "review/comments.py:_send_in_turn": "notes the comments that were sent",
     "review/reverting.py:undo_revert": "drops the copy that was brought back",
-    "timed_runs/service.py:_launch_session": "notes the session that was created, or its failure",
+    "cron/timed_runs/service.py:_launch_run": "notes the session that was created, or its failure",
 }
 """Functions that write after a wait on purpose, and why nobody gains a right by it."""
 

@@ -30,12 +30,16 @@ class JobRegistry:
         self.store = store
         self._hub = hub
         self._jobs: dict[str, CronJob] = {}
+        # Runs that keep going, which session events look up, and their last changes while the disk
+        # is full.
+        self._going: dict[str, CronRun] = {}
         self._changed: set[str | None] = set()
         self._telling: IDelayedCall | None = None
 
     def load_jobs(self) -> None:
         """Load the stored jobs."""
         self._jobs = {job.id: job for job in self.store.list_jobs()}
+        self._going = {run.id: run for run in self.store.list_unfinished() if run.keeps_going}
 
     def close(self) -> None:
         """Stop publishing events."""
@@ -74,7 +78,31 @@ class JobRegistry:
         """Save jobs and runs in one transaction, and publish the jobs."""
         jobs, runs = list(jobs), list(runs)
         self.store.save_jobs_and_runs(jobs, runs)
+        self._going |= {run.id: run for run in runs if run.keeps_going}
         self._replace_jobs(jobs)
+
+    def save_or_defer_job(self, job: CronJob) -> None:
+        """Save a change of a job that cannot be refused, and publish the job.
+
+        On a full disk this is deferred.
+        """
+        self.store.save_or_defer([job], [])
+        self._replace_jobs([job])
+
+    def list_runs(self, job_id: str | None = None) -> list[CronRun]:
+        """Return the runs of one job, newest first.
+
+        @param job_id: id of the job; C{None} means the runs of all jobs.
+        """
+        return [self._going.get(run.id, run) for run in self.store.list_runs(job_id)]
+
+    def list_going_runs(self) -> list[CronRun]:
+        """Return the runs that keep going, oldest first."""
+        return [run for run in self._going.values() if run.keeps_going]
+
+    def find_run(self, run_id: str) -> CronRun | None:
+        """Return the run; C{None} if it does not exist."""
+        return self._going.get(run_id) or self.store.find_run(run_id)
 
     def delete_job(self, job: CronJob) -> None:
         """Delete a job and its runs.
@@ -97,7 +125,7 @@ class JobRegistry:
         self._publish_run(EventName.CRON_RUN_CREATED, run)
 
     def update_and_publish_run(self, run: CronRun, **fields: Any) -> CronRun:
-        """Change fields of a run, save it, and publish it.
+        """Change fields of a run's latest state, save it, and publish it.
 
         A job gets the status of its newest run.
 
@@ -105,27 +133,38 @@ class JobRegistry:
 
         @raise DiskFull: the disk is full and C{delivery} could not be saved.
         """
-        run = evolve(run, **fields)
+        run = evolve(self._going.get(run.id, run), **fields)
         job = self._jobs.get(run.job_id)
         if job is None:
             return run
         jobs = []
         if job.last_status is not run.status and self.store.find_newest_run(job.id) == run.id:
             jobs = [evolve(job, last_status=run.status)]
-        if run.delivery is not None:
+        if fields.get("delivery") is not None:
             self.save_jobs_and_runs(jobs, [run])
         else:
             # A result without further steps can be saved later.
             self.store.save_or_defer(jobs, [run])
             self._replace_jobs(jobs)
+        self._track_going_run(run)
         if set(fields) != {"delivery"}:
             self._publish_run(EventName.CRON_RUN_UPDATED, run)
         return run
+
+    def _track_going_run(self, run: CronRun) -> None:
+        """Keep a run in memory while it keeps going, or while its end is not on disk."""
+        if run.keep_going is None:
+            return
+        self._going[run.id] = run
+        for one in list(self._going.values()):
+            if not one.keeps_going and self.store.is_saved(one.id):
+                del self._going[one.id]
 
     # -- telling
 
     def _publish_after_deletion(self, job: CronJob) -> None:
         del self._jobs[job.id]
+        self._going = {key: run for key, run in self._going.items() if run.job_id != job.id}
         told = OccurrencePayload(id=job.id, at=get_unix_ms(self._clock))
         self._publish_event(EventName.CRON_JOB_DELETED, told, job.owner)
         self._schedule_publishing([job])

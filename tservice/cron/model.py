@@ -11,6 +11,7 @@ from typing import Any
 from attrs import evolve, field, fields_dict, frozen
 
 from tservice.core.kernel.errors import make_field_error
+from tservice.cron.keep_going_model import KeepGoing, KeepGoingState, begin_keep_going
 
 MAX_JOBS = 100
 MAX_JOBS_OF_ONE = 50
@@ -25,6 +26,8 @@ LINE_LENGTH = 2000
 PROMPT_LENGTH = 100_000
 PROMPT_FILE_BYTES = 1024 * 1024
 INTERVAL_MINUTES = 525_600
+TIMED_RUN = "timed-"
+"""Prefix of the ids of jobs that were made by the deprecated C{/api/scheduled}."""
 
 
 class PromptMode(StrEnum):
@@ -95,7 +98,11 @@ class JobSchedule:
 
 @frozen(kw_only=True)
 class JobDefinition:
-    """Settings of a job, as a user entered them."""
+    """Settings of a job, as a user entered them.
+
+    @ivar keep_going_minutes: minutes for which a run tells its agent to continue after each turn;
+        C{None} for a job that types its prompt only.
+    """
 
     name: str
     agent_type: str
@@ -111,6 +118,7 @@ class JobDefinition:
     concurrency_policy: ConcurrencyPolicy
     auto_close_previous_session: bool = True
     notes: str | None = None
+    keep_going_minutes: int | None = None
 
     @property
     def closes_previous(self) -> bool:
@@ -139,6 +147,11 @@ class CronJob:
     covered: int = 0
     skipping: bool = False
 
+    @property
+    def is_timed_run(self) -> bool:
+        """True if the job was made by C{/api/scheduled}: it runs once, and cannot be changed."""
+        return self.id.startswith(TIMED_RUN)
+
 
 @frozen(kw_only=True)
 class RunDelivery:
@@ -162,6 +175,7 @@ class CronRun:
     @ivar finished_at: time at which the prompt was delivered, or the run failed; Unix milliseconds.
     @ivar due_key: key of the scheduled time (L{make_due_key}); C{None} for a manual run.
     @ivar delivery: input still to be typed, stored so that it continues after a restart.
+    @ivar keep_going: state of a run that keeps going; C{None} for another run.
     """
 
     id: str
@@ -175,11 +189,35 @@ class CronRun:
     error_message: str | None = None
     due_key: str | None = None
     delivery: RunDelivery | None = None
+    keep_going: KeepGoing | None = None
 
     @property
     def is_unfinished(self) -> bool:
-        """True while the run is in progress."""
+        """True while the session or the prompt is outstanding."""
         return self.finished_at is None and self.error_message is None
+
+    @property
+    def keeps_going(self) -> bool:
+        """True while the run tells its agent to continue after each turn."""
+        return self.keep_going is not None and self.keep_going.state is KeepGoingState.RUNNING
+
+
+def make_run(
+    job: CronJob, run_id: str, trigger: RunTrigger, now: int, due_key: str | None = None
+) -> CronRun:
+    """Return a new run of a job.
+
+    @param now: Unix milliseconds.
+    """
+    return CronRun(
+        id=run_id,
+        job_id=job.id,
+        trigger=trigger,
+        status=RunStatus.CREATED,
+        started_at=now,
+        due_key=due_key,
+        keep_going=begin_keep_going(job.definition.keep_going_minutes, now),
+    )
 
 
 _SCHEDULE_FIELDS: Mapping[ScheduleType, tuple[str, ...]] = {
@@ -241,6 +279,8 @@ def merge_definition(
     shell = is_shell(merged["agent_type"])
     if not shell and given.get("launch_command"):
         raise make_field_error("launchCommand", "is for agentType shell only")
+    if shell and given.get("keep_going_minutes"):
+        raise make_field_error("keepGoingMinutes", "is for agents, not for agentType shell")
     closes = merged.get("auto_close_previous_session")
     return JobDefinition(
         name=merged["name"],
@@ -257,6 +297,7 @@ def merge_definition(
         concurrency_policy=merged["concurrency_policy"],
         auto_close_previous_session=True if closes is None else closes,
         notes=merged.get("notes"),
+        keep_going_minutes=None if shell else merged.get("keep_going_minutes"),
     )
 
 

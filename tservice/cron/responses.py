@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from attrs import evolve
+
 from tservice.core.kernel.event_payloads import CronJobsPayload, CronRunPayload
 from tservice.core.values.payload import Payload, omit_if_none
+from tservice.cron.keep_going_model import KeepGoing, KeepGoingState
 from tservice.cron.model import (
     ConcurrencyPolicy,
     CronJob,
@@ -23,6 +26,8 @@ MAX_EVENT_PROMPT = 1000
 
 A longer one is left out.
 """
+SHOWN_LOG_LINES = 5
+"""Maximum lines of a run's log in lists and events."""
 
 
 class JobResponse(Payload):
@@ -56,7 +61,19 @@ class JobResponse(Payload):
     next_run_at: int | None
     last_status: RunStatus | None
     last_due_key: str | None
+    keep_going_minutes: int | None = omit_if_none()
     completed_once: bool | None = omit_if_none()
+
+
+class KeepGoingResponse(Payload):
+    """State of a run that keeps going; C{logs} holds the newest lines."""
+
+    minutes: int
+    end_at: int
+    state: KeepGoingState
+    turns: int
+    lines: int
+    logs: list[str]
 
 
 class RunResponse(CronRunPayload):
@@ -68,6 +85,7 @@ class RunResponse(CronRunPayload):
     status: RunStatus
     trigger_type: RunTrigger
     created_session_url: str | None
+    keep_going: KeepGoingResponse | None = omit_if_none()
 
 
 class JobListResponse(CronJobsPayload):
@@ -105,7 +123,13 @@ def make_run_response(run: CronRun) -> RunResponse:
         error_message=run.error_message,
         trigger_type=run.trigger,
         created_session_url=None if run.session_id is None else f"/?session={run.session_id}",
+        keep_going=None if run.keep_going is None else _make_keep_going(run.keep_going),
     )
+
+
+def _make_keep_going(record: KeepGoing) -> KeepGoingResponse:
+    shown = evolve(record, logs=record.logs[-SHOWN_LOG_LINES:])
+    return KeepGoingResponse.model_validate(shown, from_attributes=True)
 
 
 def make_jobs_response(jobs: Iterable[CronJob]) -> JobListResponse:

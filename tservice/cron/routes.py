@@ -15,6 +15,7 @@ from tservice.core.values.payload import omit_if_none
 from tservice.core.values.text import CASE_NAME
 from tservice.cron.crontab import MAX_EXPRESSION_LENGTH as EXPRESSION_LENGTH
 from tservice.cron.explanation import explain_expression
+from tservice.cron.keep_going_model import MAX_MINUTES
 from tservice.cron.model import (
     INTERVAL_MINUTES,
     LINE_LENGTH,
@@ -99,6 +100,7 @@ Prompt = Annotated[
 Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH), AfterValidator(_check_lines)]
 At = Annotated[int, Field(gt=0, le=LATEST_MS)]
 Minutes = Annotated[int, Field(ge=1, le=INTERVAL_MINUTES)]
+KeepGoingMinutes = Annotated[int, Field(ge=1, le=MAX_MINUTES)]
 ClockTime = Annotated[str, AfterValidator(_check_clock_time)]
 Day = Annotated[int, Field(ge=0, le=6)]
 Days = Annotated[list[Day], Field(min_length=1, max_length=7), AfterValidator(_check_unique_days)]
@@ -124,6 +126,7 @@ class _OptionalJobFields(RequestBody):
     weekly_time: ClockTime | None = None
     cron_expression: Expression | None = None
     auto_close_previous_session: bool | None = None
+    keep_going_minutes: KeepGoingMinutes | None = None
     notes: Notes | None = None
 
     def get_given_fields(self) -> dict[str, Any]:
@@ -300,6 +303,18 @@ class CronRoutes:
     async def list_runs(self, call: OperationCall) -> list[RunResponse]:
         """List the runs of a job."""
         return [make_run_response(run) for run in self._cron.list_job_runs(call.id, call.caller)]
+
+    @operation(
+        "POST",
+        "/api/cron/runs/{id}/stop",
+        _CRON,
+        scope_reason="Stops typing into a session; its agent finishes its turn.",
+        errors=(ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.OPERATION_FAILED),
+    )
+    async def stop_run(self, call: OperationCall) -> EmptyPayload:
+        """Stop a run that keeps going; its session stays."""
+        self._cron.stop_run(call.id, call.caller)
+        return EmptyPayload()
 
     @operation("GET", "/api/cron/runs", _CRON)
     async def list_all_runs(self, call: OperationCall) -> list[RunResponse]:

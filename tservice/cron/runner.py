@@ -27,6 +27,7 @@ from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.values.text import cut_between_letters
 from tservice.core.workers.worker_pool import IThreads
 from tservice.cron.job_registry import JobRegistry
+from tservice.cron.keep_going.service import KeepGoingService
 from tservice.cron.model import (
     PROMPT_FILE_BYTES,
     CronJob,
@@ -83,6 +84,7 @@ class JobRunnerDependencies:
     rules: JobRules
     sessions: ISessions
     agents: IAgents
+    keep_going: KeepGoingService
     threads: IThreads
     audit: IAuditLog
     identity: Callable[[str | None], Identity | None]
@@ -110,14 +112,16 @@ class JobRunner:
         """Number of runs that are in progress."""
         return len(self._work)
 
-    def begin_run(self, job: CronJob, run: CronRun, caller: Caller | None) -> Deferred[None]:
+    def begin_run(
+        self, job: CronJob, run: CronRun, caller: Caller | None
+    ) -> Deferred[ServiceError | None]:
         """Start to carry out a run.
 
         @param caller: authorized again before the session is created; C{None} for the schedule.
-        @return: fires after the session was started or the run failed.  The registry has the
-            result.
+        @return: fires after the session was started or the run failed, with the error.  The
+            registry has the result.
         """
-        launched: Deferred[None] = Deferred()
+        launched: Deferred[ServiceError | None] = Deferred()
         self._starting[run.id] = job
         self._spawn_task(job, run, self._launch_and_deliver(job, run, launched, caller))
         return launched
@@ -131,7 +135,9 @@ class JobRunner:
             job = self._book.find_job(run.job_id)
             if job is None:
                 continue
-            if get_unix_ms(self._tools.clock) - run.started_at > RESUME_MS:
+            if run.keeps_going and run.session_id is not None:
+                self._tools.keep_going.adopt_run(run)
+            elif get_unix_ms(self._tools.clock) - run.started_at > RESUME_MS:
                 self._record_abandoned_run(run)
             elif run.status is RunStatus.CREATED:
                 self.begin_run(job, run, None)
@@ -197,39 +203,51 @@ class JobRunner:
             self._book.update_and_publish_run(run, error_message=reason, delivery=None)
 
     async def _launch_and_deliver(
-        self, job: CronJob, run: CronRun, launched: Deferred[None], caller: Caller | None
+        self,
+        job: CronJob,
+        run: CronRun,
+        launched: Deferred[ServiceError | None],
+        caller: Caller | None,
     ) -> None:
+        started: CronRun | ServiceError | None = None
         try:
-            started = await self._starts.run(
-                lambda: Deferred.fromCoroutine(self._launch_recording_failure(job, run, caller))
-            )
+            async with self._starts:
+                started = await self._launch_recording_failure(job, run, caller)
         finally:
             self._starting.pop(run.id, None)
             if not launched.called:
-                launched.callback(None)
-        if started is not None and not self._closed and self._book.find_job(job.id) is not None:
+                launched.callback(started if isinstance(started, ServiceError) else None)
+        gone = self._closed or self._book.find_job(job.id) is None
+        if gone or not isinstance(started, CronRun):
+            return
+        if started.keep_going is None:
             await self._deliver_prompt(job, started)
+        else:
+            self._tools.keep_going.schedule_prompt(started)
 
     async def _launch_recording_failure(
         self, job: CronJob, run: CronRun, caller: Caller | None
-    ) -> CronRun | None:
+    ) -> CronRun | ServiceError:
         self._launching.add(run.id)
         try:
             return await self._launch_session(job, run, caller)
         except CancelledError:
             raise
         except ServiceError as error:
-            self._record_failure(run, error.message)
+            found = error
         except Exception:
             self._log.failure("run {id} was not launched", id=run.id)
-            self._record_failure(run, "an internal error; see the log")
+            found = ServiceError(ErrorCode.INTERNAL_ERROR, "an internal error; see the log")
         finally:
             self._launching.discard(run.id)
-        return None
+        self._record_failure(run, found.message)
+        return found
 
     async def _launch_session(self, job: CronJob, run: CronRun, caller: Caller | None) -> CronRun:
         owner = self._get_owner(job)
-        definition = await self._tools.rules.check_definition(job.definition, owner)
+        definition = await self._check_definition(job, owner)
+        if run.keeps_going:
+            self._tools.keep_going.check_room(job.owner, run)
         delivery = await self._read_prompt_delivery(definition, owner)
         session = await self._find_started_session(job, run)
         if session is None:
@@ -249,6 +267,13 @@ class JobRunner:
         )
         self._write_audit_entry(job, started)
         return started
+
+    async def _check_definition(self, job: CronJob, owner: Identity) -> JobDefinition:
+        if job.is_timed_run:
+            # It may work wherever its owner may create a session, which checks the folder.
+            self._tools.rules.check_grant(job.definition, owner)
+            return job.definition
+        return await self._tools.rules.check_definition(job.definition, owner)
 
     def _get_owner(self, job: CronJob) -> Identity:
         owner = self._tools.identity(job.owner)
@@ -383,6 +408,9 @@ class JobRunner:
             self._record_failure(run, reason)
 
     def _record_failure(self, run: CronRun, reason: str) -> None:
+        if run.keep_going is not None:
+            self._tools.keep_going.fail_run(run, reason)
+            return
         self._book.update_and_publish_run(
             run,
             status=RunStatus.FAILED,
@@ -413,7 +441,7 @@ def _make_request(job: CronJob, run: CronRun, definition: JobDefinition) -> Crea
         mode=definition.agent_type,
         name=cut_between_letters(definition.name, SESSION_NAME).strip(),
         case_name=definition.case_name,
-        working_dir=None if definition.case_name is not None else definition.working_dir,
+        working_dir=None if definition.case_name is not None else definition.working_dir or None,
         agent_origin=_make_origin(job.id, run.id),
         start=True,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import Any
 
 from attrs import evolve, frozen
 from twisted.internet.interfaces import IReactorTime
@@ -23,6 +22,7 @@ from tservice.cron.model import (
     RunTrigger,
     ScheduleType,
     make_due_key,
+    make_run,
 )
 from tservice.cron.runner import JobRunner
 
@@ -155,7 +155,7 @@ class JobScheduler:
             return DueJobResult(job=moved, run=None)
         if self._must_skip(job, starting):
             return self._skip_fire(moved, now, key)
-        run = self._make_run(job, RunStatus.CREATED, now, key)
+        run = make_run(job, self._new_id(), RunTrigger.SCHEDULED, now, key)
         moved = evolve(moved, last_run_at=now, last_status=run.status, skipping=False)
         return DueJobResult(job=moved, run=run)
 
@@ -190,8 +190,15 @@ class JobScheduler:
         run = None
         if not job.skipping:
             reason = f"another {job.definition.agent_type} session is running"
-            run = self._make_run(
-                job, RunStatus.SKIPPED, now, key, finished_at=now, error_message=reason
+            run = CronRun(
+                id=self._new_id(),
+                job_id=job.id,
+                trigger=RunTrigger.SCHEDULED,
+                status=RunStatus.SKIPPED,
+                started_at=now,
+                finished_at=now,
+                error_message=reason,
+                due_key=key,
             )
         return DueJobResult(job=evolve(job, last_status=RunStatus.SKIPPED, skipping=True), run=run)
 
@@ -207,17 +214,4 @@ class JobScheduler:
             next_run_at=None if once else find_fire_after_planned(schedule, at, now, self._zone),
             covered=max(at, now),
             last_due_key=key,
-        )
-
-    def _make_run(
-        self, job: CronJob, status: RunStatus, now: int, key: str, **fields: Any
-    ) -> CronRun:
-        return CronRun(
-            id=self._new_id(),
-            job_id=job.id,
-            trigger=RunTrigger.SCHEDULED,
-            status=status,
-            started_at=now,
-            due_key=key,
-            **fields,
         )

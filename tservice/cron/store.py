@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from tservice.core.disk.disk_errors import DiskFull
+from tservice.cron.keep_going_model import KeepGoing, KeepGoingState
 from tservice.cron.model import (
     MAX_RUNS,
     ConcurrencyPolicy,
@@ -25,6 +26,7 @@ from tservice.cron.model import (
     ScheduleType,
 )
 from tservice.store.database import Database
+from tservice.store.deferred_writes import Key
 
 _JOB = tuple(attrs.fields_dict(CronJob))
 _RUN = tuple(attrs.fields_dict(CronRun))
@@ -43,10 +45,12 @@ def _make_upsert(table: str, names: Iterable[str]) -> str:
 _SAVE_JOB = _make_upsert("cron_jobs", _JOB)
 _SAVE_RUN = _make_upsert("cron_runs", _RUN)
 _DELETE = "DELETE FROM cron_jobs WHERE id = ?"
+# The run of a job with the prefix of L{tservice.cron.timed_runs} is deleted with its job.
 _TRIM = """
     DELETE FROM cron_runs WHERE seq <= (
         SELECT seq FROM cron_runs ORDER BY seq DESC LIMIT 1 OFFSET ?
-    ) AND delivery IS NULL AND status != 'created'
+    ) AND delivery IS NULL AND status != 'created' AND job_id NOT LIKE 'timed-%'
+    AND coalesce(json_extract(keep_going, '$.state'), '') != 'running'
 """
 
 
@@ -86,7 +90,7 @@ class CronStore:
             for job in jobs:
                 self._database.execute_or_defer(("cron job", job.id), _SAVE_JOB, _job_row(job))
             for run in runs:
-                self._database.execute_or_defer(("cron run", run.id), _SAVE_RUN, _run_row(run))
+                self._database.execute_or_defer(_run_key(run.id), _SAVE_RUN, _run_row(run))
 
     def delete_job(self, job_id: str) -> None:
         """Delete a job and its runs.
@@ -139,13 +143,32 @@ class CronStore:
         return None if row is None else str(row["session_id"])
 
     def list_unfinished(self) -> list[CronRun]:
-        """Return the unfinished runs, oldest first."""
-        return [run for run in reversed(self.list_runs()) if run.is_unfinished]
+        """Return the unfinished runs and those that keep going, oldest first."""
+        return [run for run in reversed(self.list_runs()) if run.is_unfinished or run.keeps_going]
+
+    def check_saved(self, run_id: str) -> None:
+        """Fail if the last change of a run from L{save_or_defer} is not on disk.
+
+        @raise DiskFull: the change is still deferred.
+        """
+        self._database.deferred_writes.check_not_deferred(_run_key(run_id))
+
+    def is_saved(self, run_id: str) -> bool:
+        """Return true if the last change of a run from L{save_or_defer} is on disk."""
+        try:
+            self.check_saved(run_id)
+        except DiskFull:
+            return False
+        return True
 
     def has_run(self, due_key: str) -> bool:
         """Return true if a run with that due key exists."""
         sql = "SELECT 1 FROM cron_runs WHERE due_key = ?"
         return self._database.query_first_row(sql, (due_key,)) is not None
+
+
+def _run_key(run_id: str) -> Key:
+    return ("cron run", run_id)
 
 
 def _job_row(job: CronJob) -> dict[str, Any]:
@@ -191,19 +214,29 @@ def _parse_definition(found: Mapping[str, Any]) -> JobDefinition:
 
 def _run_row(run: CronRun) -> dict[str, Any]:
     row = {name: getattr(run, name) for name in _RUN}
-    delivery = None if run.delivery is None else json.dumps(attrs.asdict(run.delivery))
-    return row | {"delivery": delivery}
+    parts = {"delivery": run.delivery, "keep_going": run.keep_going}
+    return row | {
+        name: None if part is None else json.dumps(attrs.asdict(part))
+        for name, part in parts.items()
+    }
 
 
 def _run_from_row(row: sqlite3.Row) -> CronRun:
     found = dict(row)
     del found["seq"]
-    delivery = found["delivery"]
+    delivery, going = found["delivery"], found["keep_going"]
     return CronRun(
         **found
         | {
             "trigger": RunTrigger(found["trigger"]),
             "status": RunStatus(found["status"]),
             "delivery": None if delivery is None else RunDelivery(**json.loads(delivery)),
+            "keep_going": None if going is None else _parse_keep_going(json.loads(going)),
         }
+    )
+
+
+def _parse_keep_going(found: Mapping[str, Any]) -> KeepGoing:
+    return KeepGoing(
+        **{**found, "state": KeepGoingState(found["state"]), "logs": tuple(found["logs"])}
     )

@@ -60,7 +60,6 @@ from tservice.status.build import build_event_streams
 from tservice.suggestions.build import build_suggestions
 from tservice.tap.root import StartupService
 from tservice.tap.runtime_setup import build_runtime
-from tservice.timed_runs.build import build_timed_runs
 from tservice.tunnel.build import build_tunnel
 from tservice.voice.build import build_voice
 from tservice.webviews.build import build_webviews
@@ -175,10 +174,6 @@ class Application:
                 ground, access=self.access, own_ports=lambda: self.listener().get_port_numbers()
             )
         )
-        add(build_timed_runs(
-            ground, sessions=sessions, agents=agents, clis=clis, accounts=accounts,
-            identity=identity,
-        ))  # fmt: skip
         add(build_cron(
             ground, sessions=sessions, agents=agents, clis=clis, audit=self.audit.log,
             accounts=accounts, cases=cases,

@@ -20,6 +20,7 @@ from tservice.core.callers.identity import Identity
 from tservice.cron.build import build_cron
 from tservice.cron.model import CronJob, CronRun
 from tservice.cron.service import CronService
+from tservice.cron.timed_runs.service import TimedRunService
 
 DAY = 86_400
 
@@ -88,6 +89,7 @@ class CronHarnessCase(AgentHarnessCase):
             accounts=accounts,
             cases=build_fake_cases(ground, lambda: machine.sessions).service,
         ).service
+        self.timed = TimedRunService(self.cron, machine.sessions, machine.clis.check_prompt)
         self.cron.start()
 
     def restart(self, away: float = 0.0) -> None:

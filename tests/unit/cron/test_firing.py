@@ -257,7 +257,7 @@ class ClockTests(CronHarnessCase):
         self.clock.rightNow += seconds
         for call in self.clock.calls:
             call.time += seconds
-        self.cron._deps.scheduler.fire_due_jobs()
+        self.cron.deps.scheduler.fire_due_jobs()
 
     def at(self, hours: float) -> None:
         """Go on to a time of day."""

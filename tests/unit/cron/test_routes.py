@@ -60,8 +60,8 @@ class CronRouteTests(SynchronousTestCase):
         answer = self.world.ask(method, f"/api/cron/{path}", body, cookie)
         return answer.status, json.loads(answer.body)["error"]
 
-    def test_routes_are_ten(self) -> None:
-        self.assertEqual(10, len(self.answers))
+    def test_routes_are_eleven(self) -> None:
+        self.assertEqual(11, len(self.answers))
 
     def test_job_is_created_changed_run_and_deleted(self) -> None:
         job = self.make(notes="n\n\tm\r\n", launchCommand="cd x")

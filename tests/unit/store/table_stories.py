@@ -56,8 +56,6 @@ from tservice.sessions.input.entry import JournalEntry as Typed
 from tservice.sessions.record.repository import SessionRepository
 from tservice.suggestions.model import Intent
 from tservice.suggestions.store import IntentStore
-from tservice.timed_runs.model import TimedRun
-from tservice.timed_runs.store import TimedRunStore
 from tservice.tokens.model import ApiToken
 from tservice.tokens.store import TokenStore
 from tservice.webviews.model import WebView
@@ -409,29 +407,6 @@ def _intents(world: StoryHarness) -> Sequence[StoryStep]:
     ]
 
 
-def _timed_runs(world: StoryHarness) -> Sequence[StoryStep]:
-    store = TimedRunStore(world.database)
-    one = TimedRun(
-        id="1",
-        owner="ann",
-        prompt="x",
-        working_dir="/",
-        duration_minutes=1,
-        started_at=1,
-        end_at=60_001,
-    )
-    return [
-        StoryStep(name="begun", do=lambda: store.save_run(one)),
-        StoryStep(name="another", do=lambda: store.save_run(evolve(one, id="2"))),
-        StoryStep(
-            name="noted",
-            do=lambda: store.save_or_defer_run(evolve(one, turns=1, logs=("a",))),
-            owed=True,
-        ),
-        StoryStep(name="gone", do=lambda: store.delete_run("2"), owed=True, needs="another"),
-    ]
-
-
 def _webviews(world: StoryHarness) -> Sequence[StoryStep]:
     store = WebViewStore(world.database)
     one = WebView(id="1", owner="ann", name="a", url="http://a/", icon=None, created_at=1)
@@ -459,7 +434,6 @@ STORIES = [
     StoreStory(["trusted_folders"], tell_trusted_folders),
     StoreStory(["input_buffer"], tell_buffered_input),
     StoreStory(["webviews"], _webviews),
-    StoreStory(["timed_runs"], _timed_runs),
     StoreStory(
         ["container_service", "container_hosts", "case_containers", "container_bridges"],
         tell_containers,

@@ -196,7 +196,7 @@ class UpgradeTests(MoveCase):
             ("sessions", "working_dir"), ("agent_sessions", "transcript_path"),
             ("transcripts", "path"), ("transcript_files", "path"), ("cases", "path"),
             ("cases", "repository"), ("case_trash", "path"), ("case_containers", "path"),
-            ("timed_runs", "working_dir"), ("intents", "working_dir"),
+            ("intents", "working_dir"),
         }  # fmt: skip
         self.assertEqual(set(), known - set(path_columns(self.open())))
 

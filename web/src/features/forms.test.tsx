@@ -29,7 +29,6 @@ import { EndpointForm } from "./models/ModelsPage.tsx";
 import { Goals } from "./suggestions/Goals.tsx";
 import { ServerSettings } from "./settings/ServerSettings.tsx";
 import { marks } from "./settings/saving.ts";
-import { NewRun } from "./timedruns/TimedRunsPage.tsx";
 import { NewToken } from "./tokens/TokensPage.tsx";
 import { NewUser } from "./users/UsersPage.tsx";
 import { WebhookSettings } from "./webhook/WebhookSettings.tsx";
@@ -92,15 +91,6 @@ const FORMS = {
     answer: {},
     body: { id: "xylo", label: "Xylo" },
     refusal: "id: is taken",
-  },
-  "a timed run": {
-    shown: () => <NewRun onClose={done} />,
-    fields: { "run-prompt": "tidy up", "run-folder": "/w" },
-    send: "run-begin",
-    operation: "POST /api/scheduled",
-    answer: { run: {} },
-    body: { prompt: "tidy up", durationMinutes: 60, workingDir: "/w" },
-    refusal: "workingDir: folder not found",
   },
   "a remote host": {
     shown: () => <HostForm onClose={done} onKept={done} />,
@@ -265,7 +255,6 @@ beforeEach(() => {
   service.on("GET /api/sessions/{id}/intent", { intent: null });
   service.on("GET /api/tokens", { tokens: [] });
   service.on("GET /api/admin/users", { users: [] });
-  service.on("GET /api/scheduled", { runs: [] });
   service.on("POST /api/cron/preview", { fires: [] });
   me.value = { username: "root", role: "admin", mustChangePassword: false, multiUser: true };
   settings.value = {};

@@ -21,7 +21,6 @@ import { DoctorPage } from "./doctor/DoctorPage.tsx";
 import { HostsPage } from "./hosts/HostsPage.tsx";
 import { McpPage } from "./mcp/McpPage.tsx";
 import { ModelsPage } from "./models/ModelsPage.tsx";
-import { TimedRunsPage } from "./timedruns/TimedRunsPage.tsx";
 import { TokensPage } from "./tokens/TokensPage.tsx";
 import { UsersPage } from "./users/UsersPage.tsx";
 import { WebTabsPage } from "./webtabs/WebTabsPage.tsx";
@@ -74,7 +73,6 @@ const ENDPOINT: Endpoint = {
   lastDiscoveredAt: null,
 };
 const CLI = { id: "x", label: "Xylo", shortBadge: "XY", order: 1, kind: "agent", enabled: true, stock: true };
-const RUN = { id: "r", prompt: "tidy up", workingDir: "/w", durationMinutes: 5, startedAt: 1, endAt: 2 };
 const CASE = { name: "parser", path: "/w/parser", location: "local", linked: false, hasInstructions: true };
 const SYNC = { applied: false, conflicts: [], disabled: [], unsupported: [] };
 const TARGET = { id: "a", label: "Agent A", file: "/f", status: "ok", servers: [], added: [], skipped: [] };
@@ -146,14 +144,6 @@ const LISTS: Record<string, List> = {
     some: [{ ...CLI, installed: true }],
     empty: /Only admins/,
     entry: "Xylo",
-  },
-  "timed runs": {
-    Page: TimedRunsPage,
-    operation: "GET /api/scheduled",
-    none: { runs: [] },
-    some: { runs: [{ ...RUN, status: "completed", sessionId: null, turns: 1, logs: [] }] },
-    empty: /No runs yet/,
-    entry: "tidy up",
   },
   "web tabs": {
     Page: WebTabsPage,

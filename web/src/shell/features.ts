@@ -105,13 +105,6 @@ const PAGES: readonly Page[] = [
     load: async () => (await import("../features/cron/CronPage.tsx")).CronPage,
   },
   {
-    id: "timed",
-    title: "Keep-going runs",
-    icon: "play",
-    order: 32,
-    load: async () => (await import("../features/timedruns/TimedRunsPage.tsx")).TimedRunsPage,
-  },
-  {
     id: "clis",
     title: "Agents",
     icon: "play",

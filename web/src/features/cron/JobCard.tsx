@@ -9,7 +9,8 @@ import { menuUnder } from "../../ui/menu.ts";
 import { busyJobs, enable, remove, runNow } from "./jobs/actions.ts";
 import { runsOf, jobList } from "./jobs/state.ts";
 import { edit, editAgain, editCopy } from "./editor/editing.ts";
-import type { JobResponse } from "./jobs/job.ts";
+import { isTimedRun, type JobResponse } from "./jobs/job.ts";
+import { formatSpan } from "./jobs/keepgoing.ts";
 import { LastRun, Moment, Runs } from "./Runs.tsx";
 import { describeNextRun, describeSchedule } from "./jobs/texts.ts";
 
@@ -27,23 +28,29 @@ function Head({ job, id }: { job: JobResponse; id: string }) {
           {job.owner && <span>· {job.owner}</span>}
         </small>
       </span>
-      <input
-        type="checkbox"
-        role="switch"
-        class="switch"
-        checked={job.enabled}
-        disabled={busyJobs.value.has(job.id)}
-        aria-label={`${job.name} is on`}
-        title={job.enabled ? "Turn off" : "Turn on"}
-        onChange={(event) => {
-          // The service's answer moves it.
-          event.currentTarget.checked = job.enabled;
-          if (job.completedOnce && !job.enabled) editAgain(job);
-          else void enable(job, !job.enabled);
-        }}
-        data-testid="job-enabled"
-      />
+      {!isTimedRun(job) && <EnabledSwitch job={job} />}
     </header>
+  );
+}
+
+function EnabledSwitch({ job }: { job: JobResponse }) {
+  return (
+    <input
+      type="checkbox"
+      role="switch"
+      class="switch"
+      checked={job.enabled}
+      disabled={busyJobs.value.has(job.id)}
+      aria-label={`${job.name} is on`}
+      title={job.enabled ? "Turn off" : "Turn on"}
+      onChange={(event) => {
+        // The service's answer moves it.
+        event.currentTarget.checked = job.enabled;
+        if (job.completedOnce && !job.enabled) editAgain(job);
+        else void enable(job, !job.enabled);
+      }}
+      data-testid="job-enabled"
+    />
   );
 }
 
@@ -69,6 +76,12 @@ function Facts({ job, now }: { job: JobResponse; now: number }) {
           )}
         </dd>
       </div>
+      {job.keepGoingMinutes !== undefined && (
+        <div>
+          <dt>Keeps going</dt>
+          <dd data-testid="job-keep-going">for {formatSpan(job.keepGoingMinutes)}</dd>
+        </div>
+      )}
       <div>
         <dt>Last</dt>
         <dd data-testid="job-last">
@@ -100,9 +113,11 @@ function Foot({ job, open, count, onToggle }: FootProps) {
       <Button small disabled={busyJobs.value.has(job.id)} onClick={() => void runNow(job)} testid="job-run">
         <Icon name="play" size={14} /> Run now
       </Button>
-      <Button small onClick={() => edit(job)} testid="job-edit">
-        Edit
-      </Button>
+      {!isTimedRun(job) && (
+        <Button small onClick={() => edit(job)} testid="job-edit">
+          Edit
+        </Button>
+      )}
       <span class="spring" />
       <button
         type="button"

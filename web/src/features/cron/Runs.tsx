@@ -11,6 +11,9 @@ import {
   type Result,
   type Tone,
 } from "./jobs/texts.ts";
+import { busyJobs, stopRun } from "./jobs/actions.ts";
+import { keepsGoing } from "./jobs/keepgoing.ts";
+import { Button } from "../../ui/Button.tsx";
 import { browserZone, offsetAt } from "../../lib/zone.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { getCurrentStatus } from "../agents/currentstatus.ts";
@@ -50,6 +53,7 @@ export function LastRun({ job, now }: { job: JobResponse; now: number }) {
         {formatAgo(run.startedAt, now)}
       </time>
       <SessionLink run={run} brief />
+      <StopButton job={job} run={run} />
     </>
   );
 }
@@ -129,7 +133,21 @@ function SessionLink({ run, brief = false }: { run: RunResponse; brief?: boolean
 
 const STEP = 8;
 
-function Row({ run, now }: { run: RunResponse; now: number }) {
+function StopButton({ job, run }: { job: JobResponse; run: RunResponse }) {
+  if (!keepsGoing(run)) return null;
+  return (
+    <Button
+      small
+      disabled={busyJobs.value.has(job.id)}
+      onClick={() => void stopRun(job, run)}
+      testid="run-stop"
+    >
+      Stop
+    </Button>
+  );
+}
+
+function Row({ job, run, now }: { job: JobResponse; run: RunResponse; now: number }) {
   return (
     <li class="run" data-testid="run" data-status={run.status}>
       <span class="run-when">
@@ -142,6 +160,7 @@ function Row({ run, now }: { run: RunResponse; now: number }) {
       <span class="run-what">
         <Outcome result={describeResult(run, now)} />
         <SessionLink run={run} />
+        <StopButton job={job} run={run} />
       </span>
     </li>
   );
@@ -155,7 +174,7 @@ export function Runs({ job, runs, now }: { job: JobResponse; runs: readonly RunR
     <div class="runs">
       <ol aria-label={`Runs of ${job.name}`}>
         {runs.slice(0, shown).map((run) => (
-          <Row key={run.id} run={run} now={now} />
+          <Row key={run.id} job={job} run={run} now={now} />
         ))}
       </ol>
       {runs.length > shown && (

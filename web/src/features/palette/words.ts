@@ -54,7 +54,6 @@ export const WORDS: Readonly<Record<string, string>> = {
   "page-containers": "docker podman sandbox isolation dev image",
   "page-webtabs": "browser preview simple port localhost site url",
   "page-cron": "nightly cron schedule daily weekly timer recurring automation tasks",
-  "page-timed": "loop continue endless overnight timed autopilot",
   "page-devices": "phone mobile qr pair sign-in tunnel scan tablet",
   "page-tokens": "api key secret access credentials",
   "page-users": "accounts people members team roles",

@@ -1,6 +1,6 @@
 /** What is typed into the session, and how. */
 import { type Draft, oneLine } from "./draft.ts";
-import { PROMPT_MAX, isShellMode } from "../jobs/job.ts";
+import { KEEP_GOING_MAX, PROMPT_MAX, isShellMode } from "../jobs/job.ts";
 import { Row, Choice } from "./rows.tsx";
 import type { EditorState } from "./useEditor.ts";
 
@@ -76,6 +76,31 @@ function FileField({ state: { draft, set, problems } }: { state: EditorState }) 
   );
 }
 
+function KeepGoingField({ state: { draft, set, problems } }: { state: EditorState }) {
+  return (
+    <Row
+      name="keepGoingMinutes"
+      label="Keep going"
+      hint="minutes; after each turn the agent is told to continue. Empty: it gets the prompt alone"
+      problem={problems.keepGoingMinutes}
+    >
+      {(tied) => (
+        <input
+          {...tied}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={KEEP_GOING_MAX}
+          class="field short"
+          value={draft.keepGoing}
+          placeholder="off"
+          onInput={(event) => set({ keepGoing: event.currentTarget.value })}
+        />
+      )}
+    </Row>
+  );
+}
+
 export function PromptFields({ state }: { state: EditorState }) {
   const { draft, set } = state;
   return (
@@ -98,6 +123,7 @@ export function PromptFields({ state }: { state: EditorState }) {
         />
       </div>
       {draft.promptMode === "inline_text" ? <TextField state={state} /> : <FileField state={state} />}
+      {!isShellMode(draft.agentType) && <KeepGoingField state={state} />}
     </fieldset>
   );
 }

@@ -35,6 +35,8 @@ export interface Draft {
   enabled: boolean;
   concurrencyPolicy: Definition["concurrencyPolicy"];
   autoClosePreviousSession: boolean;
+  /** Minutes; empty: the prompt alone is sent. */
+  keepGoing: string;
   notes: string;
 }
 
@@ -61,6 +63,7 @@ export function newDraft(now: number, zone: string, agentType: string, workingDi
     enabled: true,
     concurrencyPolicy: "warn_only",
     autoClosePreviousSession: true,
+    keepGoing: "",
     notes: "",
   };
 }
@@ -92,9 +95,13 @@ export function draftOf(job: JobResponse, now: number, zone: string): Draft {
     enabled: job.enabled,
     concurrencyPolicy: job.concurrencyPolicy,
     autoClosePreviousSession: job.autoClosePreviousSession ?? true,
+    keepGoing: job.keepGoingMinutes ? String(job.keepGoingMinutes) : "",
     notes: job.notes ?? "",
   };
 }
+
+/** Whether a run tells its agent to continue after each turn; a shell has no turns. */
+export const keepsGoing = (draft: Draft): boolean => draft.keepGoing !== "" && !isShellMode(draft.agentType);
 
 export const minutesOf = (draft: Draft): number => Number(draft.every) * UNITS[draft.unit];
 
@@ -131,6 +138,7 @@ export function bodyOf(draft: Draft, zone: string): Definition {
     enabled: draft.enabled,
     concurrencyPolicy: draft.concurrencyPolicy,
     autoClosePreviousSession: draft.autoClosePreviousSession,
+    keepGoingMinutes: keepsGoing(draft) ? Number(draft.keepGoing) : null,
     notes: orNone(draft.notes),
   };
 }

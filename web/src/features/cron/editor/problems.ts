@@ -1,9 +1,9 @@
 /** What is wrong with a draft, at the field that it is about. */
 import { ApiError, getErrorText } from "../../../api/errors.ts";
 import { fromField } from "../../../lib/zone.ts";
-import { type Draft, minutesOf } from "./draft.ts";
+import { type Draft, keepsGoing, minutesOf } from "./draft.ts";
 import { fieldsOf } from "../jobs/expression.ts";
-import { type Definition, LINE_MAX, MINUTES_MAX, NAME_MAX, PROMPT_MAX } from "../jobs/job.ts";
+import { type Definition, KEEP_GOING_MAX, LINE_MAX, MINUTES_MAX, NAME_MAX, PROMPT_MAX } from "../jobs/job.ts";
 
 /** Fields as the service names them, in the order of the editor. */
 export const FIELDS = [
@@ -24,6 +24,7 @@ export const FIELDS = [
   "cronExpression",
   "concurrencyPolicy",
   "autoClosePreviousSession",
+  "keepGoingMinutes",
   "enabled",
   "notes",
 ] as const satisfies readonly (keyof Definition)[];
@@ -76,6 +77,12 @@ function promptProblems(draft: Draft): Problems {
   return path.startsWith(`${folder}/`) ? {} : { promptFilePath: "Choose a file inside the folder." };
 }
 
+function keepGoingProblems(draft: Draft): Problems {
+  const minutes = Number(draft.keepGoing);
+  const fits = Number.isInteger(minutes) && minutes >= 1 && minutes <= KEEP_GOING_MAX;
+  return fits || !keepsGoing(draft) ? {} : { keepGoingMinutes: "Choose between 1 minute and 10 days." };
+}
+
 /**
  * What can be told without the service; it is asked all the same.
  * @param saved the job as it is: one that has run keeps its moment, unless it is switched on again.
@@ -92,6 +99,7 @@ export function validateDraft(draft: Draft, zone: string, now: number, saved?: D
     ...(draft.launchCommand.length > LINE_MAX && { launchCommand: `Use at most ${LINE_MAX} characters.` }),
     ...promptProblems(draft),
     ...scheduleProblems(draft, zone, now, saved),
+    ...keepGoingProblems(draft),
     ...(draft.notes.length > LINE_MAX && { notes: `Use at most ${LINE_MAX} characters.` }),
   };
 }

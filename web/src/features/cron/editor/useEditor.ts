@@ -36,6 +36,7 @@ export interface EditorState {
 const WIRE_NAMES: Partial<Record<keyof Draft, FieldName>> = {
   every: "intervalMinutes",
   unit: "intervalMinutes",
+  keepGoing: "keepGoingMinutes",
 };
 
 const touchedBy = (part: Partial<Draft>): FieldName[] =>

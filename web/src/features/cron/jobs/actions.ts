@@ -72,6 +72,14 @@ export async function runNow(job: JobResponse): Promise<void> {
   });
 }
 
+export async function stopRun(job: JobResponse, run: RunResponse): Promise<void> {
+  const text = "Nothing more is typed. The agent finishes its turn and its session stays open.";
+  if ((await askQuestion({ title: "Stop this run?", text, action: "Stop" })) === undefined) return;
+  await attempt(job, "Couldn't stop the run", async () => {
+    await api.post("/api/cron/runs/{id}/stop", { path: { id: run.id } });
+  });
+}
+
 export async function remove(job: JobResponse): Promise<void> {
   const agreed = await askQuestion({
     title: `Delete ${job.name}?`,

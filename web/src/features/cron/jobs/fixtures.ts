@@ -1,4 +1,5 @@
 /** A job and a run to vary in tests. */
+import type { KeepGoingResponse } from "../../../api/types.ts";
 import type { JobResponse, RunResponse } from "./job.ts";
 
 export const job = (part: Partial<JobResponse> = {}): JobResponse => ({
@@ -33,5 +34,16 @@ export const run = (part: Partial<RunResponse> = {}): RunResponse => ({
   status: "prompt_sent",
   triggerType: "scheduled",
   createdSessionUrl: "/?session=s1",
+  ...part,
+});
+
+/** The state of a run that keeps going. */
+export const going = (part: Partial<KeepGoingResponse> = {}): KeepGoingResponse => ({
+  minutes: 90,
+  endAt: 5_400_000,
+  state: "running",
+  turns: 2,
+  lines: 2,
+  logs: ["1970-01-01T00:00:00Z prompt sent"],
   ...part,
 });

@@ -1,6 +1,8 @@
 /** Saved jobs and their runs, as they come over the wire (protocol-cron-job, protocol-cron-run). */
 import { cliOf } from "../../../store/state.ts";
-import type { JobBody, RunResponse } from "../../../api/types.ts";
+import type { JobBody, JobResponse, RunResponse } from "../../../api/types.ts";
+
+export type { JobResponse, RunResponse };
 
 /** Whether a mode runs a plain shell: only there is a command run before the input. */
 export const isShellMode = (mode: string): boolean => (cliOf(mode)?.kind ?? mode) === "shell";
@@ -36,8 +38,6 @@ export function formatDays(days: readonly number[]): string {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
-export type { JobResponse, RunResponse } from "../../../api/types.ts";
-
 /** The part of a job that a person writes. */
 export type Definition = JobBody;
 
@@ -55,6 +55,10 @@ export const NAME_MAX = 200;
 export const LINE_MAX = 2000;
 export const PROMPT_MAX = 100_000;
 export const MINUTES_MAX = 525_600;
+export const KEEP_GOING_MAX = 14_400;
+
+/** A job of the deprecated `/api/scheduled`: it has run, and is not changed. */
+export const isTimedRun = (job: JobResponse): boolean => job.id.startsWith("timed-");
 
 /** `once` has nothing that could still be open from the run before. */
 export const closesPrevious = (job: Definition): boolean =>

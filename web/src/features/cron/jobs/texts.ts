@@ -4,6 +4,9 @@ import { plural } from "../../../lib/format.ts";
 import { browserZone, offsetAt, offsetText } from "../../../lib/zone.ts";
 import { formatDays, type JobResponse, type RunResponse, type RunStatus, type Schedule } from "./job.ts";
 import { describeExpression } from "./expression.ts";
+import { describeTime, keepsGoing, lastLine } from "./keepgoing.ts";
+
+type KeepGoing = NonNullable<RunResponse["keepGoing"]>;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -103,10 +106,26 @@ const RESULTS: Record<RunStatus, [Tone, string]> = {
   skipped: ["plain", "skipped"],
 };
 
+const ENDS: Record<Exclude<KeepGoing["state"], "running">, [Tone, string]> = {
+  completed: ["good", "time is up"],
+  stopped: ["plain", "stopped"],
+  failed: ["bad", "failed"],
+};
+
+function describeKeepGoing(going: KeepGoing, now: number): Result {
+  const turns = plural(going.turns, "turn");
+  if (going.state === "running") return { tone: "busy", word: `${describeTime(going, now)}, ${turns}` };
+  const [tone, word] = ENDS[going.state];
+  return { tone, word: `${word}, ${turns}` };
+}
+
 /** A run whose session or service ended before delivery stays as it is: it is not under way. */
 export function describeResult(run: RunResponse, now: number): Result {
   const [tone, word] = RESULTS[run.status] ?? ["plain", run.status];
   const reason = run.errorMessage ? { reason: run.errorMessage } : {};
+  const going = run.keepGoing;
+  if (going && (going.lines > 0 || !keepsGoing(run))) return { ...describeKeepGoing(going, now), ...reason };
+  if (going) return { tone, word, reason: lastLine(going) };
   const waits = tone === "busy" && run.finishedAt === null;
   if (waits && (run.errorMessage || now - run.startedAt > DELIVERY_MS))
     return { tone: "warn", word: "prompt not sent", ...reason };

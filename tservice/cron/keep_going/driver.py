@@ -1,4 +1,4 @@
-"""Driver of timed runs, which types each line when the run's agent is ready.
+"""Driver of runs that keep going, which types each line when the run's agent is ready.
 
 Lines are numbered inputs, so each is typed once, even after a crash of the service
 (protocol-exactly-once).
@@ -6,22 +6,21 @@ Lines are numbered inputs, so each is typed once, even after a crash of the serv
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
-from attrs import evolve
 from twisted.internet.defer import CancelledError, Deferred, DeferredList
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from tservice.agents.interfaces import IAgents
-from tservice.core.callers.identity import Identity
 from tservice.core.kernel.clock import get_unix_ms
-from tservice.core.kernel.errors import ErrorCode, ServiceError
+from tservice.core.kernel.errors import ErrorCode, ServiceError, make_conflict_error
 from tservice.core.kernel.tasks import spawn_logged
 from tservice.core.kernel.timers import NamedTimers
+from tservice.cron.keep_going_model import KeepGoing, make_reminder
+from tservice.cron.model import PROMPT_FILE_BYTES, CronRun, RunStatus
 from tservice.sessions.interfaces import InputRequest, ISessions, SessionStatus
-from tservice.timed_runs.model import PROMPT_LENGTH, TimedRun, make_next_line
 
 BREATH = 5.0
 """Seconds between the end of a turn and the next line.
@@ -37,24 +36,27 @@ RESTED = 1.0
 READY_SECONDS = 60.0
 """Maximum seconds to wait until an agent is ready for a line."""
 
-_OVER = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT)
-"""Errors that mean that the session was deleted or has no process.
+_OVER = (ErrorCode.NOT_FOUND, ErrorCode.CONFLICT, ErrorCode.FORBIDDEN)
+"""Errors that mean that the session was deleted or has no process, or that the owner lost a right.
 
 The run then fails.
 """
 
 
-class SaveTimedRun(Protocol):
-    """Callback that saves a changed run.
+class SaveRunChange(Protocol):
+    """Callback that saves a changed run and returns it.
 
-    C{text} is a new line of the run's log; C{None} adds none.
+    C{text} is a new line of the run's log, C{going} holds changed fields of its L{KeepGoing}, and
+    C{fields} changed fields of the run.
     """
 
-    def __call__(self, run: TimedRun, text: str | None = None) -> TimedRun: ...
+    def __call__(
+        self, run: CronRun, text: str, going: Mapping[str, Any] | None = None, **fields: Any
+    ) -> CronRun: ...
 
 
-class TimedRunDriver:
-    """Types the lines of timed runs, and decides when each is due."""
+class KeepGoingDriver:
+    """Types the lines of runs that keep going, and decides when each is due."""
 
     _log = Logger()
 
@@ -63,13 +65,13 @@ class TimedRunDriver:
         clock: IReactorTime,
         sessions: ISessions,
         agents: IAgents,
-        identity: Callable[[str | None], Identity | None],
+        check_owner: Callable[[CronRun], None],
     ) -> None:
-        """@param identity: returns the current account of an owner; C{None} if it is gone or
-        disabled.
+        """@param check_owner: raises a L{ServiceError} if the owner of a run's job may not type its
+        prompt any more.
         """
         self._clock, self._sessions, self._agents = clock, sessions, agents
-        self._identity = identity
+        self._check_owner = check_owner
         self._timers = NamedTimers(clock)
         self._typing: dict[str, Deferred[None]] = {}
         # By run: true if its agent worked since the last line.
@@ -81,39 +83,40 @@ class TimedRunDriver:
 
     def set_callbacks(
         self,
-        find: Callable[[str], TimedRun | None],
-        change: SaveTimedRun,
-        fail: Callable[[TimedRun, str], None],
+        find: Callable[[str], CronRun | None],
+        change: SaveRunChange,
+        fail: Callable[[CronRun, str], None],
     ) -> None:
         """Set the callbacks that the driver uses for runs.
 
-        @param find: returns a run by its id; C{None} if it does not exist.
+        @param find: returns a run that keeps going; C{None} if it does not exist or has ended.
         @param change: saves a changed run.
         @param fail: ends a run as failed, with a reason.
         """
         self._find, self._change, self._fail = find, change, fail
 
-    def schedule_line(self, run: TimedRun) -> None:
+    def schedule_line(self, run: CronRun) -> None:
         """Type the run's next line as soon as its agent is ready."""
         self._timers.schedule_call(run.id, 0.0, self._start_typing, run.id)
 
-    def adopt_run(self, run: TimedRun) -> None:
+    def adopt_run(self, run: CronRun) -> None:
         """Continue a run that an earlier process of the service began.
 
         The agent's turn may have ended while no service was running.
         """
         self._taken_up.add(run.id)
-        if run.lines > run.turns:
+        going = require_keep_going(run)
+        if going.lines > going.turns:
             self._wait_for_turn_end(run.id)
         else:
             self.schedule_line(run)
 
-    def handle_working(self, run: TimedRun) -> None:
+    def handle_working(self, run: CronRun) -> None:
         """Record that the run's agent is working."""
         if run.id in self._at_work:
             self._at_work[run.id] = True
 
-    def handle_idle(self, run: TimedRun) -> None:
+    def handle_idle(self, run: CronRun) -> None:
         """Handle that the run's agent is idle.
 
         If the agent was not seen working before, it may not have begun its turn yet.
@@ -123,14 +126,15 @@ class TimedRunDriver:
         elif run.id in self._overdue:
             self._schedule_after_turn(run.id)
 
-    def handle_turn_end(self, run: TimedRun) -> None:
+    def handle_turn_end(self, run: CronRun) -> None:
         """Count a finished turn and schedule the next line.
 
         Further calls for the same turn do nothing.
         """
         if self._at_work.pop(run.id, None) is None:
             return
-        run = self._change(evolve(run, turns=run.turns + 1), f"turn {run.turns + 1} ended")
+        turns = require_keep_going(run).turns + 1
+        self._change(run, f"turn {turns} ended", {"turns": turns})
         self._schedule_after_turn(run.id)
 
     def stop_typing(self, run_id: str) -> None:
@@ -164,14 +168,12 @@ class TimedRunDriver:
     def _start_typing(self, run_id: str) -> None:
         self._overdue.discard(run_id)
         run = self._find(run_id)
-        if run is None or not run.is_running:
+        if run is None:
             return
         if run_id in self._typing:
             self._timers.schedule_call(run_id, AGAIN, self._start_typing, run_id)
             return
-        task = spawn_logged(
-            self._type_line_or_retry(run), self._log, f"a line of timed run {run_id}"
-        )
+        task = spawn_logged(self._type_line_or_retry(run), self._log, f"a line of run {run_id}")
         if not task.called:
             self._typing[run_id] = task
             task.addBoth(lambda _: self._finish_typing_task(run_id))
@@ -179,7 +181,7 @@ class TimedRunDriver:
     def _finish_typing_task(self, run_id: str) -> None:
         del self._typing[run_id]
 
-    async def _type_line_or_retry(self, run: TimedRun) -> None:
+    async def _type_line_or_retry(self, run: CronRun) -> None:
         try:
             typed = await self._type_line(run)
         except CancelledError:
@@ -194,7 +196,7 @@ class TimedRunDriver:
             self._change(now, error.message)
             typed = False
         except Exception:
-            self._log.failure("a line of timed run {id} was not typed", id=run.id)
+            self._log.failure("a line of run {id} was not typed", id=run.id)
             self._fail(self._find(run.id) or run, "internal error; see the service's log")
             return
         if not typed:
@@ -227,7 +229,7 @@ class TimedRunDriver:
         else:
             self._timers.schedule_call(run_id, UNSEEN, self._check_turn, run_id)
 
-    async def _type_line(self, run: TimedRun) -> bool:
+    async def _type_line(self, run: CronRun) -> bool:
         """Type the run's next line.
 
         @return: true if the line was typed; false if this is not possible now.
@@ -240,23 +242,55 @@ class TimedRunDriver:
             return False
         await self._agents.wait_for_prompt(session.id, READY_SECONDS)
         self._check_owner(run)
+        going = require_keep_going(run)
         request = InputRequest(
             text=make_next_line(run, get_unix_ms(self._clock)),
             use_mux=True,
+            typed=run.delivery is not None and run.delivery.typed,
             client_id=f"timed-{run.id}",
-            seq=run.lines + 1,
-            longest=PROMPT_LENGTH,
+            seq=going.lines + 1,
+            longest=PROMPT_FILE_BYTES,
             submitting=lambda: self._record_line_submitted(run.id),
         )
         found = await self._sessions.send_input(session.id, request)
-        now = self._find(run.id) or run
-        said = "prompt sent" if run.lines == 0 else "continuation prompt sent"
-        now = self._change(evolve(now, lines=run.lines + 1), said)
+        now = self._record_typed_line(run, going.lines)
         if found.duplicate:
             # An earlier run of the service typed it.
             self.adopt_run(now)
         return True
 
-    def _check_owner(self, run: TimedRun) -> None:
-        if self._identity(run.owner) is None:
-            raise ServiceError(ErrorCode.CONFLICT, f"the account {run.owner} is gone or disabled")
+    def _record_typed_line(self, run: CronRun, before: int) -> CronRun:
+        if before > 0:
+            return self._change(run, "continuation prompt sent", {"lines": before + 1})
+        return self._change(
+            run,
+            "prompt sent",
+            {"lines": 1},
+            status=RunStatus.PROMPT_SENT,
+            finished_at=get_unix_ms(self._clock),
+            delivery=None,
+        )
+
+
+def require_keep_going(run: CronRun) -> KeepGoing:
+    """Return the record of a run that keeps going.
+
+    @raise ServiceError: 409: the run does not keep going.
+    """
+    if run.keep_going is None:
+        raise make_conflict_error("the run does not keep going")
+    return run.keep_going
+
+
+def make_next_line(run: CronRun, now: int) -> str:
+    """Return the next line to type: first the prompt, then the time left and a request to continue.
+
+    @param now: Unix milliseconds.
+    @raise ServiceError: 409: the prompt was not stored.
+    """
+    going = require_keep_going(run)
+    if going.lines > 0:
+        return make_reminder(going, now)
+    if run.delivery is None:
+        raise make_conflict_error("its prompt was not stored")
+    return run.delivery.text

@@ -9,17 +9,18 @@ from pydantic import AfterValidator, Field, StringConstraints
 from tservice.core.kernel.errors import ErrorCode
 from tservice.core.kernel.event_payloads import EmptyPayload
 from tservice.core.values.text import replace_harmful_characters
-from tservice.http.operation_decorator import OperationFields, operation
-from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
-from tservice.http.validation.models import RequestBody
-from tservice.timed_runs.model import MAX_MINUTES, PROMPT_LENGTH
-from tservice.timed_runs.responses import (
+from tservice.cron.keep_going_model import MAX_MINUTES
+from tservice.cron.model import PROMPT_LENGTH
+from tservice.cron.timed_runs.responses import (
     TimedRunEnvelope,
     TimedRunResponse,
     TimedRunsResponse,
     make_timed_run_response,
 )
-from tservice.timed_runs.service import TimedRunService
+from tservice.cron.timed_runs.service import TimedRunService
+from tservice.http.operation_decorator import OperationFields, operation
+from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
+from tservice.http.validation.models import RequestBody
 
 
 def _check_prompt(text: str) -> str:
@@ -50,6 +51,7 @@ _TIMED_RUNS = OperationFields(
     access=AccessRule.USER,
     scope=Scope.CRON,
     scope_reason="Reads and ends your own timed runs.",
+    deprecated="timed runs (/api/scheduled)",
 )
 
 

@@ -1,1 +1,0 @@
-"""Tests of L{tservice.timed_runs}."""

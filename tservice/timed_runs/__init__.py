@@ -1,1 +1,0 @@
-"""Timed runs: sessions whose agent is kept working for a given time (protocol-legacy)."""
