@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.cron_page import field_fault, job_card
-from tests.browser.harness import BrowserCase, PageTerminal, expect_focus, wait_until_on_page
+from tests.browser.harness import PHONE, BrowserCase, PageTerminal, expect_focus, wait_until_on_page
 
 DESK: dict[str, Any] = {"timezone_id": "America/New_York", "locale": "en-GB"}
 
@@ -51,7 +51,9 @@ class CronPageFormTests(BrowserCase):
         self.save()
         expect_focus(page.get_by_test_id("cron-new"))
         job = job_card(page, "disk watch")
-        expect(job.get_by_test_id("job-schedule")).to_have_text("Every day at 09:00")
+        expect(job.get_by_test_id("job-schedule")).to_have_text(
+            re.compile(r"Every day at 09:00 \(Berlin\), 0[34]:00 New York here")
+        )
         job.get_by_test_id("job-run").click()
         expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
         job.get_by_test_id("job-runs").click()
@@ -60,6 +62,42 @@ class CronPageFormTests(BrowserCase):
         # The jobs stay beside it.
         PageTerminal(page).ready().wait("ran-42")
         expect(page.get_by_test_id("page-cron")).to_be_visible()
+
+    def test_job_of_several_lines_is_tried_at_once(self) -> None:
+        self.try_job("desk")
+
+    def test_job_is_tried_at_once_on_a_phone(self) -> None:
+        self.shown.close()
+        self.shown = self.page(f"{self.service.url}/?page=cron", **DESK | PHONE)
+        self.try_job("phone")
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        self.assertEqual(0, self.shown.evaluate(wide))
+
+    def try_job(self, name: str) -> None:
+        """A job of two lines; its schedule stands there in words, in both zones."""
+        page = self.shown
+        self.write(name, "echo one-$((40 + 1))\necho two-$((40 + 2))")
+        page.get_by_test_id("kind-weekly").check()
+        for day in (2, 3, 4, 5):
+            page.get_by_test_id(f"day-{day}").check()
+        words = re.compile(r"^Every weekday at 09:00 \(Berlin\), 0[34]:00 New York here$")
+        expect(page.get_by_test_id("schedule-sentence")).to_have_text(words)
+        expect(page.get_by_test_id("fire").first).to_contain_text("New York here")
+        page.get_by_test_id("job-try").click()
+        expect(page.get_by_test_id("cron-editor")).to_have_count(0)
+        job = job_card(page, name)
+        expect(job.get_by_test_id("job-schedule")).to_have_text(words)
+        expect(job.get_by_test_id("job-last")).to_contain_text("prompt sent")
+        (run,) = self.service.request("GET", "/api/cron/runs").data()
+        path = f"/api/sessions/{run['sessionId']}/terminal"
+        wait_until_on_page(
+            page,
+            "both lines ran",
+            lambda: all(
+                word in self.service.request("GET", path).data()["terminalBuffer"]
+                for word in ("one-41", "two-42")
+            ),
+        )
 
     def test_job_times_use_the_zone_of_the_service(self) -> None:
         page = self.shown

@@ -94,7 +94,7 @@ Command = Annotated[str, StringConstraints(max_length=LINE_LENGTH), Line]
 Prompt = Annotated[
     str,
     StringConstraints(min_length=1, max_length=PROMPT_LENGTH),
-    Line,
+    AfterValidator(_check_lines),
     AfterValidator(_check_not_blank),
 ]
 Notes = Annotated[str, StringConstraints(max_length=LINE_LENGTH), AfterValidator(_check_lines)]

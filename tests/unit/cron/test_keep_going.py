@@ -68,6 +68,12 @@ class KeepGoingJobTests(CronHarnessCase):
         self.assertEqual(KeepGoingState.COMPLETED, self.state(run).state)
         self.assertEqual(RunStatus.PROMPT_SENT, self.latest(run).status)
 
+    def test_prompt_of_several_lines_arrives_as_one(self) -> None:
+        run = self.fire(prompt_text="first\n\n- second", keep_going_minutes=None)
+        self.assertEqual(RunStatus.PROMPT_SENT, run.status)
+        self.assertEqual(1, self.typed(run).count("\r"))
+        self.assertIn("first\n\n- second", self.typed(run))
+
     def test_next_run_closes_the_session_and_ends_the_run_before(self) -> None:
         run = self.fire(interval_minutes=10)
         self.spend(600)

@@ -138,7 +138,7 @@ class CronRouteTests(SynchronousTestCase):
             ("name", ""), ("name", "x" * 201), ("name", "a\nb"), ("name", None), ("name", 5),
             ("agentType", "emacs"), ("agentType", None), ("workingDir", "nowhere"),
             ("launchCommand", "a\nb"), ("launchCommand", long), ("promptMode", "telepathy"),
-            ("promptText", ""), ("promptText", " "), ("promptText", "a\nb"), ("promptText", None),
+            ("promptText", ""), ("promptText", " "), ("promptText", "a\x00b"), ("promptText", None),
             ("promptText", "x" * 100_001), ("inputMode", "spoken"), ("scheduleType", "monthly"),
             ("intervalMinutes", 0), ("intervalMinutes", 525_601), ("intervalMinutes", "5"),
             ("intervalMinutes", 1.5), ("runAt", 0), ("runAt", -1), ("dailyTime", "9:00"),
@@ -176,6 +176,10 @@ class CronRouteTests(SynchronousTestCase):
 
     def test_longest_prompt_of_a_job_is_accepted(self) -> None:
         text = "\U0001f600" * 100_000
+        self.assertEqual(text, self.make(promptText=text)["promptText"])
+
+    def test_prompt_of_several_lines_is_kept(self) -> None:
+        text = "first\n\n\t- second\n"
         self.assertEqual(text, self.make(promptText=text)["promptText"])
 
     def test_missing_or_foreign_job_is_not_found(self) -> None:

@@ -12,7 +12,7 @@ import { edit, editAgain, editCopy } from "./editor/editing.ts";
 import { isTimedRun, type JobResponse } from "./jobs/job.ts";
 import { formatSpan } from "./jobs/keepgoing.ts";
 import { LastRun, Moment, Runs } from "./Runs.tsx";
-import { describeNextRun, describeSchedule } from "./jobs/texts.ts";
+import { describeNextRun, describeSentence } from "./jobs/texts.ts";
 
 function Head({ job, id }: { job: JobResponse; id: string }) {
   const cli = cliOf(job.agentType);
@@ -62,7 +62,7 @@ function Facts({ job, now }: { job: JobResponse; now: number }) {
       <div>
         <dt>Runs</dt>
         <dd data-testid="job-schedule">
-          {describeSchedule(job, now, zone)}
+          {describeSentence(job, now, zone)}
           {job.scheduleType === "cron" && <code>{job.cronExpression}</code>}
         </dd>
       </div>

@@ -7,7 +7,7 @@ import {
   formatMoment,
   describeResult,
   formatShortMoment,
-  formatTime,
+  formatOwnTime,
   type Result,
   type Tone,
 } from "./jobs/texts.ts";
@@ -76,7 +76,7 @@ export function Moment({ at, now, zone, before, both = false }: Props) {
     <time dateTime={new Date(at).toISOString()} title={`${formatMoment(at, now, zone)} (${zone})`}>
       {before && `${before}, `}
       {formatShortMoment(at, now, zone)}
-      {apart && <small class="own-time"> {formatTime(at, own)} yours</small>}
+      {apart && <small class="own-time"> {formatOwnTime(at, zone, own)}</small>}
     </time>
   );
 }

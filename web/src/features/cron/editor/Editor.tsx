@@ -84,7 +84,13 @@ function NotesField({ state: { draft, set, problems } }: { state: EditorState })
   );
 }
 
-function Foot({ state, fresh }: { state: EditorState; fresh: boolean }) {
+interface FootProps {
+  state: EditorState;
+  fresh: boolean;
+  onTry: () => void;
+}
+
+function Foot({ state, fresh, onTry }: FootProps) {
   const word = fresh ? "Create job" : "Save";
   return (
     <div class="dialog-foot">
@@ -94,6 +100,9 @@ function Foot({ state, fresh }: { state: EditorState; fresh: boolean }) {
         </p>
       )}
       <Button onClick={state.close}>Cancel</Button>
+      <Button disabled={state.busy} onClick={onTry} testid="job-try" title="Saves the job and runs it once">
+        <Icon name="play" size={14} /> Try it now
+      </Button>
       <Button submit primary disabled={state.busy} testid="job-save">
         {state.busy ? "Saving…" : word}
       </Button>
@@ -124,9 +133,10 @@ export function Editor({ start }: { start: Editing }) {
   const headId = useId();
   const form = useRef<HTMLFormElement>(null);
   const fresh = start.id === undefined;
+  const save = (run: boolean) => form.current && state.save(form.current, run);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (form.current) state.save(form.current);
+    save(false);
   };
   return (
     <section
@@ -144,7 +154,7 @@ export function Editor({ start }: { start: Editing }) {
         <ScheduleFields state={state} />
         <RuleFields state={state} />
         <NotesField state={state} />
-        <Foot state={state} fresh={fresh} />
+        <Foot state={state} fresh={fresh} onTry={() => save(true)} />
       </form>
     </section>
   );

@@ -1,5 +1,5 @@
 /** What is typed into the session, and how. */
-import { type Draft, oneLine } from "./draft.ts";
+import type { Draft } from "./draft.ts";
 import { KEEP_GOING_MAX, PROMPT_MAX, isShellMode } from "../jobs/job.ts";
 import { Row, Choice } from "./rows.tsx";
 import type { EditorState } from "./useEditor.ts";
@@ -19,14 +19,14 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
     <Row
       name="promptText"
       label={isShellMode(draft.agentType) ? "Input" : "Prompt"}
-      hint="single line (use a file for more)"
+      hint={isShellMode(draft.agentType) ? "each line is a command" : undefined}
       problem={problems.promptText}
     >
       {(tied) => (
         <textarea
           {...tied}
           class="field"
-          rows={3}
+          rows={5}
           value={draft.promptText}
           maxLength={PROMPT_MAX}
           spellcheck={!isShellMode(draft.agentType)}
@@ -35,12 +35,7 @@ function TextField({ state: { draft, set, problems } }: { state: EditorState }) 
               ? "df -h | tail -n +2"
               : "Update the dependencies, run the tests and summarize."
           }
-          onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
-          onInput={(event) => {
-            const text = oneLine(event.currentTarget.value);
-            if (text !== event.currentTarget.value) event.currentTarget.value = text;
-            set({ promptText: text });
-          }}
+          onInput={(event) => set({ promptText: event.currentTarget.value })}
         />
       )}
     </Row>
@@ -106,14 +101,17 @@ export function PromptFields({ state }: { state: EditorState }) {
   return (
     <fieldset class="form-group">
       <legend>Prompt</legend>
-      <div class="form-pair">
-        <Choice
-          label="Source"
-          choices={SOURCES}
-          value={draft.promptMode}
-          testid="prompt-source"
-          onChange={(promptMode) => set({ promptMode })}
-        />
+      <Choice
+        label="Source"
+        choices={SOURCES}
+        value={draft.promptMode}
+        testid="prompt-source"
+        onChange={(promptMode) => set({ promptMode })}
+      />
+      {draft.promptMode === "inline_text" ? <TextField state={state} /> : <FileField state={state} />}
+      {!isShellMode(draft.agentType) && <KeepGoingField state={state} />}
+      <details class="job-advanced" open={draft.inputMode === "typed"} data-testid="job-advanced">
+        <summary>Advanced</summary>
         <Choice
           label="Delivery"
           choices={WAYS}
@@ -121,9 +119,7 @@ export function PromptFields({ state }: { state: EditorState }) {
           testid="delivery"
           onChange={(inputMode) => set({ inputMode })}
         />
-      </div>
-      {draft.promptMode === "inline_text" ? <TextField state={state} /> : <FileField state={state} />}
-      {!isShellMode(draft.agentType) && <KeepGoingField state={state} />}
+      </details>
     </fieldset>
   );
 }

@@ -4,23 +4,28 @@ import { serviceZone } from "../../../store/state.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { useNow } from "../../../ui/useNow.ts";
 import type { Preview } from "./preview.ts";
-import { formatAhead, formatMoment } from "../jobs/texts.ts";
+import { describeSentence, formatAhead, formatMoment, formatOwnTime } from "../jobs/texts.ts";
 import { useId } from "preact/hooks";
 import { DAY_NAMES, shortDay, WEEK, type ScheduleType } from "../jobs/job.ts";
 import { Wrong, Row, Choice } from "./rows.tsx";
-import { UNITS, type Unit } from "./draft.ts";
+import { scheduleOf, UNITS, type Unit } from "./draft.ts";
 import { examples } from "../jobs/expression.ts";
-import type { FieldName } from "./problems.ts";
+import { type FieldName, SCHEDULE_FIELDS, validateDraft } from "./problems.ts";
+import { browserZone, offsetAt } from "../../../lib/zone.ts";
 import type { EditorState } from "./useEditor.ts";
 
 function Fires({ fires }: { fires: readonly number[] }) {
   const now = useNow();
   const zone = serviceZone.value;
+  const own = browserZone();
   return (
     <ol>
       {fires.map((at) => (
         <li key={at} data-testid="fire">
           <time dateTime={new Date(at).toISOString()}>{formatMoment(at, now, zone)}</time>
+          {offsetAt(at, own) !== offsetAt(at, zone) && (
+            <small class="own-time">{formatOwnTime(at, zone, own)}</small>
+          )}
           <small>{formatAhead(at, now)}</small>
         </li>
       ))}
@@ -31,14 +36,21 @@ function Fires({ fires }: { fires: readonly number[] }) {
 interface PreviewListProps {
   preview: Preview;
   once: boolean;
+  /** The schedule in words; absent while it is incomplete. */
+  sentence: string | undefined;
 }
 
 /** The next fires of what is in the editor, read aloud when they change. */
-function PreviewList({ preview, once }: PreviewListProps) {
+function PreviewList({ preview, once, sentence }: PreviewListProps) {
   const { fires, refusals, current } = preview;
   const general = refusals.find((refusal) => refusal.field === undefined)?.text ?? "";
   return (
     <section class="fires" aria-live="polite" aria-busy={!current} data-testid="preview">
+      {sentence !== undefined && (
+        <p class="sentence" data-testid="schedule-sentence">
+          {sentence}
+        </p>
+      )}
       <h4>
         {once ? "Runs" : "Next runs"} <small>{serviceZone.value}</small>
       </h4>
@@ -252,7 +264,15 @@ function KindFields({ state }: Part) {
   }
 }
 
+function useSentence({ draft }: EditorState): string | undefined {
+  const now = useNow();
+  const zone = serviceZone.value;
+  if (SCHEDULE_FIELDS.some((field) => field in validateDraft(draft, zone, now))) return undefined;
+  return describeSentence(scheduleOf(draft, zone), now, zone);
+}
+
 export function ScheduleFields({ state }: Part) {
+  const sentence = useSentence(state);
   return (
     <fieldset class="form-group">
       <legend>Schedule</legend>
@@ -264,7 +284,7 @@ export function ScheduleFields({ state }: Part) {
         onChange={(scheduleType) => state.set({ scheduleType })}
       />
       <KindFields state={state} />
-      <PreviewList preview={state.preview} once={state.draft.scheduleType === "once"} />
+      <PreviewList preview={state.preview} once={state.draft.scheduleType === "once"} sentence={sentence} />
     </fieldset>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, createUnreachableError } from "../../../api/errors.ts";
-import { bodyOf, changesOf, type Draft, draftOf, newDraft, oneLine } from "./draft.ts";
+import { bodyOf, changesOf, type Draft, draftOf, newDraft } from "./draft.ts";
 import { job } from "../jobs/fixtures.ts";
 import { previewBody } from "./preview.ts";
 import { validateDraft, parseRefusal, selectShownProblems } from "./problems.ts";
@@ -76,8 +76,10 @@ describe("what is sent", () => {
     expect(file).toEqual({ promptMode: "prompt_file_path", promptFilePath: "/a/b" });
   });
 
-  test("what is pasted with lines becomes one", () => {
-    expect(oneLine("first \r\n\n  second\tthird\u2028fourth")).toBe("first second\tthird fourth");
+  test("a prompt of several lines is sent as it is", () => {
+    expect(bodyOf({ ...draftOf(job(), 0, ZONE), promptText: "first\n\n  second" }, ZONE).promptText).toBe(
+      "first\n\n  second",
+    );
   });
 });
 

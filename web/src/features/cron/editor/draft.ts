@@ -105,7 +105,7 @@ export const keepsGoing = (draft: Draft): boolean => draft.keepGoing !== "" && !
 
 export const minutesOf = (draft: Draft): number => Number(draft.every) * UNITS[draft.unit];
 
-function scheduleOf(draft: Draft, zone: string): Schedule {
+export function scheduleOf(draft: Draft, zone: string): Schedule {
   const { scheduleType } = draft;
   switch (scheduleType) {
     case "once":
@@ -151,6 +151,3 @@ export function changesOf(before: Draft, after: Draft, zone: string): JobPatch {
   );
   return Object.fromEntries(changed) as JobPatch;
 }
-
-/** A prompt is one line; what is pasted with more becomes one. */
-export const oneLine = (text: string): string => text.replace(/\s*[\r\n\v\f\u0085\u2028\u2029]+\s*/g, " ");

@@ -3,21 +3,20 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../../../api/client.ts";
 import { bodyOf, type Draft } from "./draft.ts";
 import type { Definition } from "../jobs/job.ts";
-import { type FieldName, type Problems, validateDraft, type Refusal, parseRefusal } from "./problems.ts";
+import {
+  type FieldName,
+  type Problems,
+  SCHEDULE_FIELDS,
+  validateDraft,
+  type Refusal,
+  parseRefusal,
+} from "./problems.ts";
 
 /** Long enough not to ask for every key, short enough to follow the eye. */
 export const DEBOUNCE_MS = 300;
 
 /** Fields that say when a job fires or whether it could; a folder may be chosen later. */
-const ASKED: readonly FieldName[] = [
-  "agentType",
-  "runAt",
-  "intervalMinutes",
-  "dailyTime",
-  "weeklyDays",
-  "weeklyTime",
-  "cronExpression",
-];
+const ASKED: readonly FieldName[] = ["agentType", ...SCHEDULE_FIELDS];
 
 /**
  * The definition that the service is asked about: what has no bearing on the times is filled in,

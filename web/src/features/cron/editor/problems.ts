@@ -30,6 +30,16 @@ export const FIELDS = [
 ] as const satisfies readonly (keyof Definition)[];
 
 export type FieldName = (typeof FIELDS)[number];
+/** Fields that say when a job fires. */
+export const SCHEDULE_FIELDS: readonly FieldName[] = [
+  "runAt",
+  "intervalMinutes",
+  "dailyTime",
+  "weeklyDays",
+  "weeklyTime",
+  "cronExpression",
+];
+
 export type Problems = Partial<Record<FieldName, string>>;
 
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;

@@ -4,7 +4,8 @@ import { serviceZone } from "../../../store/state.ts";
 import { askQuestion } from "../../../ui/ask.ts";
 import { showToast } from "../../../store/toasts.ts";
 import { useNow } from "../../../ui/useNow.ts";
-import { putJob, setJobList } from "../jobs/state.ts";
+import { runNow } from "../jobs/actions.ts";
+import { jobList, putJob, setJobList } from "../jobs/state.ts";
 import { api } from "../../../api/client.ts";
 import { bodyOf, changesOf, type Draft } from "./draft.ts";
 import { type Editing, editing } from "./editing.ts";
@@ -28,7 +29,8 @@ export interface EditorState {
   trouble: string;
   preview: Preview;
   busy: boolean;
-  save: (form: HTMLFormElement) => void;
+  /** @param run start the saved job once, too. */
+  save: (form: HTMLFormElement, run: boolean) => void;
   close: () => void;
 }
 
@@ -84,14 +86,14 @@ interface Saving {
   refusal: Refusal | undefined;
   /** The draft is another one by now: the refusal of the last is over. */
   forget: () => void;
-  submit: (draft: Draft, zone: string) => Promise<void>;
+  submit: (draft: Draft, zone: string, run: boolean) => Promise<void>;
 }
 
 /** One request at a time; the editor closes when it was taken. */
 function useSaving(start: Editing): Saving {
   const [busy, setBusy] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
-  const submit = async (draft: Draft, zone: string) => {
+  const submit = async (draft: Draft, zone: string, run: boolean) => {
     if (busy) return;
     setBusy(true);
     try {
@@ -99,6 +101,7 @@ function useSaving(start: Editing): Saving {
       setJobList((before) => putJob(before, job));
       closeEditor();
       showToast("good", `${job.name} is ${start.id === undefined ? "scheduled" : "saved"}`);
+      if (run) void runNow(job);
     } catch (error) {
       setRefusal(parseRefusal(error));
       setBusy(false);
@@ -131,11 +134,14 @@ export function useEditor(start: Editing): EditorState {
     setTouched((before) => new Set([...before, ...touchedBy(part)]));
     setDraft((before) => ({ ...before, ...part }));
   };
-  const save = (element: HTMLFormElement) => {
+  const save = (element: HTMLFormElement, run: boolean) => {
     form.current = element;
     setSends(sends + 1);
-    if (!isNew && !changed) closeEditor();
-    else if (Object.keys(all).length === 0) void submit(draft, zone);
+    if (!isNew && !changed) {
+      closeEditor();
+      const saved = jobList.value.jobs.find(({ id }) => id === start.id);
+      if (run && saved) void runNow(saved);
+    } else if (Object.keys(all).length === 0) void submit(draft, zone, run);
   };
   return {
     draft,

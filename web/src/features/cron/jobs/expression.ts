@@ -78,6 +78,13 @@ function onDays(time: string, day: string, dow: string): string | undefined {
   return dow === "*" && date ? `the ${ordinal(date)} of each month at ${time}` : undefined;
 }
 
+/** The time of day at which an expression fires, `HH:MM`; undefined where it has none or several. */
+export function timeOfDay(expression: string): string | undefined {
+  const [minute = "", hour = ""] = fieldsOf(expression);
+  const at = [numberOf(hour, 23), numberOf(minute, 59)];
+  return at[0] === undefined || at[1] === undefined ? undefined : clock(at[0], at[1]);
+}
+
 /** @returns undefined for all but the common forms: a wrong word is worse than the expression. */
 export function describeExpression(expression: string): string | undefined {
   const fields = fieldsOf(expression);
@@ -87,7 +94,6 @@ export function describeExpression(expression: string): string | undefined {
     const text = repeated(minute, hour);
     if (text) return text;
   }
-  const at = [numberOf(hour, 23), numberOf(minute, 59)];
-  if (at[0] === undefined || at[1] === undefined) return undefined;
-  return onDays(clock(at[0], at[1]), day, dow);
+  const time = timeOfDay(expression);
+  return time && onDays(time, day, dow);
 }

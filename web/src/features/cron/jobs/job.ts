@@ -26,12 +26,12 @@ const two = (value: number): string => String(value).padStart(2, "0");
 
 export const clock = (hour: number, minute: number): string => `${two(hour)}:${two(minute)}`;
 
-/** `Mon, Wed and Fri`, `weekdays`, `weekends`, `every day`. */
+/** `Mon, Wed and Fri`, `every weekday`, `weekends`, `every day`. */
 export function formatDays(days: readonly number[]): string {
   const sorted = WEEK.filter((day) => days.includes(day));
   if (sorted.length === 7) return "every day";
   const key = sorted.join("");
-  if (key === "12345") return "weekdays";
+  if (key === "12345") return "every weekday";
   if (key === "60") return "weekends";
   if (sorted.length === 1) return `every ${DAY_NAMES[sorted[0] ?? 0]}`;
   const names = sorted.map(shortDay);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatDays } from "./job.ts";
+import { formatDays, type Schedule } from "./job.ts";
 import { describeExpression } from "./expression.ts";
 import { job, run } from "./fixtures.ts";
 import {
@@ -10,7 +10,10 @@ import {
   describeNextRun,
   describeResult,
   describeSchedule,
+  describeSentence,
+  zoneCity,
   formatShortMoment,
+  formatTime,
   describeZone,
 } from "./texts.ts";
 
@@ -35,7 +38,7 @@ test.each([
 
 test.each([
   [[0, 1, 2, 3, 4, 5, 6], "every day"],
-  [[5, 4, 3, 2, 1], "weekdays"],
+  [[5, 4, 3, 2, 1], "every weekday"],
   [[0, 6], "weekends"],
   [[3], "every Wednesday"],
   [[0, 1], "Mon and Sun"],
@@ -51,7 +54,7 @@ describe("expressions", () => {
     ["0 * * * *", "every hour"],
     ["5 */6 * * *", "every 6 hours, 5 min past"],
     ["30 3 * * *", "every day at 03:30"],
-    ["0 9 * * 1-5", "weekdays at 09:00"],
+    ["0 9 * * 1-5", "every weekday at 09:00"],
     ["0 9 * * MON,3", "Mon and Wed at 09:00"],
     ["0 9 * * 5-7", "Fri, Sat and Sun at 09:00"],
     ["0 9 * * 7", "every Sunday at 09:00"],
@@ -111,8 +114,8 @@ describe("a job's schedule", () => {
     [{ scheduleType: "once", runAt: NOW + DAY }, "Once, Sat 21 Nov, 13:00"],
     [{ scheduleType: "interval", intervalMinutes: 30 }, "Every 30 minutes"],
     [{ scheduleType: "daily", dailyTime: "03:30" }, "Every day at 03:30"],
-    [{ scheduleType: "weekly", weeklyDays: [1, 2, 3, 4, 5], weeklyTime: "09:00" }, "Weekdays at 09:00"],
-    [{ scheduleType: "cron", cronExpression: "0 9 * * 1-5" }, "Weekdays at 09:00"],
+    [{ scheduleType: "weekly", weeklyDays: [1, 2, 3, 4, 5], weeklyTime: "09:00" }, "Every weekday at 09:00"],
+    [{ scheduleType: "cron", cronExpression: "0 9 * * 1-5" }, "Every weekday at 09:00"],
     [{ scheduleType: "cron", cronExpression: "0 9 1 1 1" }, "Cron"],
   ] as const)("%o", (part, text) => {
     expect(
@@ -157,6 +160,44 @@ describe("a run's result", () => {
       word: "prompt not sent",
       reason: "closed",
     });
+  });
+});
+
+describe("a schedule in a sentence", () => {
+  const weekdays: Schedule = { scheduleType: "weekly", weeklyDays: [1, 2, 3, 4, 5], weeklyTime: "09:00" };
+
+  test.each<[Schedule, string, string]>([
+    [weekdays, "UTC", "Every weekday at 09:00 (Berlin), 08:00 UTC here"],
+    [weekdays, "Europe/Paris", "Every weekday at 09:00"],
+    [
+      { scheduleType: "daily", dailyTime: "03:30" },
+      "America/New_York",
+      "Every day at 03:30 (Berlin), 21:30 New York here, the day before",
+    ],
+    [
+      { scheduleType: "daily", dailyTime: "23:30" },
+      "Asia/Kolkata",
+      "Every day at 23:30 (Berlin), 04:00 Kolkata here, the next day",
+    ],
+    [
+      { scheduleType: "cron", cronExpression: "0 9 * * 1-5" },
+      "UTC",
+      "Every weekday at 09:00 (Berlin), 08:00 UTC here",
+    ],
+    [{ scheduleType: "cron", cronExpression: "*/15 * * * *" }, "UTC", "Every 15 minutes"],
+    [{ scheduleType: "interval", intervalMinutes: 60 }, "UTC", "Every hour"],
+    [
+      { scheduleType: "once", runAt: NOW },
+      "UTC",
+      `Once, ${formatMoment(NOW, NOW, ZONE)} (Berlin), ${formatTime(NOW, "UTC")} UTC here`,
+    ],
+  ])("%o for a reader in %s", (schedule, own, text) => {
+    expect(describeSentence(schedule, NOW, ZONE, own)).toBe(text);
+  });
+
+  test("zones are called as people call them", () => {
+    const zones = ["Europe/Berlin", "America/New_York", "Etc/UTC", "UTC", "+02:00"];
+    expect(zones.map((zone) => zoneCity(zone, NOW))).toEqual(["Berlin", "New York", "UTC", "UTC", "UTC+2"]);
   });
 });
 

@@ -1,9 +1,9 @@
 /** Jobs, moments and runs in words. */
 import { formatTimeUntil } from "../../agents/times.ts";
 import { plural } from "../../../lib/format.ts";
-import { browserZone, offsetAt, offsetText } from "../../../lib/zone.ts";
+import { browserZone, fromField, offsetAt, offsetText, toField } from "../../../lib/zone.ts";
 import { formatDays, type JobResponse, type RunResponse, type RunStatus, type Schedule } from "./job.ts";
-import { describeExpression } from "./expression.ts";
+import { describeExpression, timeOfDay } from "./expression.ts";
 import { describeTime, keepsGoing, lastLine } from "./keepgoing.ts";
 
 type KeepGoing = NonNullable<RunResponse["keepGoing"]>;
@@ -58,6 +58,45 @@ export function describeSchedule(job: Schedule, now: number, zone: string): stri
     case "cron":
       return upper(describeExpression(job.cronExpression ?? "") ?? "cron");
   }
+}
+
+/** `Berlin`, `UTC`, `UTC+2`: a zone as people call it. */
+export function zoneCity(zone: string, at: number): string {
+  if (/^[+-]/.test(zone) || /^(Etc\/)?(UTC|GMT)/.test(zone)) return offsetText(offsetAt(at, zone));
+  return zone.slice(zone.lastIndexOf("/") + 1).replaceAll("_", " ");
+}
+
+function timeOfSchedule(job: Schedule): string | undefined {
+  if (job.scheduleType === "daily") return job.dailyTime ?? undefined;
+  if (job.scheduleType === "weekly") return job.weeklyTime ?? undefined;
+  return job.scheduleType === "cron" ? timeOfDay(job.cronExpression ?? "") : undefined;
+}
+
+/** A moment at which a schedule with a time of day fires, today; of `once` its own. */
+function momentOf(job: Schedule, now: number, zone: string): number | undefined {
+  if (job.scheduleType === "once") return job.runAt ?? undefined;
+  const time = timeOfSchedule(job);
+  return time === undefined ? undefined : fromField(`${toField(now, zone).slice(0, 10)}T${time}`, zone);
+}
+
+const DAY_SHIFTS = new Map([
+  [-1, ", the day before"],
+  [1, ", the next day"],
+]);
+
+/** `08:00 UTC here`: a moment on the reader's clock, with the day where it is another one there. */
+export function formatOwnTime(at: number, zone: string, own: string): string {
+  const day = (in_: string) => Date.parse(toField(at, in_).slice(0, 10));
+  const shift = DAY_SHIFTS.get(Math.round((day(own) - day(zone)) / DAY_MS)) ?? "";
+  return `${formatTime(at, own)} ${zoneCity(own, at)} here${shift}`;
+}
+
+/** `Every weekday at 09:00 (Berlin), 08:00 UTC here`; without zones where both clocks agree. */
+export function describeSentence(job: Schedule, now: number, zone: string, own = browserZone()): string {
+  const words = describeSchedule(job, now, zone);
+  const at = momentOf(job, now, zone);
+  if (at === undefined || offsetAt(at, zone) === offsetAt(at, own)) return words;
+  return `${words} (${zoneCity(zone, at)}), ${formatOwnTime(at, zone, own)}`;
 }
 
 /** What comes next; `when` is the moment itself, where there is one. */
