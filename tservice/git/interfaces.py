@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from attrs import define, field, frozen
@@ -32,6 +32,8 @@ __all__ = [
     "IWorkingCopies",
     "MissingParts",
     "UserGitResult",
+    "UserProgramCommand",
+    "UserProgramResult",
     "WorkingCopy",
     "WorkingFile",
     "WorktreeRequest",
@@ -379,6 +381,37 @@ class UserGitResult:
     output: str
 
 
+@frozen(kw_only=True)
+class UserProgramCommand:
+    """Command of a program that accompanies git, such as C{gh}.
+
+    @ivar program: the name of the program, which is looked up in the session's C{PATH}.
+    @ivar env: variables in addition to those of the user.
+    @ivar seconds: time limit.
+    @ivar output_limit: maximum bytes of standard output.
+    """
+
+    program: str
+    words: Sequence[str]
+    stdin: bytes = field(default=b"", repr=False)
+    env: Mapping[str, str] = field(factory=dict)
+    seconds: float
+    output_limit: int = 4 * 1024 * 1024
+
+
+@frozen(kw_only=True)
+class UserProgramResult:
+    """Result of such a program.
+
+    @ivar status: the exit status; C{None} if the program was killed.
+    @ivar errors: the end of standard error or the limit that was exceeded, without credentials.
+    """
+
+    status: int | None
+    output: bytes = field(repr=False)
+    errors: str
+
+
 class IUserGit(Interface):
     """The user's own git in the workspaces of sessions, with its hooks, identity and signing."""
 
@@ -394,4 +427,14 @@ class IUserGit(Interface):
         @param repo: path of the repository relative to the workspace.
         @param reauthorize: called just before git starts.
         @raise ServiceError: 422 if git cannot be started there.
+        """
+
+    async def run_user_program(
+        session_id: str, command: UserProgramCommand, reauthorize: Callable[[], object]
+    ) -> UserProgramResult | None:
+        """Run a program as the user that the session runs as, outside of the repository.
+
+        @param reauthorize: called just before the program starts.
+        @return: C{None} if the program is not installed there.
+        @raise ServiceError: 422 if it cannot be started.
         """

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import frozen
 
 from tservice.clis.interfaces import ICliRegistry, is_agent_configuration
 from tservice.git.interfaces import IUserGit, IWorkingCopies
 from tservice.http.operation_decorator import collect_operations
+from tservice.http.operations import Operation
 from tservice.review.comment_routes import CommentRoutes
 from tservice.review.comments import CommentService
 from tservice.review.commit_routes import CommitRoutes
 from tservice.review.committing import CommitService
+from tservice.review.forge.github import GitHubForge
+from tservice.review.forge.gitlab import GitLabForge
+from tservice.review.forge.routes import PullRequestRoutes
+from tservice.review.forge.service import PullRequestService
 from tservice.review.reverting import RevertService
 from tservice.review.routes import ChangesRoutes
 from tservice.review.service import ReviewService
@@ -72,12 +79,29 @@ def build_review(
         operations=[
             *collect_operations(changes),
             *collect_operations(CommentRoutes(comments)),
-            *collect_operations(CommitRoutes(CommitService(review, sessions, user_git))),
+            *_collect_user_git_operations(ground, review, sessions, user_git),
         ],
         initial_state={"changes": watcher.describe_known},
         start=watcher.start,
         close=watcher.stop,
     )
+
+
+def _collect_user_git_operations(
+    ground: Runtime, review: ReviewService, sessions: ISessions, user_git: IUserGit
+) -> Sequence[Operation]:
+    """Return the operations that run programs of the user with the user's sign-in."""
+    pull_requests = PullRequestService(
+        clock=ground.reactor,
+        review=review,
+        sessions=sessions,
+        git=user_git,
+        forges=[GitHubForge(), GitLabForge()],
+    )
+    return [
+        *collect_operations(CommitRoutes(CommitService(review, sessions, user_git))),
+        *collect_operations(PullRequestRoutes(pull_requests)),
+    ]
 
 
 @frozen

@@ -34,7 +34,7 @@ Suggestion = Annotated[str, StringConstraints(max_length=TEXT_LENGTH)]
 CommentId = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 _COMMENTS = OperationFields(
-    tag="Git", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT, scope_reason=TYPES,
+    tag="Review", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT, scope_reason=TYPES,
     errors=(ErrorCode.OPERATION_FAILED, ErrorCode.CONFLICT),
 )  # fmt: skip
 

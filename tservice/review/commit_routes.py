@@ -20,7 +20,7 @@ from tservice.review.routes import Path, Repo
 Name = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 
 _ACTS = OperationFields(
-    tag="Git", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT,
+    tag="Review", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT,
     scope_reason="Runs the user's git, whose hooks are programs.",
     errors=(ErrorCode.OPERATION_FAILED,),
 )  # fmt: skip

@@ -37,11 +37,11 @@ FileHash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 RowNumber = Annotated[int, Field(ge=1, le=10_000_000)]
 
 _READS = OperationFields(
-    tag="Git", access=AccessRule.OWNER, scope=Scope.GIT, scope_reason=READS_GIT,
+    tag="Review", access=AccessRule.OWNER, scope=Scope.GIT, scope_reason=READS_GIT,
     errors=(ErrorCode.OPERATION_FAILED,),
 )  # fmt: skip
 _WRITES = OperationFields(
-    tag="Git", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT, scope_reason=TYPES,
+    tag="Review", access=AccessRule.OWNER, scope=Scope.SESSIONS_INPUT, scope_reason=TYPES,
     errors=(ErrorCode.OPERATION_FAILED, ErrorCode.CONFLICT),
 )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The user's own git, with the hooks, identity and signing that it has in a location.
 
-This is for actions of a person, such as a commit.  Reading never uses it.
+This is for actions of a person, such as a commit.  Reading a repository never uses it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ from tservice.core.kernel.errors import make_failure_error
 from tservice.core.locations.location import Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.logs.redact import SecretRedactor
-from tservice.core.process.child import ChildCommand, ChildRunner
+from tservice.core.process.child import ChildCommand, ChildResult, ChildRunner
 from tservice.core.workers.thread_runners import RunInLocation
-from tservice.git.interfaces import IUserGit, UserGitResult
+from tservice.git.interfaces import (
+    IUserGit,
+    UserGitResult,
+    UserProgramCommand,
+    UserProgramResult,
+)
 from tservice.git.process.error_text import hide_credentials
 from tservice.git.process.runner import GitError, OutputCollector, wait_or_stop
 from tservice.git.service import GitWorkspace
@@ -73,8 +78,7 @@ class UserGit:
     ) -> UserGitResult:
         """See L{tservice.git.interfaces.IUserGit.run_user_git}."""
         workspace = self._workspace_of(session_id)
-        await self._places.refresh_location(workspace.place)
-        place = self._places.find_earlier_location(workspace.place)
+        place = await self._find_place(workspace)
         if place.unreadable_reason is not None:
             raise make_failure_error(f"no commits in {place.unreadable_reason} sessions")
         find = partial(_find_start, place, workspace.folder, repo)
@@ -103,9 +107,71 @@ class UserGit:
             shown = f"{shown}\ngit timed out after {SECONDS:g} s".strip()
         return UserGitResult(succeeded=ending.status == 0, output=shown)
 
+    async def run_user_program(
+        self,
+        session_id: str,
+        wanted: UserProgramCommand,
+        reauthorize: Callable[[], object],
+    ) -> UserProgramResult | None:
+        """See L{tservice.git.interfaces.IUserGit.run_user_program}."""
+        workspace = self._workspace_of(session_id)
+        place = await self._find_place(workspace)
+        if place.unreadable_reason is not None:
+            return None
+        find = partial(_find_program, place, wanted.program)
+        found = await self._in_place(place, find, workspace.folder, workspace.owner)
+        if found is None:
+            return None
+        reauthorize()
+        command = ChildCommand(
+            argv=place.build_command([found.program, *wanted.words]),
+            env={**place.build_environment(), **wanted.env, "PATH": found.path},
+            user=place.user if place.is_isolated else None,
+            stdin=wanted.stdin,
+            seconds=wanted.seconds,
+            output_limit=wanted.output_limit,
+        )
+        try:
+            ending = await self._children.run(command)
+        except OSError as error:
+            message = f"{wanted.program} could not be started: {error.strerror or error}"
+            raise make_failure_error(message) from None
+        return UserProgramResult(
+            status=ending.status,
+            output=ending.output,
+            errors=hide_credentials(self._redactor, _describe_ending(ending, wanted)),
+        )
+
+    async def _find_place(self, workspace: GitWorkspace) -> Location:
+        await self._places.refresh_location(workspace.place)
+        return self._places.find_earlier_location(workspace.place)
+
     def stop(self) -> Deferred[None]:
         """Kill all processes.  The result fires after the last one has ended."""
         return self._children.stop()
+
+
+def _describe_ending(ending: ChildResult, wanted: UserProgramCommand) -> str:
+    """Return the error text of a program, or the limit at which it was killed."""
+    if ending.is_timed_out:
+        return f"{wanted.program} timed out after {wanted.seconds:g} s"
+    if ending.is_truncated:
+        return f"{wanted.program} printed more than {wanted.output_limit} bytes"
+    return ending.error_text
+
+
+@frozen
+class _ProgramStart:
+    """Program, and the C{PATH} that it gets."""
+
+    program: str
+    path: str
+
+
+def _find_program(place: Location, name: str) -> _ProgramStart | None:
+    """Return where a program is in C{place}; C{None} if it is not installed.  Blocks."""
+    program = place.find_program((name,))
+    return None if program is None else _ProgramStart(str(program), place.get_search_path())
 
 
 @frozen

@@ -80,6 +80,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "POST /api/sessions/{id}/changes/revert/undo": {"undoId": "5b1c2a9e3b7d4c58"},
         "POST /api/sessions/{id}/changes/commit": {"message": "Mend the parser", "all": True},
         "POST /api/sessions/{id}/changes/push": {"setUpstream": True},
+        "POST /api/sessions/{id}/changes/pull-request": {"title": "Mend the parser", "draft": True},
         "POST /api/sessions/{id}/comments": {
             "path": "src/parser.py", "line": 12, "text": "An empty file ends here.",
         },

@@ -19,6 +19,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "Events": "Live events, and the complete state",
         "Files": "Files of workspaces, and uploads to them",
         "Git": "State of repositories, read-only",
+        "Review": "What sessions changed: comments, commits, pull requests",
         "Hooks": "Reports of agents",
         "Intent": "Goals, and suggestions for the next input",
         "MCP": "Tools for agents, over HTTP",

@@ -7,6 +7,7 @@ import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { commitAll } from "./commit.ts";
+import { PullRequest } from "./forge/PullRequest.tsx";
 import { changes, choose, chosen, isSame, markViewed } from "./state.ts";
 
 const LETTERS = {
@@ -127,6 +128,7 @@ function Repository({
             Commit…
           </Button>
         )}
+        <PullRequest session={session} changes={found} />
       </header>
       {groupByFolder(found.files).map(([folder, files]) => (
         <section key={folder}>

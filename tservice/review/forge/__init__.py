@@ -1,0 +1,1 @@
+"""Pull requests of branches, by the user's programs C{gh} and C{glab} (protocol-pull-request)."""
