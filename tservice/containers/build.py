@@ -100,6 +100,7 @@ def build_containers(
     places = ContainerLocationProvider(
         boxes=boxes, users=ground.os_users.users, own=_process_ids(), bridge=bridge,
         secret=lambda name: derive_container_secret(load_instance_secret(ground), name),
+        environ=environ,
     )  # fmt: skip
     ground.locations.register_provider(LocationKind.CONTAINER, places)
     setups = ContainerSetups(

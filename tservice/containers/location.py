@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
@@ -13,9 +15,16 @@ from tservice.containers.hook_bridge import HookBridge
 from tservice.containers.isolation import HOME, WORKSPACE
 from tservice.containers.model import ContainerCase
 from tservice.containers.registry import ContainerRegistry
-from tservice.core.kernel.errors import make_failure_error
-from tservice.core.locations.location import HookAccess, Location, LocationId, LocationKind
+from tservice.core.kernel.errors import ServiceError, make_failure_error
+from tservice.core.locations.location import (
+    HookAccess,
+    Location,
+    LocationId,
+    LocationKind,
+    LocationShell,
+)
 from tservice.core.users.os_users import OsUser, OsUsers
+from tservice.mux.remote.shell_quoting import HEARING
 
 _T = TypeVar("_T")
 
@@ -90,6 +99,7 @@ class ContainerLocationProvider:
     @ivar own: user id and group id of this process.
     @ivar bridge: listeners by which hooks reach the service.
     @ivar secret: returns the hook secret of the container with a given name.
+    @ivar environ: environment of the engine commands.
     """
 
     boxes: ContainerRegistry
@@ -97,6 +107,7 @@ class ContainerLocationProvider:
     own: tuple[int, int]
     bridge: HookBridge
     secret: Callable[[str], str]
+    environ: Mapping[str, str]
 
     async def refresh_location(self, known: LocationId) -> None:
         """Do nothing: a container is started only when a process has to run in it."""
@@ -164,8 +175,16 @@ class ContainerLocationProvider:
             path_inside=lambda folder: map_workspace_path(
                 folder, None if case is None else case.path
             ),
+            find_shell=None if case is None else partial(self._find_shell, case),
             operations=effects,
         )
+
+    def _find_shell(self, case: ContainerCase) -> LocationShell:
+        try:
+            argv = self.boxes.build_exec_command(case, HEARING)
+        except ServiceError as error:
+            raise OSError(errno.ENOENT, error.message) from None
+        return LocationShell(argv=argv, env=self.environ)
 
 
 def map_workspace_path(folder: str, workspace: str | None) -> str:

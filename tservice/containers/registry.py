@@ -120,6 +120,15 @@ class ContainerRegistry:
         """
         return self._hosts.get(case.host_id)
 
+    def build_exec_command(self, case: ContainerCase, argv: Sequence[str]) -> list[str]:
+        """Return the command of the engine that runs a program in the container of a case.
+
+        @raise ServiceError: 404: the host does not exist; 422: the engine is not installed.
+        """
+        host = self._hosts.get(case.host_id)
+        dialect = self._hosts.get_engine(host).dialect
+        return dialect.exec_command(case.container, argv, extra=host.exec_args)
+
     def find_last_state(self, container: str) -> LastContainerState | None:
         """Return the last known state of a container."""
         return self._found.get(container)

@@ -22,6 +22,8 @@ from tservice.git.changing.unsaved_work import UnsavedWorkFinder
 from tservice.git.changing.user_git import UserGit
 from tservice.git.changing.worktrees import WorktreeManager
 from tservice.git.interfaces import IUserGit, IWorkingCopies
+from tservice.git.location_shell.location_copy import LocationCopies
+from tservice.git.location_shell.shell_runner import LocationShellRunner
 from tservice.git.model import ContainerWorkspaces
 from tservice.git.process.runner import GitRunner, get_actor
 from tservice.git.readers import GitReaderRegistry
@@ -72,10 +74,14 @@ def build_git(
     def container_folders() -> Iterable[str]:
         return {*workspaces.list_container_folders(), *containers()}
 
+    shells = LocationShellRunner(ground.make_child_runner())
     service = GitReaderRegistry(
-        _GitServiceFactory(ground, runner, container_folders).make_git_service, ground.locations
+        _GitServiceFactory(ground, runner, container_folders).make_git_service,
+        ground.locations,
+        LocationCopies(shells=shells, threads=ground.worker_pools.files),
     )
     user_git = UserGit(
+        shells=shells,
         children=ground.make_child_runner(),
         places=ground.locations,
         in_place=make_location_runner(ground.worker_pools.files),
@@ -90,8 +96,14 @@ def build_git(
             user_git=user_git,
         ),
         operations=collect_operations(GitRoutes(service, workspaces.get_workspace)),
-        measures=[make_gauge("git_processes", "Running git processes.", lambda: runner.running)],
-        close=lambda: gatherResults([runner.stop(), user_git.stop()], consumeErrors=True),
+        measures=[
+            make_gauge(
+                "git_processes", "Running git processes.", lambda: runner.running + shells.running
+            )
+        ],
+        close=lambda: gatherResults(
+            [runner.stop(), shells.stop(), user_git.stop()], consumeErrors=True
+        ),
     )
 
 

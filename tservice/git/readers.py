@@ -12,6 +12,7 @@ from tservice.core.kernel.errors import make_field_error
 from tservice.core.locations.location import OWN_LOCATION, Location
 from tservice.core.locations.location_registry import LocationRegistry
 from tservice.git.interfaces import WorkingCopy
+from tservice.git.location_shell.location_copy import LocationCopies
 from tservice.git.model import ChangeKind, GitOptions
 from tservice.git.service import GitService, GitWorkspace
 
@@ -32,9 +33,13 @@ class GitReaderRegistry:
     delays only its own account.
     """
 
-    def __init__(self, service_of: ServiceOf, places: LocationRegistry) -> None:
+    def __init__(
+        self, service_of: ServiceOf, places: LocationRegistry, far: LocationCopies
+    ) -> None:
+        """@param far: opens working copies in containers and on remote hosts."""
         self._service_of = service_of
         self._places = places
+        self._far = far
         self._own = service_of(places.find_earlier_location(OWN_LOCATION), None)
         self._others: OrderedDict[tuple[Location, str | None], GitService] = OrderedDict()
 
@@ -62,9 +67,17 @@ class GitReaderRegistry:
     async def open_working_copies(self, workspace: GitWorkspace) -> Sequence[WorkingCopy]:
         """Return the working copies of a workspace; see L{GitService.open_working_copies}.
 
-        @raise ServiceError: also 400 for a workspace in which git must not be run.
+        A location is never started or woken for this.
+
+        @raise ServiceError: also 400 for a workspace in which git must not be run; 422 if the
+            location cannot be reached.
         """
-        place = await self._resolve_location(workspace)
+        await self._places.refresh_if_reachable(workspace.place)
+        place = self._places.find_earlier_location(workspace.place)
+        if place.find_shell is not None:
+            return await self._far.open_working_copies(
+                place, workspace.folder, workspace.owner, GitOptions().max_repos
+            )
         if place.unreadable_reason is not None:
             raise make_field_error("id", f"no changes of {place.unreadable_reason} sessions")
         return await self._get_reader(place, workspace.owner).open_working_copies(workspace)

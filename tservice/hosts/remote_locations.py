@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from attrs import frozen
 
 from tservice.core.kernel.errors import make_failure_error
-from tservice.core.locations.location import Location, LocationId, LocationOutage
+from tservice.core.locations.location import (
+    Location,
+    LocationId,
+    LocationOutage,
+    LocationShell,
+)
 from tservice.core.users.os_users import OsUser, make_missing_user
 from tservice.core.values.text import VERSION_LENGTH
 from tservice.hosts.connection import HostUnreachable
@@ -155,8 +162,16 @@ def _make_location(known: LocationId, link: HostLink) -> Location:
         has_local_files=False,
         unreadable_reason="remote",
         commands=link.host.commands,
+        find_shell=partial(_find_shell, link),
         operations=RemoteLocationOperations(facts),
     )
+
+
+def _find_shell(link: HostLink) -> LocationShell:
+    channel = link.runner.channel
+    if not channel.is_open():
+        raise OSError(errno.EHOSTUNREACH, f"{link.host.label} is out of reach")
+    return LocationShell(argv=channel.build_argv(), env=channel.env)
 
 
 def _missing_location(known: LocationId) -> Location:

@@ -51,7 +51,8 @@ class ReadersTests(SynchronousTestCase):
     def setUp(self) -> None:
         self.world = OsUserWorld(Path(self.mktemp()).absolute())
         self.made: list[str] = []
-        self.readers = GitReaderRegistry(self.make, self.world.places())
+        far: Any = None
+        self.readers = GitReaderRegistry(self.make, self.world.places(), far)
 
     def make(self, place: Location, owner: str | None) -> Any:
         self.made.append(place.id.name)

@@ -103,7 +103,8 @@ def add_session_row(database: Database, session_id: str = SESSION_ID) -> None:
 class ReviewWorld:
     """Services over a folder."""
 
-    def __init__(self, folder: Path, home: Path) -> None:
+    def __init__(self, folder: Path, home: Path, copies: Any = None) -> None:
+        """@param copies: opens the working copies; C{None} for those of this machine."""
         self.folder = folder
         self.clock = Clock()
         self.clock.advance(1_800_000_000)
@@ -113,7 +114,7 @@ class ReviewWorld:
         add_session_row(self.database)
         self.store = ReviewStore(self.database)
         self.made = 0
-        copies: Any = FolderCopies(git, folder)
+        copies = copies or FolderCopies(git, folder)
         self.review = ReviewService(clock=self.clock, copies=copies, store=self.store)
         sessions: Any = self.sessions
         self.template = ""
@@ -146,7 +147,11 @@ class ReviewTestCase(TestCase):
         self.folder = top / "work"
         self.folder.mkdir(parents=True)
         run_git(self.folder, "init", "-q", "-b", "main")
-        self.world = ReviewWorld(self.folder, top / "home")
+        self.world = ReviewWorld(self.folder, top / "home", self.make_copies())
+
+    def make_copies(self) -> Any:
+        """Return what opens the working copies; C{None} for those of this machine."""
+        return None
 
     async def tearDown(self) -> None:  # type: ignore[override]
         self.world.database.close()

@@ -13,13 +13,15 @@ from twisted.trial.unittest import SynchronousTestCase
 from tests.runtime_harness import places_of
 from tests.unit.git.random_repositories import ENVIRON, run_git
 from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
-from tservice.core.locations.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION, Location
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.thread_runners import make_location_runner
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.changing.user_git import UserGit
+from tservice.git.location_shell.shell_runner import LocationShellRunner
 from tservice.git.service import GitWorkspace
 from tservice.review.committing import (
     LISTED_FILES,
@@ -56,9 +58,11 @@ class CommitTests(ReviewTestCase):
             lambda names: Path("/usr/bin/git"),
             uid=os.getuid(),
         )
+        children = ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"]))
         git = UserGit(
-            children=ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"])),
-            places=places_of(own),
+            shells=LocationShellRunner(children),
+            children=children,
+            places=self.make_places(own),
             in_place=make_location_runner(SynchronousThreads()),
             workspace_of=lambda session_id: GitWorkspace(
                 folder=str(self.folder), inside=ANYWHERE, place=OWN_LOCATION
@@ -68,6 +72,10 @@ class CommitTests(ReviewTestCase):
         self.addCleanup(git.stop)
         sessions: Any = self.world.sessions
         self.commits = CommitService(self.world.review, sessions, git)
+
+    def make_places(self, own: Location) -> LocationRegistry:
+        """Return the locations of the machine."""
+        return places_of(own)
 
     async def make(self, **fields: Any) -> tuple[str | None, str]:
         request = CommitRequest(**{"repo": None, "message": "Do it\n\nBecause.", **fields})

@@ -134,6 +134,20 @@ class LocationOutage:
     next_at: int | None = None
 
 
+@frozen(kw_only=True)
+class LocationShell:
+    """Child process of this machine that reads one line of shell text, and runs it in a location.
+
+    What follows the line on its standard input is the input of the program.
+
+    @ivar argv: the command; its program is an absolute path on this machine.
+    @ivar env: the environment of that program, which the location does not see.
+    """
+
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(repr=False)
+
+
 def _keep_path(folder: str) -> str:
     return folder
 
@@ -155,6 +169,9 @@ class Location:
     @ivar hooks: data with which hooks in the location reach the service.  C{None} if they cannot.
     @ivar commands: commands that replace the default program of a CLI, by mode.
     @ivar path_inside: maps the path of a folder on this machine to its path in the location.
+    @ivar find_shell: returns the way to run programs in a location for which
+        L{LocationOperations.build_command} cannot; raises C{OSError} if there is none now.  C{None}
+        for other locations.
     """
 
     id: LocationId
@@ -167,6 +184,7 @@ class Location:
     hooks: HookAccess | None = field(default=None, eq=False, repr=False)
     commands: Mapping[str, str] = field(factory=dict, eq=False)
     path_inside: Callable[[str], str] = field(default=_keep_path, eq=False, repr=False)
+    find_shell: Callable[[], LocationShell] | None = field(default=None, eq=False, repr=False)
     operations: LocationOperations = field(eq=False, repr=False)
 
     def run_file_work(self, work: Callable[[], _T]) -> _T:

@@ -6,7 +6,7 @@ This is for actions of a person, such as a commit.  Reading a repository never u
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from attrs import frozen
@@ -25,13 +25,26 @@ from tservice.git.interfaces import (
     UserProgramCommand,
     UserProgramResult,
 )
+from tservice.git.location_shell.shell_runner import (
+    LocationShellRunner,
+    ShellOutput,
+    encode_environment,
+)
+from tservice.git.model import ERROR_LIMIT
 from tservice.git.process.error_text import hide_credentials
 from tservice.git.process.runner import GitError, OutputCollector, wait_or_stop
 from tservice.git.service import GitWorkspace
+from tservice.mux.remote.shell_quoting import (
+    build_export_commands,
+    join_shell_commands,
+    quote_words,
+)
 
 SECONDS = 600.0
 """Time limit of one command, which may run hooks and use the network."""
 OUTPUT_BYTES = 64 * 1024
+_NOT_FOUND = 127
+"""Exit status of a shell for a program that is not installed."""
 _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_EDITOR": "false",
@@ -59,7 +72,10 @@ class UserGit:
         in_place: RunInLocation,
         workspace_of: Callable[[str], GitWorkspace],
         redactor: SecretRedactor,
+        shells: LocationShellRunner,
     ) -> None:
+        """@param shells: reaches into containers and remote hosts; its owner stops it."""
+        self._shells = shells
         self._children, self._places, self._in_place = children, places, in_place
         self._workspace_of, self._redactor = workspace_of, redactor
 
@@ -79,6 +95,8 @@ class UserGit:
         """See L{tservice.git.interfaces.IUserGit.run_user_git}."""
         workspace = self._workspace_of(session_id)
         place = await self._find_place(workspace)
+        if place.find_shell is not None:
+            return await self._run_git_in_shell(place, workspace, repo, words, stdin, reauthorize)
         if place.unreadable_reason is not None:
             raise make_failure_error(f"no commits in {place.unreadable_reason} sessions")
         find = partial(_find_start, place, workspace.folder, repo)
@@ -116,6 +134,8 @@ class UserGit:
         """See L{tservice.git.interfaces.IUserGit.run_user_program}."""
         workspace = self._workspace_of(session_id)
         place = await self._find_place(workspace)
+        if place.find_shell is not None:
+            return await self._run_program_in_shell(place, wanted, reauthorize)
         if place.unreadable_reason is not None:
             return None
         find = partial(_find_program, place, wanted.program)
@@ -142,8 +162,67 @@ class UserGit:
             errors=hide_credentials(self._redactor, _describe_ending(ending, wanted)),
         )
 
+    async def _run_git_in_shell(
+        self,
+        place: Location,
+        workspace: GitWorkspace,
+        repo: str,
+        words: Sequence[str | bytes],
+        stdin: bytes,
+        reauthorize: Callable[[], object],
+    ) -> UserGitResult:
+        folder = os.fsencode(os.path.join(place.path_inside(workspace.folder), repo))
+        argv = [b"git", b"-C", folder, *map(os.fsencode, words)]
+        # Hooks and git's own texts go to both streams.
+        program = _make_shell_text(place, _FIXED, argv, b" 2>&1")
+        done = await self._run_shell(place, program, stdin, SECONDS, OUTPUT_BYTES, reauthorize)
+        text = done.output.decode("utf-8", "replace").strip()
+        shown = hide_credentials(self._redactor, text)
+        if done.is_timed_out:
+            shown = f"{shown}\ngit timed out after {SECONDS:g} s".strip()
+        if done.status == _NOT_FOUND:
+            raise make_failure_error("git is not installed")
+        return UserGitResult(succeeded=done.status == 0, output=shown)
+
+    async def _run_program_in_shell(
+        self, place: Location, wanted: UserProgramCommand, reauthorize: Callable[[], object]
+    ) -> UserProgramResult | None:
+        argv = [os.fsencode(word) for word in (wanted.program, *wanted.words)]
+        program = _make_shell_text(place, wanted.env, argv)
+        done = await self._run_shell(
+            place, program, wanted.stdin, wanted.seconds, wanted.output_limit, reauthorize
+        )
+        if done.status == _NOT_FOUND:
+            return None
+        errors = done.errors
+        if done.is_timed_out:
+            errors = f"{wanted.program} timed out after {wanted.seconds:g} s"
+        elif done.is_cut:
+            errors = f"{wanted.program} printed more than {wanted.output_limit} bytes"
+        return UserProgramResult(
+            status=None if done.is_cut else done.status,
+            output=done.output,
+            errors=hide_credentials(self._redactor, errors),
+        )
+
+    async def _run_shell(
+        self,
+        place: Location,
+        program: bytes,
+        stdin: bytes,
+        seconds: float,
+        limit: int,
+        reauthorize: Callable[[], object],
+    ) -> ShellOutput:
+        try:
+            return await self._shells.run(
+                place, program, stdin, limit=limit, seconds=seconds, before=reauthorize
+            )
+        except GitError as error:
+            raise make_failure_error(str(error)[:ERROR_LIMIT]) from None
+
     async def _find_place(self, workspace: GitWorkspace) -> Location:
-        await self._places.refresh_location(workspace.place)
+        await self._places.refresh_if_reachable(workspace.place)
         return self._places.find_earlier_location(workspace.place)
 
     def stop(self) -> Deferred[None]:
@@ -158,6 +237,16 @@ def _describe_ending(ending: ChildResult, wanted: UserProgramCommand) -> str:
     if ending.is_truncated:
         return f"{wanted.program} printed more than {wanted.output_limit} bytes"
     return ending.error_text
+
+
+def _make_shell_text(
+    place: Location, env: Mapping[str, str], argv: Sequence[bytes], redirection: bytes = b""
+) -> bytes:
+    """Return shell text that runs a program with the variables of the user in C{place}."""
+    variables = encode_environment({**place.build_environment(), **env})
+    return join_shell_commands(
+        build_export_commands(variables), b"exec " + quote_words(*argv) + redirection
+    )
 
 
 @frozen

@@ -17,13 +17,15 @@ from tests.unit.review.forge.played_forge import PlayedForge, make_pull, make_ru
 from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
 from tservice.core.callers.caller import Caller
 from tservice.core.kernel.errors import ErrorCode, ServiceError
-from tservice.core.locations.location import OWN_LOCATION
+from tservice.core.locations.location import OWN_LOCATION, Location
+from tservice.core.locations.location_registry import LocationRegistry
 from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.core.logs.redact import SecretRedactor
 from tservice.core.process.child import ChildRunner, find_child_tools
 from tservice.core.workers.thread_runners import make_location_runner
 from tservice.core.workers.worker_pool import SynchronousThreads
 from tservice.git.changing.user_git import UserGit
+from tservice.git.location_shell.shell_runner import LocationShellRunner
 from tservice.git.service import GitWorkspace
 from tservice.review.forge.github import GitHubForge
 from tservice.review.forge.gitlab import GitLabForge
@@ -69,9 +71,11 @@ class ForgeTestCase(ReviewTestCase):
             self.folder.parent / "data", environ, self.folder.parent, self.find_program,
             uid=os.getuid(),
         )  # fmt: skip
+        children = ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"]))
         self.user_git = UserGit(
-            children=ChildRunner(reactor, reactor, find_child_tools(os.environ["PATH"])),
-            places=places_of(own),
+            shells=LocationShellRunner(children),
+            children=children,
+            places=self.make_places(own),
             in_place=make_location_runner(SynchronousThreads()),
             workspace_of=lambda session_id: GitWorkspace(
                 folder=str(self.folder), inside=ANYWHERE, place=OWN_LOCATION
@@ -84,6 +88,10 @@ class ForgeTestCase(ReviewTestCase):
             clock=self.world.clock, review=self.world.review, sessions=sessions,
             git=self.user_git, forges=[GitHubForge(), GitLabForge()],
         )  # fmt: skip
+
+    def make_places(self, own: Location) -> LocationRegistry:
+        """Return the locations of the machine."""
+        return places_of(own)
 
     def find_program(self, names: Any) -> Path | None:
         found = [self.programs / name for name in names if (self.programs / name).exists()]
