@@ -163,6 +163,8 @@ ROWS: dict[str, MatrixRow] = {
     "GET /api/sessions/{id}/git-status": _owner("git"),
     "GET /api/sessions/{id}/changes": _owner("git"),
     "GET /api/sessions/{id}/changes/file": _owner("git", query="path=x"),
+    "GET /api/sessions/{id}/changes/base": _owner("git"),
+    "PUT /api/sessions/{id}/changes/base": _owner(MANAGE, {"base": "main"}),
     "PUT /api/sessions/{id}/changes/viewed": _owner(MANAGE, {"path": "x", "hash": "0" * 40}),
     "POST /api/sessions/{id}/changes/revert": _owner(INPUT, {"path": "x", "hash": "0" * 40}),
     "POST /api/sessions/{id}/changes/revert/undo": _owner(INPUT, {"undoId": "x"}),

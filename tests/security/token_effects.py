@@ -91,6 +91,7 @@ EFFECTS: Mapping[str, TokenEffects] = {
         DELETE /mcp
         POST /api/sessions/{id}/readmymind
         PUT /api/sessions/{id}/intent
+        PUT /api/sessions/{id}/changes/base
         PUT /api/sessions/{id}/changes/viewed
         POST /api/sessions/{id}/comments
         PATCH /api/sessions/{id}/comments/{comment}

@@ -14,6 +14,7 @@ from tservice.review.comment_routes import CommentRoutes
 from tservice.review.comments import CommentService
 from tservice.review.commit_routes import CommitRoutes
 from tservice.review.committing import CommitService
+from tservice.review.comparison.base_choice import BaseChooser
 from tservice.review.forge.github import GitHubForge
 from tservice.review.forge.gitlab import GitLabForge
 from tservice.review.forge.routes import PullRequestRoutes
@@ -48,7 +49,8 @@ def build_review(
     def make_id() -> str:
         return ground.random(8).hex()
 
-    review = ReviewService(clock=clock, copies=copies, store=store)
+    bases = BaseChooser(clock, sessions, store)
+    review = ReviewService(clock=clock, copies=copies, store=store, chosen_base=bases.find_chosen)
     watcher = ChangesWatcher(
         clock=clock, hub=ground.hub, sessions=sessions, copies=copies, review=review, store=store
     )
@@ -71,7 +73,12 @@ def build_review(
         can_run_commands=_ConfigurationFiles(clis).can_run_commands,
     )
     changes = ChangesRoutes(
-        review=review, comments=comments, reverts=reverts, store=store, watcher=watcher
+        review=review,
+        comments=comments,
+        reverts=reverts,
+        store=store,
+        watcher=watcher,
+        bases=bases,
     )
     return FeatureRegistration(
         name="review",

@@ -52,6 +52,8 @@ class BaseSource(StrEnum):
 
     NAMED = "named"
     """The caller named it."""
+    CHOSEN = "chosen"
+    """A person chose it for the workspace."""
     BRANCH_POINT = "branch-point"
     """The branch left the default branch there."""
     SESSION_START = "session-start"

@@ -13,6 +13,7 @@ from tservice.http.operation_decorator import OperationFields, operation
 from tservice.http.operations import AccessRule, AuditMode, OperationCall, Scope
 from tservice.http.validation.models import QueryInt, QueryParameters, RequestBody, ResponseModel
 from tservice.review.comments import CommentService
+from tservice.review.comparison.base_choice import BaseChooser
 from tservice.review.comparison.changes import DiffOptions
 from tservice.review.model import CONTEXT_DEFAULT, WHOLE_CONTEXT
 from tservice.review.responses import (
@@ -52,10 +53,31 @@ class ChangesQuery(QueryParameters):
     base: Base | None = Field(
         default=None,
         description=(
-            "Branch, tag or commit, or ``start`` for the session's start; default: the branch"
-            " point, else the session's start, else HEAD"
+            "Branch, tag or commit, or ``start`` for the session's start; default: the chosen one,"
+            " else the branch point, else the session's start, else HEAD"
         ),
     )
+
+
+class RepoQuery(QueryParameters):
+    """Repository that is wanted."""
+
+    repo: Repo | None = Field(default=None, description="As in the list; default: the first")
+
+
+class BaseBody(RequestBody):
+    """Base to remember for the workspace: a branch, tag or commit, or C{start}; null forgets it."""
+
+    repo: Repo | None = None
+    base: Base | None
+
+
+class BaseChoiceResponse(ResponseModel):
+    """Bases that can be chosen; C{chosen} is null while the service chooses."""
+
+    chosen: str | None
+    branches: list[str]
+    start: bool
 
 
 class FileDiffQuery(ChangesQuery):
@@ -156,8 +178,10 @@ class ChangesRoutes:
         reverts: RevertService,
         store: ReviewStore,
         watcher: ChangesWatcher,
+        bases: BaseChooser,
     ) -> None:
         self._review, self._comments, self._reverts = review, comments, reverts
+        self._bases = bases
         self._store, self._watcher = store, watcher
 
     @operation("GET", "/api/sessions/{id}/changes", _READS)
@@ -178,6 +202,27 @@ class ChangesRoutes:
             call.id, query.repo, query.path, query.base, query.to_options()
         )
         return make_file_response(found)
+
+    @operation("GET", "/api/sessions/{id}/changes/base", _READS)
+    async def list_bases(self, call: OperationCall, query: RepoQuery) -> BaseChoiceResponse:
+        """List the bases that can be chosen for a repository, and the chosen one."""
+        copy = await self._review.open_copy(call.id, query.repo)
+        found = await self._bases.list_choices(call.id, copy)
+        return BaseChoiceResponse(
+            chosen=found.chosen, branches=[*found.branches], start=found.has_start
+        )
+
+    @operation(
+        "PUT", "/api/sessions/{id}/changes/base", _READS,
+        scope=Scope.SESSIONS_MANAGE, scope_reason="Changes what people see as changed.",
+        audit=AuditMode.NONE,
+    )  # fmt: skip
+    async def choose_base(self, call: OperationCall, body: BaseBody) -> ReviewEmptyResponse:
+        """Compare with another base, in all sessions in the same working directory."""
+        copy = await self._review.open_copy(call.id, body.repo)
+        await self._bases.choose(call.id, copy, body.base, call.caller)
+        self._review.forget_recent()
+        return ReviewEmptyResponse()
 
     @operation(
         "PUT", "/api/sessions/{id}/changes/viewed", _READS,

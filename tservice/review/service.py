@@ -12,6 +12,7 @@ from tservice.core.callers.caller import Caller
 from tservice.core.kernel.clock import get_unix_ms
 from tservice.core.kernel.errors import make_conflict_error, make_not_found_error
 from tservice.git.interfaces import IWorkingCopies, WorkingCopy
+from tservice.review.comparison.bases import BaseWish
 from tservice.review.comparison.changes import (
     DiffOptions,
     FileDiff,
@@ -62,12 +63,14 @@ class ReviewService:
         copies: IWorkingCopies,
         store: ReviewStore,
         on_read: Callable[[str, SessionChanges], object] = lambda session_id, changes: None,
+        chosen_base: Callable[[str, str], str | None] = lambda session_id, repo: None,
     ) -> None:
-        """@param on_read: called with the id of a session and its changes whenever they were read
+        """@param chosen_base: returns the base that a person chose for a session's repository.
+        @param on_read: called with the id of a session and its changes whenever they were read
         against the base that the service chose.
         """
         self._clock, self._copies, self._store = clock, copies, store
-        self.on_read = on_read
+        self.on_read, self._chosen_base = on_read, chosen_base
         self._last: OrderedDict[str, tuple[float, SessionChanges]] = OrderedDict()
         self._recent: OrderedDict[tuple[str, str, str | None], tuple[float, RepositoryChanges]] = (
             OrderedDict()
@@ -95,6 +98,11 @@ class ReviewService:
         if changes is not None and self._clock.seconds() - at < RECENT_SECONDS:
             return changes
         return await self.read_changes(session_id)
+
+    def forget_recent(self) -> None:
+        """Drop the lists that are reused, because their base changed."""
+        self._last.clear()
+        self._recent.clear()
 
     async def open_file(
         self, session_id: str, repo: str | None, path: str, base: str | None
@@ -160,8 +168,12 @@ class ReviewService:
     async def _read_repository(
         self, session_id: str, copy: WorkingCopy, base: str | None
     ) -> RepositoryChanges:
-        start = self._store.find_start(session_id, copy.path)
-        changes = await read_changes(copy, base, start)
+        wish = BaseWish(
+            named=base,
+            chosen=self._chosen_base(session_id, copy.path),
+            start_commit=self._store.find_start(session_id, copy.path),
+        )
+        changes = await read_changes(copy, wish)
         key = (session_id, copy.path, base)
         self._recent.pop(key, None)
         self._recent[key] = (self._clock.seconds(), changes)

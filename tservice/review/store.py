@@ -25,6 +25,8 @@ MAX_COPIES = 100
 """Maximum number of copies of one session; the oldest is dropped first."""
 COPY_BYTES = 64 * 1024 * 1024
 """Maximum bytes of all copies; the oldest is dropped first."""
+MAX_BASES = 5000
+"""Maximum number of remembered bases; the oldest is dropped first."""
 MAX_VIEWED = 5000
 """Maximum number of seen files of one session; the oldest is dropped first."""
 
@@ -68,6 +70,16 @@ class FileCopy:
     at: int
 
 
+@frozen(kw_only=True)
+class BaseKey:
+    """Repository in a workspace of an account, for which a base is remembered."""
+
+    owner: str
+    place: str
+    folder: str
+    repo: str
+
+
 class ReviewStore:
     """Access to the tables of reviews.  Rows of a session are deleted with the session."""
 
@@ -92,6 +104,35 @@ class ReviewStore:
         sql = "INSERT OR IGNORE INTO review_starts SELECT id, ?, ?, ? FROM sessions WHERE id = ?"
         key = ("review start", f"{session_id} {repo}")
         self._database.execute_or_defer(key, sql, (repo, commit, at, session_id))
+
+    def find_base(self, key: BaseKey) -> str | None:
+        """Return the base that a person chose; C{None} if there is none."""
+        sql = (
+            "SELECT base FROM review_bases WHERE owner = :owner AND place = :place"
+            " AND folder = :folder AND repo = :repo"
+        )
+        row = self._database.query_first_row(sql, asdict(key))
+        return None if row is None else row["base"]
+
+    def save_base(self, key: BaseKey, base: str | None, at: int) -> None:
+        """Remember a base; C{None} forgets it."""
+        row = {**asdict(key), "base": base, "at": at}
+        with self._database.transaction():
+            self._database.execute(
+                "DELETE FROM review_bases WHERE owner = :owner AND place = :place"
+                " AND folder = :folder AND repo = :repo",
+                asdict(key),
+            )
+            if base is None:
+                return
+            self._database.execute(
+                "INSERT INTO review_bases VALUES (:owner, :place, :folder, :repo, :base, :at)", row
+            )
+            self._database.execute(
+                "DELETE FROM review_bases WHERE (owner, place, folder, repo) IN (SELECT owner,"
+                " place, folder, repo FROM review_bases ORDER BY at DESC LIMIT -1 OFFSET ?)",
+                (MAX_BASES,),
+            )
 
     def list_viewed(self, session_id: str, repo: str) -> Mapping[str, str]:
         """Return the hashes of the files that were seen, by path."""

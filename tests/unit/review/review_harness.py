@@ -20,6 +20,7 @@ from tservice.core.locations.workspace_bounds import ANYWHERE
 from tservice.git.interfaces import WorkingCopy
 from tservice.git.service import GitService, GitWorkspace
 from tservice.review.comments import CommentService
+from tservice.review.comparison.base_choice import BaseChooser
 from tservice.review.comparison.changes import DiffOptions, FileDiff
 from tservice.review.reverting import RevertService
 from tservice.review.service import ReviewService
@@ -115,8 +116,11 @@ class ReviewWorld:
         self.store = ReviewStore(self.database)
         self.made = 0
         copies = copies or FolderCopies(git, folder)
-        self.review = ReviewService(clock=self.clock, copies=copies, store=self.store)
         sessions: Any = self.sessions
+        self.bases = BaseChooser(self.clock, sessions, self.store)
+        self.review = ReviewService(
+            clock=self.clock, copies=copies, store=self.store, chosen_base=self.bases.find_chosen
+        )
         self.template = ""
         self.comments = CommentService(
             clock=self.clock, review=self.review, store=self.store, sessions=sessions,

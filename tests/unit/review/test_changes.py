@@ -7,7 +7,9 @@ import os
 from tests.unit.git.random_repositories import run_git
 from tests.unit.git.real_git import folder_fingerprint
 from tests.unit.review.review_harness import ANN, SESSION_ID, ReviewTestCase
+from tservice.review import store as store_module
 from tservice.review.model import MAX_FILES, BaseSource, ChangedFile, RepositoryChanges
+from tservice.review.store import BaseKey
 
 PIXEL = b"\x89PNG\r\n\x1a\n\0pixel"
 
@@ -102,6 +104,54 @@ class ChangesTests(ReviewTestCase):
         self.assertEqual((BaseSource.NAMED, first), (base.source, base.commit))
         for name in ("nothing", "-x", "a..b", "HEAD@{1}", ":/x", "x y"):
             await self.refuse(400, self.read(name))
+
+    async def choose(self, base: str | None) -> None:
+        await self.world.bases.choose(SESSION_ID, await self.world.copy(), base, ANN)
+
+    async def test_chosen_base_is_remembered_for_the_workspace(self) -> None:
+        first = self.commit(a="1\n")
+        run_git(self.folder, "checkout", "-q", "-b", "release")
+        point = self.commit(b="2\n")
+        run_git(self.folder, "checkout", "-q", "-b", "topic")
+        self.commit(c="3\n")
+        run_git(self.folder, "checkout", "-q", "release")
+        self.commit(d="4\n")
+        run_git(self.folder, "checkout", "-q", "topic")
+        await self.choose("release")
+        base = (await self.read()).base
+        self.assertEqual(
+            (BaseSource.CHOSEN, "release", point), (base.source, base.ref, base.commit)
+        )
+        choices = await self.world.bases.list_choices(SESSION_ID, await self.world.copy())
+        self.assertEqual("release", choices.chosen)
+        self.assertEqual({"main", "release", "topic"}, {*choices.branches})
+        await self.choose("HEAD")
+        self.assertEqual([], (await self.read()).files)
+        await self.choose("start")
+        self.world.store.save_start(SESSION_ID, ".", first, 1)
+        self.assertIs(BaseSource.SESSION_START, (await self.read()).base.source)
+        await self.choose(None)
+        self.assertIs(BaseSource.BRANCH_POINT, (await self.read()).base.source)
+
+    async def test_chosen_base_that_is_gone_is_passed_over(self) -> None:
+        self.commit(a="1\n")
+        run_git(self.folder, "branch", "gone")
+        await self.choose("gone")
+        run_git(self.folder, "branch", "-D", "gone")
+        self.assertIs(BaseSource.HEAD, (await self.read()).base.source)
+        for name in ("gone", "-x", "a b"):
+            await self.refuse(400, self.choose(name))
+
+    def test_remembered_bases_are_bounded(self) -> None:
+        store = self.world.store
+        self.patch(store_module, "MAX_BASES", 3)
+        keys = [
+            BaseKey(owner="ann", place="local", folder=f"/{number}", repo=".")
+            for number in range(5)
+        ]
+        for number, key in enumerate(keys):
+            store.save_base(key, "main", number)
+        self.assertEqual([None, None, "main", "main", "main"], [*map(store.find_base, keys)])
 
     async def test_generated_files_are_known(self) -> None:
         self.commit(**{".gitattributes": "*.gen linguist-generated\n"})

@@ -10,7 +10,7 @@ from tests.unit.store.story_steps import StoryHarness, StoryStep
 from tservice.git.interfaces import NO_FILE
 from tservice.review.anchors import Anchor
 from tservice.review.comment_model import CommentSide, CommentState, ReviewComment
-from tservice.review.store import FileCopy, ReviewStore
+from tservice.review.store import BaseKey, FileCopy, ReviewStore
 
 COMMENT = ReviewComment(
     id="1", session_id="s", repo=".", path="f", side=CommentSide.NEW, line=1, end_line=1, text="x",
@@ -26,7 +26,10 @@ def tell_reviews(world: StoryHarness) -> Sequence[StoryStep]:
     store = ReviewStore(world.database)
     other = evolve(COMMENT, id="2")
     sent = evolve(COMMENT, state=CommentState.SENT)
+    key = BaseKey(owner="ann", place="local", folder="/w", repo=".")
     return [
+        StoryStep(name="base", do=lambda: store.save_base(key, "main", 1)),
+        StoryStep(name="no base", do=lambda: store.save_base(key, None, 1), needs="base"),
         StoryStep(name="began", do=lambda: store.save_start("s", ".", "c", 1), owed=True),
         StoryStep(name="seen", do=lambda: store.save_viewed("s", ".", "f", NO_FILE, 1)),
         StoryStep(name="not seen", do=lambda: store.delete_viewed("s", ".", "f"), needs="seen"),

@@ -428,7 +428,8 @@ def _webviews(world: StoryHarness) -> Sequence[StoryStep]:
 
 STORIES = [
     StoreStory(
-        ["review_starts", "review_viewed", "review_comments", "review_copies"], tell_reviews
+        ["review_bases", "review_starts", "review_viewed", "review_comments", "review_copies"],
+        tell_reviews,
     ),
     StoreStory(["input_doubts"], tell_unconfirmed_prompts),
     StoreStory(["trusted_folders"], tell_trusted_folders),

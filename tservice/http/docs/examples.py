@@ -75,6 +75,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "path": "notes.txt", "content": "mend the parser\n", "baseHash": None,
         },
         "POST /api/sessions/{id}/file-link": {"path": "report.html"},
+        "PUT /api/sessions/{id}/changes/base": {"base": "main"},
         "PUT /api/sessions/{id}/changes/viewed": {"path": "src/parser.py", "hash": None},
         "POST /api/sessions/{id}/changes/revert": {"path": "src/parser.py", "hash": _HASH},
         "POST /api/sessions/{id}/changes/revert/undo": {"undoId": "5b1c2a9e3b7d4c58"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from attrs import frozen
+
 from tservice.core.kernel.errors import ServiceError, make_field_error
 from tservice.git.interfaces import GitHead, WorkingCopy
 from tservice.review.model import BaseSource, ComparisonBase, check_ref_name
@@ -21,28 +23,48 @@ _DEFAULTS = (
 """References that may be the default branch, in this order."""
 
 
-async def find_base(
-    copy: WorkingCopy, head: GitHead, named: str | None, start_commit: str | None
-) -> ComparisonBase:
-    """Return the base of the changes: the named one, else the point where the branch left the
-    default branch, else the commit at the session's start, else HEAD.
+START = "start"
+"""Name of the commit at the session's start."""
+
+
+@frozen(kw_only=True)
+class BaseWish:
+    """What is known of the wanted base.
+
+    @ivar named: the base that the caller named: a branch, a tag, a commit, or L{START}.
+    @ivar chosen: the base that a person chose for the workspace.
+    @ivar start_commit: the commit at the session's start, if it is known.
+    """
+
+    named: str | None = None
+    chosen: str | None = None
+    start_commit: str | None = None
+
+
+async def find_base(copy: WorkingCopy, head: GitHead, wish: BaseWish) -> ComparisonBase:
+    """Return the base of the changes: the named one, else the chosen one, else the point where the
+    branch left the default branch, else the commit at the session's start, else HEAD.
 
     On the default branch itself there is no such point, unless a remote has the branch too.
 
-    @param named: a branch, a tag, a commit, or C{start} for the session's start.
     @raise ServiceError: 400 naming C{base}: it is unknown.
     """
     if head.commit is None:
         tree = await _find_empty_tree(copy)
         return ComparisonBase(ref=None, commit=None, source=BaseSource.EMPTY, tree=tree)
-    start = await _resolve_commit(copy, start_commit) if start_commit else None
-    if named == "start" and start is not None:
+    start = await resolve_commit(copy, wish.start_commit) if wish.start_commit else None
+    if wish.named == START and start is not None:
         return _make_base(None, start, BaseSource.SESSION_START)
-    if named is not None:
-        found = await _resolve_commit(copy, check_ref_name(named, "base"))
+    if wish.named is not None:
+        found = await resolve_commit(copy, check_ref_name(wish.named, "base"))
         if found is None:
             raise make_field_error("base", "there is no such commit")
-        return _make_base(named, found, BaseSource.NAMED)
+        return _make_base(wish.named, found, BaseSource.NAMED)
+    if wish.chosen == START and start is not None:
+        return _make_base(None, start, BaseSource.SESSION_START)
+    chosen = await _find_chosen_base(copy, wish.chosen)
+    if chosen is not None:
+        return chosen
     point = await _find_branch_point(copy, head)
     if point is not None:
         return point
@@ -53,18 +75,38 @@ async def find_base(
 
 async def read_head_commit(copy: WorkingCopy) -> str | None:
     """Return the commit of HEAD; C{None} before the first commit."""
-    return await _resolve_commit(copy, "HEAD")
+    return await resolve_commit(copy, "HEAD")
 
 
 def _make_base(ref: str | None, commit: str, source: BaseSource) -> ComparisonBase:
     return ComparisonBase(ref=ref, commit=commit, source=source, tree=commit)
 
 
-async def _resolve_commit(copy: WorkingCopy, name: str) -> str | None:
+async def resolve_commit(copy: WorkingCopy, name: str) -> str | None:
     """Return the commit that C{name} means; C{None} if there is none."""
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     try:
         output, _ = await copy.run_git(words, _SMALL)
+    except ServiceError:
+        return None
+    return output.decode("ascii", "replace").strip() or None
+
+
+async def _find_chosen_base(copy: WorkingCopy, chosen: str | None) -> ComparisonBase | None:
+    """Return the commit at which the branch left the chosen one; C{None} if that is gone."""
+    if chosen is None or chosen == START:
+        return None
+    commit = await resolve_commit(copy, chosen)
+    if commit is None:
+        return None
+    point = await _find_merge_base(copy, commit)
+    return _make_base(chosen, point or commit, BaseSource.CHOSEN)
+
+
+async def _find_merge_base(copy: WorkingCopy, other: str) -> str | None:
+    """Return the last common commit of HEAD and C{other}; C{None} if there is none."""
+    try:
+        output, _ = await copy.run_git(("merge-base", other, "HEAD"), _SMALL)
     except ServiceError:
         return None
     return output.decode("ascii", "replace").strip() or None
@@ -78,11 +120,7 @@ async def _find_branch_point(copy: WorkingCopy, head: GitHead) -> ComparisonBase
     default = next((known[name] for name in _DEFAULTS if name in known), None)
     if default is None or default == f"refs/heads/{head.branch}":
         return None
-    try:
-        output, _ = await copy.run_git(("merge-base", default, "HEAD"), _SMALL)
-    except ServiceError:
-        return None  # no common commit
-    commit = output.decode("ascii", "replace").strip()
+    commit = await _find_merge_base(copy, default)
     ref = default.removeprefix("refs/remotes/").removeprefix("refs/heads/")
     return _make_base(ref, commit, BaseSource.BRANCH_POINT) if commit else None
 

@@ -21,7 +21,7 @@ from tservice.git.interfaces import (
     WorkingFile,
     parse_changed_paths,
 )
-from tservice.review.comparison.bases import find_base
+from tservice.review.comparison.bases import BaseWish, find_base
 from tservice.review.comparison.hunks import (
     Hunk,
     HunkPage,
@@ -97,18 +97,14 @@ class FileDiff:
     new_image: ImageSide | None = None
 
 
-async def read_changes(
-    copy: WorkingCopy, named: str | None, start_commit: str | None
-) -> RepositoryChanges:
+async def read_changes(copy: WorkingCopy, wish: BaseWish) -> RepositoryChanges:
     """Return the changes in one repository.
 
-    @param named: the base that the caller named; C{None} to choose one.
-    @param start_commit: commit at the session's start, if it is known.
     @raise ServiceError: 400 for an unknown base; 422 if git fails.
     """
     status, cut = await copy.run_git(STATUS_WORDS, LIST_BYTES)
     head, paths = await copy.run_in_thread(partial(parse_changed_paths, status, MAX_FILES))
-    base = await find_base(copy, head, named, start_commit)
+    base = await find_base(copy, head, wish)
     output, more = await copy.run_git(
         (*DIFF_WORDS, "--raw", "--numstat", "-z", "--no-abbrev", base.tree, "--"), LIST_BYTES
     )

@@ -1,13 +1,17 @@
 /** One turn, drawn only near the window: a long conversation has thousands. */
 import { createContext } from "preact";
 import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { plural } from "../../lib/format.ts";
 import { copyText } from "../../ui/clipboard.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import { IconButton } from "../../ui/IconButton.tsx";
 import { type MenuItem, menuUnder } from "../../ui/menu.ts";
 import { historyOpen } from "../../ui/pages/openpanels.ts";
 import { showToast } from "../../store/toasts.ts";
+import { openReview } from "../review/open.ts";
 import { useSurroundings } from "./context.ts";
-import { describeFigures, type Item, sumFigures, toMarkdown, type Turn } from "./items.ts";
+import { describeFigures, type Item, listChangedPaths, sumFigures, toMarkdown, type Turn } from "./items.ts";
 import { ItemView } from "./ItemView.tsx";
 
 /** Pixels beyond the window within which a turn is drawn. */
@@ -89,6 +93,7 @@ interface Props {
 function Content({ turn, shown, marked }: Omit<Props, "forced">) {
   const { sessionId } = useSurroundings();
   const figures = useMemo(() => sumFigures(turn.items), [turn]);
+  const changed = useMemo(() => listChangedPaths(turn.items), [turn]);
   const at = turn.items[0]?.at ?? null;
   return (
     <>
@@ -98,6 +103,15 @@ function Content({ turn, shown, marked }: Omit<Props, "forced">) {
         </div>
       ))}
       <footer class="talk-foot">
+        {sessionId !== undefined && changed.length > 0 && (
+          <Button
+            small
+            onClick={() => openReview(sessionId, changed[0], changed)}
+            testid="conversation-turn-review"
+          >
+            <Icon name="eye" size={14} /> Review {plural(changed.length, "file")}
+          </Button>
+        )}
         <small>
           {at !== null && (
             <time dateTime={new Date(at).toISOString()}>{new Date(at).toLocaleTimeString()}</time>

@@ -6,6 +6,7 @@ import {
   describeResult,
   findItems,
   groupTurns,
+  listChangedPaths,
   type Item,
   matchesFilter,
   mergeItems,
@@ -120,6 +121,14 @@ test("titles leave out the folder, and a change that failed has no lines", () =>
   const call = { name: "", title: "", input: {}, diffs };
   expect(countLines({ ...call, status: "done" })).toEqual({ added: 2, removed: 1 });
   expect(countLines({ ...call, status: "failed" })).toBeUndefined();
+});
+
+test("a turn's changed files are listed once, without those that failed", () => {
+  const edit = (order: number, path: string, status: "done" | "failed" = "done") =>
+    tool(order, { status, diffs: [{ path, added: 1, removed: 0, hunks: [] }] });
+  expect(listChangedPaths([prompt(1), edit(2, "a"), edit(3, "b", "failed"), edit(4, "a"), tool(5)])).toEqual([
+    "a",
+  ]);
 });
 
 test("Markdown keeps what looks like Markdown in a tool's output", () => {

@@ -198,3 +198,12 @@ export const dayOf = (at: number | null): string => (at === null ? "" : new Date
 /** The newest list of the record, for sessions that tell none themselves. */
 export const lastTodos = (items: readonly Item[]) =>
   items.findLast(({ kind, tool }) => kind === "todo" && tool?.status === "done")?.todos;
+
+/** @returns paths of the files that tools changed, each once. */
+export const listChangedPaths = (items: readonly Item[]): string[] => [
+  ...new Set(
+    items.flatMap(({ tool }) =>
+      tool?.diffs && tool.status === "done" ? tool.diffs.map(({ path }) => path) : [],
+    ),
+  ),
+];

@@ -6,8 +6,10 @@ import { splitPath } from "../git/texts.ts";
 import { visible } from "../git/diff/diff.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { BaseSelect } from "./base/BaseSelect.tsx";
 import { commitAll } from "./commit.ts";
 import { PullRequest } from "./forge/PullRequest.tsx";
+import { isShown, only } from "./open.ts";
 import { changes, choose, chosen, isSame, markViewed } from "./state.ts";
 
 const LETTERS = {
@@ -86,18 +88,6 @@ function Row({ session, repo, file }: { session: string; repo: string; file: Cha
 const isUncommitted = ({ kind }: ChangedFileItem): boolean =>
   kind.some((each) => each === "staged" || each === "unstaged" || each === "untracked");
 
-const SOURCES = {
-  named: "",
-  "branch-point": "where the branch left ",
-  "session-start": "since the session began",
-  head: "not committed yet",
-  empty: "no commit yet",
-} as const;
-
-function describeBase({ base }: RepositoryChangesResponse): string {
-  return `${SOURCES[base.source]}${base.source === "branch-point" || base.source === "named" ? (base.ref ?? "") : ""}`;
-}
-
 function Repository({
   session,
   found,
@@ -119,10 +109,10 @@ function Repository({
         <small class="dim">
           <Icon name="branch" size={13} />{" "}
           <span>
-            <bdi>{found.head.branch ?? found.head.commit?.slice(0, 8) ?? "no branch"}</bdi>,{" "}
-            {describeBase(found)}
+            <bdi>{found.head.branch ?? found.head.commit?.slice(0, 8) ?? "no branch"}</bdi>
           </span>
         </small>
+        <BaseSelect session={session} changes={found} />
         {found.files.some(isUncommitted) && (
           <Button small onClick={() => void commitAll(session, found.repo)} testid="review-commit">
             Commit…
@@ -130,7 +120,7 @@ function Repository({
         )}
         <PullRequest session={session} changes={found} />
       </header>
-      {groupByFolder(found.files).map(([folder, files]) => (
+      {groupByFolder(found.files.filter(isShown)).map(([folder, files]) => (
         <section key={folder}>
           {folder !== "" && (
             <Heading class="review-folder-head">
@@ -153,6 +143,18 @@ function Repository({
   );
 }
 
+function TurnFilter({ files }: { files: readonly ChangedFileItem[] }) {
+  if (only.value === undefined) return null;
+  return (
+    <p class="review-only" role="status" data-testid="review-only">
+      {plural(files.filter(isShown).length, "file")} of one turn
+      <Button small onClick={() => (only.value = undefined)}>
+        Show all
+      </Button>
+    </p>
+  );
+}
+
 export function FileTree({ session }: { session: string }) {
   const found = changes.value;
   if (!found) return null;
@@ -163,6 +165,7 @@ export function FileTree({ session }: { session: string }) {
       <p class="review-progress" role="status" data-testid="review-progress">
         {seen} of {plural(files.length, "file")} seen
       </p>
+      <TurnFilter files={files} />
       {found.repositories.map((each) => (
         <Repository key={each.repo} session={session} found={each} alone={found.repositories.length === 1} />
       ))}

@@ -6,7 +6,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { FileDiff } from "./FileDiff.tsx";
 import { FileTree } from "./FileTree.tsx";
 import { handleKey } from "./keys.ts";
-import { wanted } from "./open.ts";
+import { isShown, matchesPath, only, wanted } from "./open.ts";
 import {
   changes,
   choose,
@@ -41,6 +41,7 @@ function useChanges(id: string | undefined): void {
       unfollow();
       clearInterval(timer);
       forgetChanges();
+      only.value = undefined;
     };
   }, [id]);
 }
@@ -61,14 +62,13 @@ export function ReviewPage() {
   const id = activeSession.value?.id;
   useChanges(id);
   const page = useRef<HTMLDivElement>(null);
-  const files = listFiles(changes.value);
+  const all = listFiles(changes.value);
+  const files = all.filter(({ file }) => isShown(file));
   const listed = files.find((file) => isSame(chosen.value, file));
   useEffect(() => {
     if (files.length === 0) return;
     const asked = wanted.peek();
-    const named = files.find(
-      ({ path }) => asked !== undefined && (asked === path || asked.endsWith(`/${path}`)),
-    );
+    const named = files.find(({ path }) => asked !== undefined && matchesPath(asked, path));
     wanted.value = undefined;
     if (named) choose(named);
     else if (!chosen.peek() && isRoomy(page.current)) choose(findNext(files, undefined, 1, true) ?? files[0]);
@@ -91,8 +91,8 @@ export function ReviewPage() {
       <div class="review-side">
         {problem.value !== "" && <p class="review-none">{problem.value}</p>}
         {problem.value === "" && !changes.value && <p class="review-none dim">Loading…</p>}
-        {changes.value && files.length === 0 && <Nothing text="Nothing changed." />}
-        {files.length > 0 && <FileTree session={id} />}
+        {changes.value && all.length === 0 && <Nothing text="Nothing changed." />}
+        {changes.value && <FileTree session={id} />}
       </div>
       <div class="review-main">
         {listed && (

@@ -8,12 +8,30 @@ import { select } from "../../ui/pages/select.ts";
 /** A file that another feature wants to be shown when the page opens. */
 export const wanted = signal<string | undefined>(undefined);
 
+/** Paths of the only files that are listed, such as those of one turn; absent for all. */
+export const only = signal<readonly string[] | undefined>(undefined);
+
+/** Whether a path that somebody wrote, absolute or below some folder, is that of a listed file. */
+export const matchesPath = (asked: string, path: string): boolean =>
+  asked === path || asked.endsWith(`/${path}`) || path.endsWith(`/${asked}`);
+
+/** Whether a file is one of those that somebody asked for. */
+export const isShown = ({ path, origPath }: { path: string; origPath?: string }): boolean =>
+  only.value === undefined ||
+  only.value.some(
+    (asked) => matchesPath(asked, path) || (origPath !== undefined && matchesPath(asked, origPath)),
+  );
+
 export const counts = signal<ReadonlyMap<string, SessionChangesPayload>>(new Map());
 
-/** @param path of a file, absolute or below the folder; absent for all of them. */
-export function openReview(session: string, path?: string): void {
+/**
+ * @param path of a file, absolute or below the folder; absent for all of them.
+ * @param paths of the files that are listed; absent for all.
+ */
+export function openReview(session: string, path?: string, paths?: readonly string[]): void {
   select(session);
   wanted.value = path;
+  only.value = paths;
   openPage.value = REVIEW_PAGE;
 }
 

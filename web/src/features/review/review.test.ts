@@ -6,6 +6,7 @@ const { findNext, parseView } = await import("./state.ts");
 const { findLoose, findThread, spanLines, splitRows, splitWords } = await import("./rows.ts");
 const { readSwipe, SWIPE } = await import("./gestures.ts");
 const { joinPages } = await import("./FileDiff.tsx");
+const { isShown, matchesPath, only } = await import("./open.ts");
 const { groupByFolder } = await import("./FileTree.tsx");
 
 const row = (kind: RowResponse["kind"], old?: number, now?: number): RowResponse => ({
@@ -125,4 +126,18 @@ test("what is stored of the view may be anything", () => {
   expect(parseView("nonsense", false).split).toBe(false);
   expect(parseView('{"split":true,"wrap":1}', false)).toMatchObject({ split: true, wrap: false });
   expect(parseView(null, true).wrap).toBe(true);
+});
+
+describe("the files of a turn", () => {
+  test("are matched by the end of their paths, and by their old names", () => {
+    expect(matchesPath("/work/src/a.py", "src/a.py")).toBe(true);
+    expect(matchesPath("a.py", "src/a.py")).toBe(true);
+    expect(matchesPath("/work/xa.py", "a.py")).toBe(false);
+    only.value = ["/work/src/a.py"];
+    expect(isShown({ path: "src/a.py" })).toBe(true);
+    expect(isShown({ path: "src/b.py", origPath: "src/a.py" })).toBe(true);
+    expect(isShown({ path: "src/b.py" })).toBe(false);
+    only.value = undefined;
+    expect(isShown({ path: "src/b.py" })).toBe(true);
+  });
 });

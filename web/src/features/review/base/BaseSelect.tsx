@@ -1,0 +1,81 @@
+/** What a repository's changes are compared with, for all sessions in the folder. */
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../../api/client.ts";
+import type { BaseChoiceResponse, RepositoryChangesResponse } from "../../../api/types.ts";
+import { showError } from "../../../store/toasts.ts";
+import { Select } from "../../../ui/Select.tsx";
+import { readChanges } from "../state.ts";
+
+const AUTOMATIC = "";
+
+/** @returns choices with the chosen one among them, also where it is no branch. */
+export function listChoices(
+  found: BaseChoiceResponse | undefined,
+  automatic: string,
+): (readonly [string, string])[] {
+  const first = [
+    [AUTOMATIC, automatic],
+    ["HEAD", "Last commit"],
+  ] as const;
+  if (!found) return [...first];
+  const start = found.start ? ([["start", "Start of the session"]] as const) : [];
+  const branches = found.branches.map((name) => [name, name] as const);
+  const all = [...first, ...start, ...branches];
+  const { chosen } = found;
+  if (chosen === null || all.some(([name]) => name === chosen)) return all;
+  return [...all, [chosen, chosen]];
+}
+
+const SOURCES = {
+  named: "",
+  chosen: "",
+  "branch-point": "where the branch left ",
+  "session-start": "start of the session",
+  head: "last commit",
+  empty: "no commit yet",
+} as const;
+
+/** @returns words for the base that the service chooses, as far as it did. */
+export function describeAutomatic({ base }: RepositoryChangesResponse): string {
+  const said =
+    base.source === "branch-point" ? SOURCES[base.source] + (base.ref ?? "") : SOURCES[base.source];
+  return said === "" ? "Automatic" : `Automatic: ${said}`;
+}
+
+interface Props {
+  session: string;
+  changes: RepositoryChangesResponse;
+}
+
+export function BaseSelect({ session, changes }: Props) {
+  const { repo, head } = changes;
+  const [found, setFound] = useState<BaseChoiceResponse>();
+  useEffect(() => {
+    const end = new AbortController();
+    const query = { repo };
+    api
+      .get("/api/sessions/{id}/changes/base", { path: { id: session }, query, signal: end.signal })
+      .then(setFound, (error: unknown) => end.signal.aborted || showError("Couldn't list branches", error));
+    return () => end.abort();
+  }, [session, repo, head.branch, head.commit]);
+  const choose = async (name: string) => {
+    const base = name === AUTOMATIC ? null : name;
+    try {
+      await api.put("/api/sessions/{id}/changes/base", { path: { id: session }, body: { repo, base } });
+      setFound((before) => before && { ...before, chosen: base });
+      await readChanges(session);
+    } catch (error) {
+      showError("Couldn't compare with it", error);
+    }
+  };
+  if (changes.base.source === "empty") return null;
+  return (
+    <Select
+      choices={listChoices(found, describeAutomatic(changes))}
+      value={found?.chosen ?? AUTOMATIC}
+      onChoose={(name) => void choose(name)}
+      aria-label="Compare with"
+      testid="review-base"
+    />
+  );
+}

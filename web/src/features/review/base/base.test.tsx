@@ -1,0 +1,42 @@
+// @vitest-environment happy-dom
+import { within } from "@testing-library/preact";
+import { expect, test, vi } from "vitest";
+import type { RepositoryChangesResponse } from "../../../api/types.ts";
+
+vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {} }));
+const { listViolations, show } = await import("../../../ui/rendered.ts");
+const { api } = await import("../../../api/client.ts");
+const { BaseSelect, describeAutomatic, listChoices } = await import("./BaseSelect.tsx");
+
+const changes = {
+  repo: ".",
+  base: { ref: "origin/main", commit: "0", source: "branch-point" },
+  head: { branch: "topic", commit: "1", detached: false },
+} as unknown as RepositoryChangesResponse;
+
+test("another base is chosen and remembered", async () => {
+  const get = vi.spyOn(api, "get");
+  get.mockResolvedValue({ chosen: null, branches: ["main", "topic"], start: true } as never);
+  const put = vi.spyOn(api, "put").mockResolvedValue({} as never);
+  const { container, user } = show(<BaseSelect session="s" changes={changes} />);
+  const page = within(container as HTMLElement);
+  await page.findByText("main");
+  await user.selectOptions(page.getByTestId("review-base"), "main");
+  const body = { repo: ".", base: "main" };
+  expect(put).toHaveBeenCalledWith("/api/sessions/{id}/changes/base", { path: { id: "s" }, body });
+  expect((page.getByTestId("review-base") as HTMLSelectElement).value).toBe("main");
+  await user.selectOptions(page.getByTestId("review-base"), "");
+  expect(put.mock.lastCall?.[1]).toEqual({ path: { id: "s" }, body: { repo: ".", base: null } });
+  expect(await listViolations(container)).toEqual([]);
+});
+
+test("a chosen commit is among the choices", () => {
+  const found = { chosen: "abc123", branches: ["main"], start: false };
+  expect(listChoices(found, "Automatic").map(([name]) => name)).toEqual(["", "HEAD", "main", "abc123"]);
+});
+
+test("what the service chose is said", () => {
+  expect(describeAutomatic(changes)).toBe("Automatic: where the branch left origin/main");
+  const chosen = { ...changes, base: { ...changes.base, source: "chosen" as const } };
+  expect(describeAutomatic(chosen)).toBe("Automatic");
+});
